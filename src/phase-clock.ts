@@ -7,6 +7,7 @@
 export const PHASES = [
   'read', // reading inputs, and waiting for a stream
   'decompress', // decoding inputs, and expanding segments
+  'transpose', // joining columns into rows
   'scan', // finding where records end
   'scatter', // drawing keys, copying records to pile buffers
   'hash', // checksums of segments and outputs

@@ -6,6 +6,7 @@
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
 import type { TableOutput } from './formats/parquet/table-output.js';
+import type { TableSpec } from './formats/parquet/table-spec.js';
 import type { RecordFormat } from './formats/record-format.js';
 import type { HeadSpec } from './keep/head.js';
 import type { KeepSpec } from './keep/keep-spec.js';
@@ -32,6 +33,10 @@ export interface ReadSpec extends RecordFormat {
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
+  /** The columns that are read of tables, by their names. Absent: all. */
+  readonly columns?: readonly string[] | undefined;
+  /** The rows that all inputs have. Absent: the inputs hold records, or their footers are not read yet. */
+  readonly table?: TableSpec | undefined;
 }
 
 /** Where the keys of records come from. */

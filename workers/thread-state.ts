@@ -7,6 +7,7 @@ import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
+import { ColumnMemory } from './columns/column-memory.js';
 import { KernelHasher } from './kernel/kernel.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
@@ -81,6 +82,9 @@ export const readStateOf = keptByJob(
     decoderMemory: decoderMemory(thread.control, job.memoryNeed, () => thread.arena.allowanceBytes - job.arenaBytes),
   }),
 );
+
+/** Where a thread decodes and makes pages of columns: all of it comes from the spare memory of the job. */
+export const columnMemoryOf = keptByJob((_: TaskSettings, { control }) => new ColumnMemory(control, 0));
 
 export const pileStateOf = keptByJob(
   (job: PileSettings, thread): PileState => ({

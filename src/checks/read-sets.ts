@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import type { FramingSpec } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { JobScope } from '../job/job.js';
 import { JobProgress } from '../job/job-progress.js';
@@ -21,7 +21,8 @@ import { estimateInputs } from '../sources/estimate.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { gatesOf, listInputs } from '../sources/list-inputs.js';
-import { type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { holdsRows, type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { asRows, openTables } from '../sources/tables.js';
 import type { RecordSet } from '../stages/compare.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
@@ -62,25 +63,34 @@ export async function openSets(
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { read, fileChoice, signal, onWarning } = request;
+  const { read: given, fileChoice, signal, onWarning } = request;
   const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
   for (const inputs of named)
-    listed.push(await listInputs(inputs, onWarning, { ...read, fileChoice, signal, format: read }));
+    listed.push(await listInputs(inputs, onWarning, { ...given, fileChoice, signal, format: given, takesRows: true }));
   requireDirectory(
     fileChoice,
     listed.flatMap(({ directories }) => directories),
   );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
-  refuseForeignFiles(all, read, onWarning);
-  warnOfNamesOfRecords(all, read, true, onWarning);
-  const knownBytes = storedBytesOf(all);
+  refuseForeignFiles(all, given, onWarning);
+  warnOfNamesOfRecords(all, given, true, onWarning);
+  const read = asRows(given, all);
+  // Rows of both sides are those of one table.
+  const rows = all.some(holdsRows) ? await openTables(all, { read, signal, onWarning: () => {} }) : undefined;
+  const knownBytes = storedBytesOf(rows?.inputs ?? all);
   const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];
   const deviceGates = new DeviceGates(request.ioLimits);
   let totalBytes = 0;
+  let before = 0;
   for (const { inputs, directories } of listed) {
-    const set = await openHeaders(inputs, request, () => memoryNeed, { comparesKeys: false });
+    const tables = rows?.inputs.slice(before, before + inputs.length);
+    before += inputs.length;
+    const set =
+      tables === undefined
+        ? await openHeaders(inputs, request, () => memoryNeed, { comparesKeys: false })
+        : { inputs: tables, firstHeader: undefined, framing: undefined };
     const { recordBytes, decodedBytes, meanRecordBytes } = estimateInputs(set.inputs, set.framing, 'samples');
     totalBytes += recordBytes;
     const gates = await gatesOf(set.inputs, deviceGates, signal);
@@ -89,14 +99,14 @@ export async function openSets(
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
   const sets: OpenedSet[] = [];
   for (const set of opened) {
-    const ofRecords = set.framing && framingOf(set.framing);
+    const ofSet = { ...read, framing: set.framing, table: rows?.table };
     const described = isCut
-      ? await describeForSlices(set.inputs, set.decodedBytes, ofRecords, plan.sliceBytes, signal)
+      ? await describeForSlices(set.inputs, set.decodedBytes, ofSet, plan.sliceBytes, signal)
       : [];
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
   return {
-    request,
+    request: { ...request, read: { ...read, table: rows?.table } },
     sets,
     plan,
     memoryNeed,

@@ -32,7 +32,7 @@ import type { Weighing } from '../keep/mix.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
-import type { InputHeader } from '../sources/source.js';
+import type { InputHeader, InputTable } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';
 
@@ -52,6 +52,7 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
   /** Undefined: plain bytes. */
   readonly codec: string | undefined;
   readonly header: InputHeader;
+  readonly table: InputTable | undefined;
 }
 
 export interface ClusterPart extends SlicePart {

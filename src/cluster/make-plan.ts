@@ -275,7 +275,7 @@ function inputOf(input: Input): ClusterInput {
     throw new UsageError(
       `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
     );
-  const { path, version, codec, header } = input;
+  const { path, version, codec, header, table } = input;
   const { byteLength, modifiedNanoseconds } = version;
-  return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header };
+  return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header, table };
 }

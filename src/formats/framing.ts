@@ -93,6 +93,8 @@ type ScanStart = 'beginning' | number | 'sample';
 export interface RecordScanner {
   /** Whether it finds the end of a record only when the whole record is in the window. */
   readonly needsWholeRecords: boolean;
+  /** Of the next record, where they are known before all of it has come. */
+  readonly recordBytes?: number | undefined;
   /** Bytes after a record that it may need to know that the record ends there. Absent: 0. */
   readonly lookAheadBytes?: number;
   /** Whether all bytes after the last marked record belong to no record. Absent: no. */

@@ -23,12 +23,20 @@ const LEAVE_OUT = 'leave it out';
 const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
+const PARQUET: RefusedFormat = {
+  name: 'Parquet data',
+  remedy:
+    'a plain file of it, without options about records, can be shuffled, verified and checked; else convert it to lines',
+  magics: ['PAR1', 'PARE'],
+  needsNul: true,
+};
+
 const ARCHIVE = 'an archive';
 const ALIGNMENTS = 'compressed alignments or variants';
 
 const formats: readonly FileFormat[] = [
   ...recordKinds.flatMap(({ files = [] }) => files),
-  { name: 'Parquet data', remedy: CONVERT, magics: ['PAR1', 'PARE'], needsNul: true },
+  PARQUET,
   // Feather files are Arrow files, or older ones of this magic.
   { name: 'Arrow data', remedy: CONVERT, magics: ['ARROW1', 'FEA1'], needsNul: true },
   { name: 'Arrow data', remedy: CONVERT, matches: isArrowStream },
@@ -169,6 +177,11 @@ export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): RefusedFor
       (magics === undefined || magics.some((magic) => text.startsWith(magic))) && (matches?.(text) ?? true),
   );
   return format ?? compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
+}
+
+/** Whether a file that begins so holds rows. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. */
+export function isTable(head: Buffer): boolean {
+  return foreignFormatOf(head) === PARQUET;
 }
 
 function compressedFormatOf(head: Uint8Array): RefusedFormat | undefined {

@@ -42,11 +42,9 @@ export async function countInputs(
 ): Promise<readonly CountedGroup[]> {
   const { inputs, estimate, deviceGates } = readable;
   const { spec, memoryBytes: budgetBytes, workers, signal } = request;
-  const { framing } = spec.read;
   const plan = planIndex({ budgetBytes, workers }, estimate.recordBytes, tuning);
   const { sliceBytes, arenaBytes, readBytes, inline } = plan;
-  const ofRecords = framing && framingOf(framing);
-  const described = await describeForSlices(inputs, estimate.decodedBytes, ofRecords, sliceBytes, signal);
+  const described = await describeForSlices(inputs, estimate.decodedBytes, spec.read, sliceBytes, signal);
   const slices = [...planSlices(described, sliceBytes)];
   const gates = inline ? inputs.map(() => UNGATED) : readable.gates;
   const inputBytes = storedBytesOf(inputs);

@@ -1,13 +1,15 @@
 /** Opens the inputs of a job: lists what the caller names, looks whether it is what the job takes it for, reads its headers. */
 import type { FramingSpec } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
+import type { TableSpec } from '../formats/parquet/table-spec.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-records.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
-import type { Input } from '../sources/source.js';
+import { holdsRows, type Input } from '../sources/source.js';
+import { asRows, openTables } from '../sources/tables.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 
 type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes'>;
@@ -17,25 +19,34 @@ interface Listing {
   readonly header: Asked['read']['header'];
   /** Whether the job keeps headers, so that a warning may advise one. */
   readonly keepsHeaders: boolean;
+  /** Whether files of rows are inputs. Absent: no. */
+  readonly takesRows?: boolean;
 }
 
 export async function listNamed(
   { inputs, read, fileChoice, signal, onWarning }: Asked,
-  { header, keepsHeaders }: Listing,
-): Promise<ListedInputs> {
-  const listed = await listInputs(inputs, onWarning, { ...read, fileChoice, signal, header, format: read });
+  { header, keepsHeaders, takesRows = false }: Listing,
+): Promise<NamedInputs> {
+  const listed = await listInputs(inputs, onWarning, { ...read, fileChoice, signal, header, format: read, takesRows });
   requireDirectory(fileChoice, listed.directories);
   refuseForeignFiles(listed.inputs, read, onWarning);
   warnOfNamesOfRecords(listed.inputs, read, keepsHeaders, onWarning);
-  return listed;
+  return { ...listed, read: asRows(read, listed.inputs) };
+}
+
+interface NamedInputs extends ListedInputs {
+  /** How the job reads them. */
+  readonly read: Asked['read'];
 }
 
 interface OpenedInputs {
   readonly inputs: readonly Input[];
   /** The header that all inputs share; undefined: no headers, or only streams. */
   readonly firstHeader: FoundHeader | undefined;
-  /** Undefined: the headers of streams declare it. */
+  /** Undefined: the headers of streams declare it, or the inputs hold rows. */
   readonly framing: FramingSpec | undefined;
+  /** Undefined: the inputs hold no rows. */
+  readonly table: TableSpec | undefined;
 }
 
 /**
@@ -48,11 +59,15 @@ export async function openHeaders(
   need: () => MemoryNeed,
   { comparesKeys = true, readsStreams = false } = {},
 ): Promise<OpenedInputs> {
+  if (listed.some(holdsRows)) {
+    const opened = await openTables(listed, { read, signal, onWarning });
+    return { ...opened, firstHeader: undefined, framing: undefined };
+  }
   const format = comparesKeys ? read : { ...read, framing: undefined };
   const budgetFor = (decoderBytes: number) => memoryFor(need(), { recordBytes: 0, decoderBytes });
   const request = { ...format, memoryBytes, signal, onWarning, readsStreams };
   const { inputs, first } = await readInputHeaders(listed, request, budgetFor);
   const framing = read.framing ?? first?.header.framing;
   requireWholeRecords(inputs, framing);
-  return { inputs, firstHeader: first, framing };
+  return { inputs, firstHeader: first, framing, table: undefined };
 }

@@ -18,7 +18,7 @@ import { type Estimate, estimateInputs } from '../sources/estimate.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
-import { type Input, identityOf, isKept, isPlain } from '../sources/source.js';
+import { holdsRows, type Input, identityOf, isKept, isPlain } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
@@ -65,14 +65,19 @@ export async function prepareShuffle(
   { releases, warn }: JobScope,
   { isPreview = false, checkPlaces }: Preparation = {},
 ): Promise<PreparedShuffle> {
-  const asked = completeShuffle(options);
-  const { onWarning, signal } = asked;
-  const { read, key, keep } = asked.spec;
+  const given = completeShuffle(options);
+  const { onWarning, signal } = given;
+  const { key, keep } = given.spec;
   const writesNothing = mostRecords(keep) === 0;
   // Files with keys from ordinals must keep their places.
-  const header = key.from === 'ordinal' ? undefined : read.header;
+  const header = key.from === 'ordinal' ? undefined : given.spec.read.header;
+  const { read, ...listed } = await listNamed(
+    { ...given, read: given.spec.read },
+    { header, keepsHeaders: true, takesRows: true },
+  );
+  const asked = { ...given, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
-  const listed = await listNamed(reading, { header, keepsHeaders: true });
+  refuseValuesOfRows(asked.spec, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked.spec, listed.inputs);
@@ -95,12 +100,12 @@ export async function prepareShuffle(
     const weighed = { ...asked, weighing: grouped.given };
     return expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
   };
-  const { framing, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
+  const { framing, table, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
     comparesKeys: mayKeepEqualKeys(keep),
     readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const known = { ...asked.spec, read: { ...read, framing }, key: manifest?.spec.key ?? key };
+  const known = { ...asked.spec, read: { ...read, framing, table }, key: manifest?.spec.key ?? key };
   const spec = withColumns(known, firstHeader);
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
@@ -158,6 +163,19 @@ export async function prepareShuffle(
     control,
     reportLog,
   };
+}
+
+/** Content decides by values of text alone. */
+function refuseValuesOfRows({ keep, cut }: ShuffleSpec, inputs: readonly Input[]): void {
+  const table = inputs.find(holdsRows);
+  const option =
+    (keep.unique?.by !== undefined && 'uniqueBy') ||
+    (cut.splitBy !== undefined && 'splitBy') ||
+    (keep.mix.shares?.field !== undefined && 'mix');
+  if (table === undefined || option === false) return;
+  throw new UsageError(
+    `${table.path} holds Parquet data, and \`${option}\` finds no values in its rows; leave it out, or convert the inputs to JSON lines`,
+  );
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */

@@ -159,7 +159,7 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 
 function completeInputs(options: InputOptions): InputRequest {
   const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  const { hidden = false, include = [], exclude = [] } = options;
+  const { hidden = false, include = [], exclude = [], columns } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
   const format = recordFormatOf(options);
@@ -171,6 +171,7 @@ function completeInputs(options: InputOptions): InputRequest {
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
       igzip,
       maxRecordBytes,
+      columns,
     },
   };
 }

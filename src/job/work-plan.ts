@@ -20,7 +20,7 @@ import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
-import { codecOf, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
+import { codecOf, holdsRows, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
@@ -179,6 +179,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     openFileLimit: readOpenFileLimit(),
     isResumable,
     outputWaits: spec.write.compression !== undefined,
+    columnBytes: inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0),
     layout,
   };
   const memory = spec.keep.repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
@@ -268,9 +269,8 @@ async function slicesOf(
   { request: { spec, weighing, signal }, inputs, estimate }: ScatterToPlan,
   sliceBytes: number,
 ): Promise<Iterable<Slice>> {
-  const framing = spec.read.framing && framingOf(spec.read.framing);
   const { decodedBytes } = weighEstimate(estimate, weighing?.weights).read;
-  const described = await describeForSlices(inputs, decodedBytes, framing, sliceBytes, signal);
+  const described = await describeForSlices(inputs, decodedBytes, spec.read, sliceBytes, signal);
   const slices = planSlices(described, sliceBytes);
   return weighing === undefined ? slices : withoutUnread(slices, weighing);
 }

@@ -21,6 +21,7 @@ import {
   parseInputIds,
   parseIoLimit,
   parseMemory,
+  parseNames,
   parsePrefix,
   parseShards,
   parseSplits,
@@ -28,6 +29,7 @@ import {
   parseWeight,
 } from './typed-options.js';
 import {
+  columns,
   decompressProgram,
   globs,
   header,
@@ -306,6 +308,19 @@ const BLANK = optionGroup('Records', {
 });
 
 // biome-ignore format: a table, of few lines an entry
+const TABLES = optionGroup('Records', {
+  /**
+   * Of Parquet files, only these columns: names of columns, or of groups of them, with dots: `['text', 'meta.url']`. Their
+   * order does not count. Default: all.
+   */
+  columns: option<readonly string[]>({
+    check: columns, resumes: ['list of columns', ({ read }) => read.columns ?? 'all'],
+    name: 'columns', value: 'NAMES', parse: parseNames,
+    help: 'of Parquet files, take only these columns: text,meta.url', default: 'all',
+  }),
+});
+
+// biome-ignore format: a table, of few lines an entry
 const CHOICE = optionGroup('Input', {
   /**
    * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
@@ -466,6 +481,7 @@ export interface ShuffleOptions
     ReadOptions,
     FileChoiceOptions,
     OptionsOf<typeof BLANK>,
+    OptionsOf<typeof TABLES>,
     OptionsOf<typeof RESUME>,
     OptionsOf<typeof REPORT> {
   /**
@@ -477,11 +493,17 @@ export interface ShuffleOptions
   readonly inputs: readonly NamedInput[];
 }
 
-export type InputOptions = Pick<ShuffleOptions, 'inputs'> & ReadOptions & FileChoiceOptions & OptionsOf<typeof BLANK>;
+export type InputOptions = Pick<ShuffleOptions, 'inputs'> &
+  ReadOptions &
+  FileChoiceOptions &
+  OptionsOf<typeof BLANK> &
+  OptionsOf<typeof TABLES>;
 
 export const TALK_OPTIONS = TALK;
 export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
-export const INPUT_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...READ_OPTIONS };
+/** Of calls that read files as they are, whatever these hold. */
+export const FILE_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...READ_OPTIONS };
+export const INPUT_OPTIONS = { ...FILE_OPTIONS, ...TABLES };
 export const SHUFFLE_STORE_OPTIONS = { ...OUTPUT, ...CUT, ...MACHINE, ...TEMP, ...TALK, onProfile: REPORT.onProfile };
 export const SHUFFLE_OPTIONS = {
   ...OUTPUT,
@@ -610,7 +632,11 @@ const CHECK = optionGroup('Records', {
 
 export const CHECK_OPTIONS = { ...omit(INPUT_OPTIONS, 'skipBlank'), ...CHECK };
 
-export interface CheckOptions extends ReadOptions, FileChoiceOptions, OptionsOf<typeof CHECK> {
+export interface CheckOptions
+  extends ReadOptions,
+    FileChoiceOptions,
+    OptionsOf<typeof TABLES>,
+    OptionsOf<typeof CHECK> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */
   readonly inputs: readonly NamedInput[];
 }

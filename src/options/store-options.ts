@@ -4,7 +4,7 @@ import { MOST_PILES } from '../piles/pile-layout.js';
 import type { InputIdRule } from '../sources/ids.js';
 import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../typed-values.js';
 import { type OptionsOf, omit, option, optionGroup, pick } from './option.js';
-import { INPUT_OPTIONS, type InputOptions, TALK_OPTIONS, type TalkOptions } from './shuffle-options.js';
+import { FILE_OPTIONS, type InputOptions, TALK_OPTIONS, type TalkOptions } from './shuffle-options.js';
 import { type InputIdsChoice, parseInputIds } from './typed-options.js';
 import { inputIds, seedText } from './value-checks.js';
 
@@ -50,9 +50,9 @@ const IDS = optionGroup('Store', {
 });
 
 /** `header` is refused in words of its own. */
-export const APPEND_OPTIONS = { ...IDS, ...WRITING, ...INPUT_OPTIONS };
+export const APPEND_OPTIONS = { ...IDS, ...WRITING, ...FILE_OPTIONS };
 
-export interface AppendOptions extends Omit<InputOptions, 'header'>, OptionsOf<typeof IDS>, OptionsOf<typeof WRITING> {}
+export interface AppendOptions extends Omit<InputOptions, 'header' | 'columns'>, OptionsOf<typeof IDS>, OptionsOf<typeof WRITING> {}
 
 const WRITER_MEMORY = optionGroup('Machine', {
   /** Bytes of memory for pile buffers. Default: 64 MiB or 32 KiB a pile, whichever is more, and more for long records. */

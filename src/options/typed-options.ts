@@ -169,3 +169,9 @@ export function parseSlurmMemory(text: string, flag: string): number {
     `${flag} ${text}: expected what sbatch takes: 16G, 900M, 900 for as many MiB, or 0 for all memory of a node`,
   );
 }
+
+export function parseNames(text: string, flag: string): readonly string[] {
+  const names = text.split(',');
+  if (names.every((name) => name !== '')) return names;
+  throw new UsageError(`${flag} ${text}: expected names with commas between them, as in text,meta.url`);
+}

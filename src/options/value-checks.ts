@@ -13,6 +13,11 @@ export const globs: Check = (value, option) => {
   for (const glob of value) requireGlob(`${option}: expected each`, glob);
 };
 
+export const columns: Check = (value, option) => {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isPath))
+    throw new UsageError(`${option}: expected an array of names of columns`);
+};
+
 /** @param what the message begins with this. */
 export function requireGlob(what: string, glob: unknown): void {
   const isGlob = typeof glob === 'string' && glob !== '' && glob.length <= MOST_GLOB_CHARACTERS && !glob.includes('\0');

@@ -90,6 +90,8 @@ export interface MemoryNeed {
   readonly isResumable: boolean;
   /** Whether output of pass 2 may have to wait in memory, as compressed output does. */
   readonly outputWaits: boolean;
+  /** What a thread needs for a page of each column, about. Absent: there are no columns. */
+  readonly columnBytes?: number | undefined;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
   /** The part of `memoryBytes` that this budget is. Absent: all of it. */
@@ -125,14 +127,24 @@ export interface MemoryPlan {
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
 const WAITING_OUTPUT_SHARE = 1 / 8;
+/** The part that pages of columns may have. Where they need more, there are fewer threads. */
+const MOST_COLUMNS_SHARE = 1 / 2;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
-  const { budgetBytes, layout } = need;
-  if (!need.outputWaits) return planArenas(need, tuning);
+  const { budgetBytes, layout, columnBytes = 0 } = need;
+  if (!need.outputWaits && columnBytes === 0) return planArenas(need, tuning);
+  const mostForColumns = budgetBytes * MOST_COLUMNS_SHARE;
+  const workers = columnBytes === 0 ? need.workers : clampWhole(mostForColumns / columnBytes, need.workers);
+  const wantedBytes =
+    Math.min(workers * columnBytes, mostForColumns) + (need.outputWaits ? budgetBytes * WAITING_OUTPUT_SHARE : 0);
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
-  const waitingBytes = Math.max(0, Math.floor(Math.min(budgetBytes * WAITING_OUTPUT_SHARE, budgetBytes - neededBytes)));
-  const plan = planArenas({ ...need, budgetBytes: budgetBytes - waitingBytes }, tuning);
-  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + waitingBytes };
+  const setAside = Math.max(0, Math.floor(Math.min(wantedBytes, budgetBytes - neededBytes)));
+  const plan = planArenas({ ...need, workers, budgetBytes: budgetBytes - setAside }, tuning);
+  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + setAside };
+}
+
+function clampWhole(count: number, most: number): number {
+  return Math.max(1, Math.min(Math.floor(count), most));
 }
 
 function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {

@@ -13,12 +13,14 @@ export interface PlannedInput {
   readonly byteLength: number | undefined;
   /** Decoded bytes; an estimate for a compressed input without cut points. */
   readonly decodedBytes: number;
-  /** Where a compressed input may be cut, in order; not at its beginning or end. */
+  /** Where a compressed input or a table may be cut, in order; not at its beginning or end. */
   readonly cutPoints?: readonly CutPoint[];
+  /** Where its last range ends. Absent: at `decodedBytes`. */
+  readonly end?: number | undefined;
 }
 
 export interface CutPoint {
-  /** Decoded position: records that begin here or later belong to the range that begins here. */
+  /** Decoded position, or row: records that begin here or later belong to the range that begins here. */
   readonly start: number;
   /** Where decoding must begin to reach them: the start of a member, as a stored and as a decoded position. */
   readonly storedStart: number;
@@ -30,11 +32,14 @@ export interface SlicePart {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number | undefined;
-  /** Only in a part of a compressed input; its `start` and `end` are decoded positions. */
+  /** Only in a part of a compressed input, whose `start` and `end` are decoded positions, or of a table: these are rows. */
   readonly members?: MemberRange;
 }
 
-/** Whole members of a compressed input: stored bytes [storedStart, storedEnd) and the range that they decode to. */
+/**
+ * Whole members of a compressed input: stored bytes [storedStart, storedEnd) and the range that they decode to. Of row
+ * groups of a table, both are counted from the first one, and the range is an estimate.
+ */
 export interface MemberRange {
   readonly storedStart: number;
   readonly storedEnd: number;
@@ -116,7 +121,7 @@ function* cutAnywhere(
 
 function* cutAtPoints(
   inputOrdinal: number,
-  { byteLength, decodedBytes, start: first }: PlannedInput & { byteLength: number },
+  { byteLength, decodedBytes, start: first, end = decodedBytes }: PlannedInput & { byteLength: number },
   cutPoints: readonly CutPoint[],
   sliceBytes: number,
 ): Generator<Slice, void> {
@@ -130,12 +135,12 @@ function* cutAtPoints(
   let edge = 1;
   for (const point of cutPoints) {
     if (edge >= count) break;
-    if (point.start < (decodedBytes / count) * edge) continue;
+    if (point.decodedStart < (decodedBytes / count) * edge) continue;
     yield partTo(point);
     from = point;
-    edge = Math.floor((point.start / decodedBytes) * count) + 1;
+    edge = Math.floor((point.decodedStart / decodedBytes) * count) + 1;
   }
-  yield partTo({ start: decodedBytes, storedStart: byteLength, decodedStart: decodedBytes });
+  yield partTo({ start: end, storedStart: byteLength, decodedStart: decodedBytes });
 }
 
 function rangeCount(byteLength: number, sliceBytes: number): number {

@@ -6,11 +6,14 @@
  */
 import type { Member } from '../formats/codec.js';
 import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
+import { framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
 import { openForRead, withFileAsync } from '../io/files.js';
-import { hearSignals } from '../pause.js';
+import { hearSignals, hearSignalsAt } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
-import { codecOf, type FileInput, headerBytesOf, type Input, isPlain, storedBytesIn } from './source.js';
+import type { ReadSpec } from '../spec.js';
+import { codecOf, type FileInput, headerBytesOf, holdsRows, type Input, isPlain, storedBytesIn, type TableInput } from './source.js';
+import { measuredGroups, sourcesIn, withFooter } from './tables.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -25,6 +28,7 @@ const POINTS_PER_SLICE = 8;
 const MOST_POINTS = 2 ** 16;
 
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
+  if (holdsRows(input)) return input.table.rowGroups > 1;
   if (framing === undefined) return false;
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
 }
@@ -34,17 +38,26 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
   return codecOf(input)?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
-/** For the planner of slices. Finds the members of compressed inputs that seem large enough to be cut. */
+/**
+ * For the planner of slices. Finds the members of compressed inputs, and the row groups of tables, that seem large enough
+ * to be cut.
+ */
 export async function describeForSlices(
   inputs: readonly Input[],
   decodedBytes: readonly (number | undefined)[],
-  framing: Framing | undefined,
+  read: Pick<ReadSpec, 'framing' | 'table' | 'columns'>,
   sliceBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<PlannedInput[]> {
+  const framing = read.framing && framingOf(read.framing);
   const planned: PlannedInput[] = [];
   for (const [ordinal, input] of inputs.entries()) {
     const estimate = decodedBytes[ordinal] ?? 0;
+    if (holdsRows(input)) {
+      await hearSignalsAt(ordinal, signal);
+      planned.push(await plannedTable(input, read, sliceBytes));
+      continue;
+    }
     const isCut = framing !== undefined && isWorthCutting(estimate, sliceBytes) && mayCutAtMembers(input, framing);
     const cuts = isCut ? await findCuts(input, framing, estimate, sliceBytes, signal) : undefined;
     planned.push(plannedInput(input, framing, estimate, cuts));
@@ -111,6 +124,26 @@ export async function walkMembers(
   });
 }
 
+async function plannedTable(
+  input: TableInput,
+  { table: rows, columns }: Pick<ReadSpec, 'table' | 'columns'>,
+  sliceBytes: number,
+): Promise<PlannedInput> {
+  const { path, table } = input;
+  const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
+  if (rows === undefined || table.rowGroups < 2 || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
+  return withFooter(input, async (footer) => {
+    const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
+    let [storedStart, decodedStart] = [0, 0];
+    for (const group of measuredGroups(footer, sourcesIn(footer, rows.schema, { columns }, path), rows.schema)) {
+      if (group.firstRow > 0) points.add({ start: group.firstRow, storedStart, decodedStart });
+      storedStart += group.storedBytes;
+      decodedStart += group.rowBytes;
+    }
+    return { ...whole, end: table.rows, cutPoints: points.before(table.rows) };
+  });
+}
+
 /** Keeps some of the points, which come in order and may be millions. */
 class SpacedPoints {
   #points: CutPoint[] = [];
@@ -122,7 +155,7 @@ class SpacedPoints {
 
   add(point: CutPoint): void {
     const last = this.#points.at(-1);
-    if (last !== undefined && point.start < last.start + this.#spacing) return;
+    if (last !== undefined && point.decodedStart < last.decodedStart + this.#spacing) return;
     this.#points.push(point);
     if (this.#points.length < MOST_POINTS) return;
     this.#points = this.#points.filter((_, i) => i % 2 === 1);

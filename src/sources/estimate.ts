@@ -8,7 +8,7 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
 import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
-import type { FileInput, Input } from './source.js';
+import { type FileInput, holdsRows, type Input, isPlain } from './source.js';
 
 export interface Estimate {
   readonly recordBytes: number;
@@ -32,7 +32,8 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const draw = seedrandom(drawSeed);
   const files = inputs.filter((input): input is FileInput => input.kind === 'file' && input.version.byteLength > 0);
   const compressed = files.filter((file): file is CompressedInput => file.codec !== undefined);
-  const plain = files.filter(({ codec }) => codec === undefined);
+  const tables = files.filter(holdsRows);
+  const plain = files.filter(isPlain);
   const plainSamples = Array.from({ length: Math.min(PLAIN_SAMPLES, plain.length) }, () =>
     readSample(plain[Math.floor(draw() * plain.length)], draw()),
   );
@@ -41,6 +42,7 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const decodedBytes = inputs.map((input) => {
     if (input.kind === 'stream') return undefined;
     if (input.kind === 'list') return input.list.bytes.byteLength;
+    if (input.table !== undefined) return input.table.rowBytes;
     return expandedOf.get(input) ?? input.version.byteLength - input.header.byteLength;
   });
   const recordBytes = sum(decodedBytes.map((bytes) => bytes ?? STREAM_GUESS_BYTES));
@@ -48,6 +50,7 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const meanOf = (samples: readonly Uint8Array[]) => meanRecordBytes(samples, framing);
   const plainBytes = sum(plain.map(({ version }) => version.byteLength));
   const lists = inputs.filter((input) => input.kind === 'list');
+  const tableBytes = sum(tables.map(({ table }) => table.rowBytes));
   const listBytes = sum(lists.map(({ list }) => list.bytes.byteLength));
   return {
     recordBytes,
@@ -57,8 +60,9 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
       [plainBytes, meanOf(plainSamples)],
       [compressedBytes, meanOf(heads)],
       [listBytes, listBytes / sum(lists.map(({ list }) => list.ends.length))],
+      [tableBytes, tableBytes / sum(tables.map(({ table }) => table.rows))],
     ),
-    exact: compressed.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
+    exact: compressed.length === 0 && tables.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
     decodedBytes,
   };
 }

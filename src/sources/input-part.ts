@@ -45,15 +45,25 @@ export type InputPart = {
       /** How often the byte that the framing counts occurs before the position where its reader starts. */
       readonly countBefore: number;
     }
+  | {
+      readonly kind: 'table';
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+      /** The part has rows [start, end) of the file, which are whole row groups. */
+      readonly start: number;
+      readonly end: number;
+    }
   | { readonly kind: 'stream'; readonly firstHeader: FoundHeader | undefined }
   | { readonly kind: 'list'; readonly list: RecordList }
 );
 
-/** A task took decoded bytes [start, end) of an input as records; none if start equals end. */
+/** A task took decoded bytes [start, end) of an input as records, or rows [start, end) of a table; none if both are equal. */
 export interface Coverage {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number;
+  /** Of the rows of a table. Absent: `end` less `start`. */
+  readonly rowBytes?: number | undefined;
   /** Size of the decoded input, if this part reached its end. */
   readonly inputBytes: number | undefined;
   /** Bytes of the delimiter that the task added to the last record. */
@@ -95,8 +105,8 @@ export interface SliceReport {
   readonly leftOut?: Amount | undefined;
 }
 
-export function readBytesOf({ start, end, addedBytes, blank }: Coverage): number {
-  return end - start + addedBytes - (blank?.bytes ?? 0);
+export function readBytesOf({ start, end, rowBytes = end - start, addedBytes, blank }: Coverage): number {
+  return rowBytes + addedBytes - (blank?.bytes ?? 0);
 }
 
 export function bytesWithCopies(part: Coverage, weight: Weight | undefined): number {
@@ -120,14 +130,19 @@ export function inputPart(
   const whole = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal], firstOrdinal };
   if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader };
   if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
-  const { version, codec, header } = input;
+  const { version, codec, header, table } = input;
+  const gate = gates[inputOrdinal] ?? UNGATED;
+  if (table !== undefined) {
+    const rows = members === undefined ? { start: 0, end: table.rows } : { start, end: end ?? table.rows };
+    return { kind: 'table', ...whole, version, gate, ...rows, firstOrdinal: rows.start };
+  }
   const { byteLength: headerBytes } = header;
   const isCut = codec === undefined || members !== undefined;
   return {
     kind: 'file',
     ...whole,
     version,
-    gate: gates[inputOrdinal] ?? UNGATED,
+    gate,
     codec: codec?.name,
     headerBytes,
     start: isCut ? start : headerBytes,

@@ -6,7 +6,7 @@ import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
-import { holdsNothing, type Pointer, pointerIn } from '../formats/recognition.js';
+import { holdsNothing, isTable, type Pointer, pointerIn } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -20,7 +20,7 @@ import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-na
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
-import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
+import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER, UNREAD_TABLE } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
@@ -45,12 +45,14 @@ interface ListingRequest {
   readonly header?: HeaderSpec | undefined;
   /** What the first bytes of plain files are held to. Absent: nothing. */
   readonly format?: RecordFormat;
+  /** Whether files of rows are inputs as such. Absent: their bytes are held to the format, as those of any file. */
+  readonly takesRows?: boolean | undefined;
 }
 
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
-  { decompressProgram, signal, fileChoice = USUAL_FILES, header, format }: ListingRequest = {},
+  { decompressProgram, signal, fileChoice = USUAL_FILES, header, format, takesRows }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const named = await expandNames(names, fileChoice, signal);
@@ -91,7 +93,7 @@ export async function listInputs(
   };
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
-    return openInput(path, format, decompressProgram);
+    return openInput(path, { format, decompressProgram, takesRows });
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
     const before = inputs.length + empty.length;
@@ -234,7 +236,16 @@ function inputInMemory(list: RecordList, ordinal: number): Input {
   return { kind: 'list', path: IN_MEMORY, identity: `${IN_MEMORY} ${ordinal}`, list };
 }
 
-function openInput(path: string, format: RecordFormat | undefined, decompressProgram: DecompressProgram): OpenedInput {
+interface FirstLook {
+  readonly format: RecordFormat | undefined;
+  readonly decompressProgram: DecompressProgram;
+  readonly takesRows: boolean | undefined;
+}
+
+function openInput(
+  path: string,
+  { format, decompressProgram, takesRows = false }: FirstLook,
+): OpenedInput {
   const streamOf = (identity: string): OpenedInput => ({ input: { kind: 'stream', path, identity } });
   if (path === STANDARD_INPUT) {
     if (isClosedStream(STANDARD_INPUT_FILE.fd))
@@ -261,10 +272,11 @@ function openInput(path: string, format: RecordFormat | undefined, decompressPro
     const begin = head.subarray(0, count);
     const codec = detectCodec(begin, decompressProgram);
     const isWhole = count >= version.byteLength;
-    const isLookedAt = codec === undefined && format !== undefined;
+    const table = takesRows && format?.linesAssumed === true && isTable(begin) ? UNREAD_TABLE : undefined;
+    const isLookedAt = codec === undefined && format !== undefined && table === undefined;
     const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {
-      input: { kind: 'file', path, version, codec, finding, header: NO_HEADER },
+      input: { kind: 'file', path, version, codec, finding, header: NO_HEADER, table },
       ownKind: ownFileAt(path, begin),
       isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
       pointer: decompressProgram === undefined ? pointerIn(begin) : undefined,

@@ -20,6 +20,8 @@ export type Input =
       readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
+      /** The rows of a table, `UNREAD_TABLE` until the footers are read. Absent: it holds records, one after the other. */
+      readonly table?: InputTable | undefined;
     }
   | {
       readonly kind: 'stream';
@@ -34,6 +36,25 @@ export type FileInput = Input & { readonly kind: 'file' };
 export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
+
+export interface InputTable {
+  readonly rows: number;
+  readonly rowGroups: number;
+  /** What its rows take, about. */
+  readonly rowBytes: number;
+  /** Of the columns that are read. */
+  readonly storedBytes: number;
+  /** A page of each of them takes about so much memory at the most. */
+  readonly pageBytes: number;
+}
+
+export const UNREAD_TABLE: InputTable = { rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0, pageBytes: 0 };
+
+export type TableInput = FileInput & { readonly table: InputTable };
+
+export function holdsRows(input: Input | undefined): input is TableInput {
+  return input?.kind === 'file' && input.table !== undefined;
+}
 
 export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
@@ -51,7 +72,7 @@ export function isReadOnce({ kind }: Input): boolean {
 
 /** Whether its decoded bytes can be read from any place on, as they are stored. */
 export function isPlain(input: Input | undefined): input is FileInput {
-  return input?.kind === 'file' && input.codec === undefined;
+  return input?.kind === 'file' && input.codec === undefined && !holdsRows(input);
 }
 
 /** Undefined: plain, or unknown before it is read. */
@@ -66,6 +87,7 @@ export function headerBytesOf(input: Input | undefined): number {
 
 /** Undefined: unknown. */
 export function storedBytesIn(input: Input): number | undefined {
+  if (holdsRows(input)) return input.table.storedBytes;
   if (input.kind === 'list') return input.list.bytes.byteLength;
   return input.kind === 'file' ? input.version.byteLength : undefined;
 }
@@ -75,7 +97,8 @@ export function storedBytesOf(inputs: readonly Input[]): number {
   return inputs.reduce((sum, input) => sum + (storedBytesIn(input) ?? 0), 0);
 }
 
-/** All bytes, as they are when they are decoded; undefined: only reading tells. */
-export function decodedBytesOf(input: Input): number | undefined {
+/** Where it ends: a place in its decoded bytes, or among its rows; undefined: only reading tells. */
+export function endOfInput(input: Input): number | undefined {
+  if (holdsRows(input)) return input.table.rows;
   return codecOf(input) === undefined ? storedBytesIn(input) : undefined;
 }

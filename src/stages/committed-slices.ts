@@ -42,6 +42,7 @@ const reportShape: Shape<SliceReport> = object({
       inputOrdinal: wholeNumber(),
       start: wholeNumber(),
       end: wholeNumber(),
+      rowBytes: optional(wholeNumber()),
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),

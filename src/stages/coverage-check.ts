@@ -7,7 +7,7 @@ import { requireRecordBytes } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../keep/weights.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
-import { decodedBytesOf, type Input, type InputHeader, isKept, NO_HEADER } from '../sources/source.js';
+import { endOfInput, holdsRows, type Input, type InputHeader, isKept, NO_HEADER } from '../sources/source.js';
 
 /** The counts of each input, where the keys come from ordinals; else 0. */
 export interface InputCounts {
@@ -47,7 +47,7 @@ export class CoverageCheck {
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) {
       if (end === start) return;
-      throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
+      throw new VerificationError(`${inputName(input.path)} was read whole, and again from ${unitOf(input)} ${start} on`);
     }
     this.#count(part);
     const header = this.headerOf(input, inputOrdinal);
@@ -101,10 +101,14 @@ export function bytesMissing(takenBytes: number, readBytes: number): Verificatio
 /** Where the records of an input end: known from its size, or from the part that reached its end. */
 function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefined {
   const last = parts.find((part) => part.inputBytes !== undefined);
-  const inputBytes = decodedBytesOf(input) ?? last?.inputBytes;
+  const inputBytes = endOfInput(input) ?? last?.inputBytes;
   // Several parts may lie in the trailer.
   const trailerBytes = parts.reduce((most, part) => Math.max(most, part.trailerBytes), 0);
   return inputBytes === undefined ? undefined : inputBytes - trailerBytes;
+}
+
+function unitOf(input: Input): 'byte' | 'row' {
+  return holdsRows(input) ? 'row' : 'byte';
 }
 
 function requireTiled(input: Input, header: InputHeader, parts: readonly Coverage[]): void {
@@ -116,7 +120,7 @@ function requireTiled(input: Input, header: InputHeader, parts: readonly Coverag
   for (const part of inOrder) {
     if (part.start !== end) {
       throw new VerificationError(
-        `${inputName(input.path)} was read up to byte ${end} and from byte ${part.start} on, expected no gap and no overlap`,
+        `${inputName(input.path)} was read up to ${unitOf(input)} ${end} and from ${unitOf(input)} ${part.start} on, expected no gap and no overlap`,
       );
     }
     end = part.end;
@@ -129,5 +133,5 @@ function requireTiled(input: Input, header: InputHeader, parts: readonly Coverag
     ordinal = part.ordinals.end;
   }
   if (end !== recordsEnd)
-    throw new VerificationError(`${inputName(input.path)} was read up to byte ${end}, expected ${recordsEnd}`);
+    throw new VerificationError(`${inputName(input.path)} was read up to ${unitOf(input)} ${end}, expected ${recordsEnd}`);
 }

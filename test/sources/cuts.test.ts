@@ -48,7 +48,7 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   /** Parts of one input of ten members of nine bytes, of which `decodedBytes` were estimated. */
   async function partsOf(spec: FramingSpec, sliceBytes: number, decodedBytes = 90): Promise<readonly SlicePart[]> {
     const input = await inputOf(fileOf(format, Array(10).fill(content)));
-    const planned = await describeForSlices([input], [decodedBytes], framingOf(spec), sliceBytes, undefined);
+    const planned = await describeForSlices([input], [decodedBytes], { framing: spec }, sliceBytes, undefined);
     return [...planSlices(planned, sliceBytes)].flat();
   }
 

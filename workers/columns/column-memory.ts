@@ -67,6 +67,11 @@ export class ColumnMemory {
     return this.#bytes;
   }
 
+  /** What its regions take. */
+  get allocatedBytes(): number {
+    return this.#allocatedBytes;
+  }
+
   /** @returns undefined, without a change: the budget, or what one memory can address, forbids it. */
   allocate(byteLength: number): Region | undefined {
     const takenBytes = byteLength + OVERHEAD_BYTES;

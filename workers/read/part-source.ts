@@ -8,6 +8,7 @@ import { contextBytesAt, type Framing, NOTHING, readerStart } from '../../src/fo
 import type { Header } from '../../src/formats/header.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { ReadSpec } from '../../src/spec.js';
+import type { ColumnMemory } from '../columns/column-memory.js';
 
 export interface PartSource {
   readonly framing: Framing;
@@ -35,6 +36,8 @@ export interface ReadContext {
   readonly framing: Framing | undefined;
   readonly control: JobControl;
   readonly decoderMemory: DecoderMemory;
+  /** The memory in which this thread decodes pages. */
+  columns(): ColumnMemory;
   readonly told: ToldBySource;
 }
 

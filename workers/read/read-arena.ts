@@ -25,5 +25,5 @@ export abstract class ReadArena implements RecordTaker {
     return this.#arena.kernel;
   }
 
-  abstract take(count: number, base: number, basePosition: number): number;
+  abstract take(count: number, base: number, basePosition: number, inputKey: bigint, firstRow?: number): number;
 }

@@ -14,13 +14,14 @@ import { type JobControl, UncountedControl } from '../../src/job-control.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
-import { type ReadState, readStateOf } from '../thread-state.js';
+import { columnMemoryOf, type ReadState, readStateOf } from '../thread-state.js';
 import { withFile } from './file-source.js';
 import { listSource } from './list-source.js';
 import type { ReadContext, ToldBySource, UseOfSource } from './part-source.js';
 import { ReadArena } from './read-arena.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
 import { withStream } from './stream-source.js';
+import { withTable } from './table-source.js';
 
 export interface PartReport extends ToldBySource {
   readonly coverage: Coverage;
@@ -49,7 +50,8 @@ export async function readPart(
   const { control, decoderMemory } = thread;
   const told: ToldBySource = {};
   const framing = read.framing && framingOf(read.framing);
-  return withSource(part, { control, decoderMemory, read, framing, told }, async (source) => {
+  const columns = () => columnMemoryOf(job);
+  return withSource(part, { control, decoderMemory, columns, read, framing, told }, async (source) => {
     const { header, end } = source;
     const reader = new RecordReader(part, source.framing, taker, job);
     if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
@@ -81,6 +83,7 @@ export async function readPart(
 
 /** The only place that knows which kinds of sources there are. */
 function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
+  if (part.kind === 'table') return withTable(part, context, use);
   if (part.kind === 'list') return use(listSource(part.list, context));
   return part.kind === 'stream' ? withStream(part, context, use) : withFile(part, context, use);
 }

@@ -35,8 +35,9 @@ export interface RecordTaker {
   /**
    * Takes the first `count` records of the boundary table. Returns the bytes of the longest record taken so far.
    * @param base an address in the window, and `basePosition` its decoded position.
+   * @param firstRow of a table: the ordinal of the first of these rows.
    */
-  take(count: number, base: number, basePosition: number, inputKey: bigint): number;
+  take(count: number, base: number, basePosition: number, inputKey: bigint, firstRow?: number): number;
 }
 
 /** A record that does not fit: the state of the search for its end when the window was emptied. */
@@ -152,7 +153,7 @@ export class RecordReader implements FramingKernel {
     const room = this.window.makeRoom(this.#longestBytes + (this.#scanner.lookAheadBytes ?? 0));
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
-    if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(position, room);
+    if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(this.#place(position), room);
     this.#dropped = {
       position: this.#dropped?.position ?? position,
       byteLength: (this.#dropped?.byteLength ?? 0) + room.byteLength,
@@ -166,13 +167,17 @@ export class RecordReader implements FramingKernel {
     return overLimit(this.#place(position), this.#longestBytes);
   }
 
-  #place(position: number): PlaceOfLongRecord {
-    return { path: this.#part.path, position };
+  /** @param ordinal among the records of the part. */
+  #place(position: number, ordinal = this.#taken): PlaceOfLongRecord {
+    const { path, kind, firstOrdinal = 0 } = this.#part;
+    return { path, place: kind === 'table' ? `row ${firstOrdinal + ordinal}` : `the record at byte ${position}` };
   }
 
-  #noRoom(position: number, { limit, byteLength }: RecordTooLong): InputError {
-    if (limit === 'record') return this.#overLimit(position);
-    return overMemory(this.#place(position), this.#job, `more than ${byteLength}`, 2 * byteLength, byteLength);
+  #noRoom(place: PlaceOfLongRecord, { limit, byteLength }: RecordTooLong): InputError {
+    if (limit === 'record') return overLimit(place, this.#longestBytes);
+    const { recordBytes } = this.#scanner;
+    if (recordBytes !== undefined) return overMemory(place, this.#job, String(recordBytes), recordBytes);
+    return overMemory(place, this.#job, `more than ${byteLength}`, 2 * byteLength, byteLength);
   }
 
   /** Takes the `count` bytes at the end of the window; leaves records that begin at `end` or later. */
@@ -240,13 +245,16 @@ export class RecordReader implements FramingKernel {
 
   #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
     const { inputOrdinal, firstOrdinal: first } = this.#part;
+    const isTable = this.#part.kind === 'table';
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const undrawnSum = this.#job.weighedField && `${this.#undrawnSum}`;
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
     const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
-    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken, names };
+    const taken = first === undefined ? undefined : { start: first, end: first + this.#taken };
+    const ordinals = taken === undefined || isTable ? undefined : { ...taken, names };
     const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals, ...this.#leftOut };
+    if (isTable && taken !== undefined) return { ...rest, ...taken, rowBytes: this.#lastEnd };
     if (this.#firstStart === undefined) {
       const start = Math.max(position, this.#markBytes);
       return { ...rest, start, end: start };
@@ -356,7 +364,7 @@ export class RecordReader implements FramingKernel {
     const kept = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
     if (kept > 0) {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
-      if (longest > this.#longestBytes) throw this.#overLimit(this.#longestPosition(kept));
+      if (longest > this.#longestBytes) throw overLimit(this.#longestPlace(kept), this.#longestBytes);
       this.#requireValues(base, basePosition);
     }
     this.#firstStart ??= basePosition;
@@ -397,7 +405,7 @@ export class RecordReader implements FramingKernel {
 
   /** Returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey, firstOrdinal } = this.#part;
+    const { kind, weight, inputKey, firstOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
@@ -407,7 +415,8 @@ export class RecordReader implements FramingKernel {
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
-    const longest = this.#taker.take(count, base, basePosition, inputKey);
+    const firstRow = kind === 'table' ? ordinal : undefined;
+    const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
     if (this.#job.isSampled === true) {
       const marks = { count, base, basePosition, ordinal };
       noteTaken(this.#taker, marks, this.#part, this.#job.jobName);
@@ -431,11 +440,11 @@ export class RecordReader implements FramingKernel {
     return (this.#job.content?.splits === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
-  /** The position of the first record over the limit. */
-  #longestPosition(count: number): number {
+  /** Of the first of the last `count` records that is over the limit. */
+  #longestPlace(count: number): PlaceOfLongRecord {
     let i = 0;
     while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#longestBytes) i += 1;
-    return this.#position(this.#tableStart(i));
+    return this.#place(this.#position(this.#tableStart(i)), this.#taken - count + i);
   }
 
   #tableStart(index: number): number {

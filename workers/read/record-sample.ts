@@ -12,7 +12,7 @@ export interface TakenRecord {
   /** The hash of its place, as a u32. */
   readonly hash: number;
   readonly inputOrdinal: number;
-  /** The place of its first byte in the decoded input. */
+  /** The place of its first byte in the decoded input, or its ordinal in a table. */
   readonly position: number;
   readonly key: bigint;
   /** The key of the next record in its input; undefined where another call takes that one. */
@@ -39,7 +39,7 @@ let jobOfLimit = '';
 export function noteTaken(
   { kernel, table }: { readonly kernel: Kernel; readonly table: number },
   { count, base, basePosition, ordinal }: TakenMarks,
-  { inputOrdinal, inputKey }: Pick<InputPart, 'inputOrdinal' | 'inputKey'>,
+  { kind, inputOrdinal, inputKey }: Pick<InputPart, 'kind' | 'inputOrdinal' | 'inputKey'>,
   jobName: string,
 ): void {
   if (jobName !== jobOfLimit) limit = LARGEST_HASH;
@@ -47,7 +47,8 @@ export function noteTaken(
   const { view, wasm } = kernel;
   noted ??= [];
   const salt = scrambled(Math.imul(inputOrdinal + 1, 0x9e3779b1));
-  const positionOf = (i: number) => basePosition + view.getUint32(table + 8 * i, true) - base;
+  const positionOf = (i: number) =>
+    kind === 'table' && ordinal !== undefined ? ordinal + i : basePosition + view.getUint32(table + 8 * i, true) - base;
   const keyOf = (i: number) =>
     BigInt.asUintN(
       64,

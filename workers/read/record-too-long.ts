@@ -6,13 +6,14 @@ import { readStateOf } from '../thread-state.js';
 
 export interface PlaceOfLongRecord {
   readonly path: string;
-  readonly position: number;
+  /** `row 7`, or `the record at byte 120`. */
+  readonly place: string;
 }
 
-export function overLimit({ path, position }: PlaceOfLongRecord, longestBytes: number): InputError {
+export function overLimit({ path, place }: PlaceOfLongRecord, longestBytes: number): InputError {
   return new InputError(
     'ERR_RECORD_TOO_LONG',
-    `${inputName(path)}: the record at byte ${position} is longer than the ${counted(longestBytes, 'byte')} that ${RECORD_LIMIT_ADVICE}, or check that the records end as expected`,
+    `${inputName(path)}: ${place} is longer than the ${counted(longestBytes, 'byte')} that ${RECORD_LIMIT_ADVICE}, or check that the records end as expected`,
   );
 }
 
@@ -21,14 +22,14 @@ export function overLimit({ path, position }: PlaceOfLongRecord, longestBytes: n
  * @param neededBytes of the record; a guess if its end is unknown.
  */
 export function overMemory(
-  { path, position }: PlaceOfLongRecord,
+  { path, place }: PlaceOfLongRecord,
   job: ReadSettings,
   byteLength: string,
   neededBytes: number,
   knownBytes = neededBytes,
 ): InputError {
   const long = { recordBytes: neededBytes, decoderBytes: readStateOf(job).decoderMemory.reservedBytes };
-  const message = `${inputName(path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryFor(job.memoryNeed, long)}`;
+  const message = `${inputName(path)}: ${place} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryFor(job.memoryNeed, long)}`;
   return mayHaveRoomFor(job.memoryNeed, { ...long, recordBytes: knownBytes })
     ? new RecordOverMemoryError(message)
     : new InputError('ERR_RECORD_TOO_LONG', message);

@@ -26,7 +26,7 @@ export interface FindTask {
 
 export interface FoundPlace {
   readonly inputOrdinal: number;
-  /** The place of its first byte in the decoded input. */
+  /** The place of its first byte in the decoded input, or its ordinal in a table. */
   readonly position: number;
 }
 
@@ -81,13 +81,15 @@ class WantedRecords extends ReadArena {
   }
 
   /** The first pass has refused records that are too long. */
-  take(count: number, base: number, basePosition: number): number {
+  take(count: number, base: number, basePosition: number, _: bigint, firstRow?: number): number {
     const { wasm, view, bytes } = this.kernel;
     const selected = wasm.selectRecords(this.table, count, this.own, this.#selected) >>> 0;
     for (let i = 0; i < selected; i++) {
-      const mark = this.table + 8 * view.getUint32(this.#selected + 4 * i, true);
+      const index = view.getUint32(this.#selected + 4 * i, true);
+      const mark = this.table + 8 * index;
       const start = view.getUint32(mark, true);
-      this.#add(bytes.subarray(start, view.getUint32(mark + 4, true)), basePosition + start - base);
+      const position = firstRow === undefined ? basePosition + start - base : firstRow + index;
+      this.#add(bytes.subarray(start, view.getUint32(mark + 4, true)), position);
     }
     return 0;
   }

@@ -4,7 +4,7 @@
 
 import { ENTRY_BYTES } from './stored-record';
 import { partsOfSum, seekField, soughtEndBytes, soughtField, sumOfField } from './json-field';
-import { BLOCK_RECORDS, keepEntries, keyBlock, positionAt } from './keying';
+import { BLOCK_RECORDS, keepEntries, keyBlock, offsetOf, passOrdinals, positionAt, positionOfFirst } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -88,8 +88,8 @@ export function keyRecords(
   basePlace: u64,
   inputKey: u64,
 ): u32 {
-  const basePosition = positionAt(basePlace);
-  if (copyRounds == 1 && chance == 0) return keyBlock(table, count, base, basePosition, inputKey);
+  if (copyRounds == 1 && chance == 0) return keyBlock(table, count, base, positionAt(basePlace), inputKey);
+  const basePosition = positionOfFirst(basePlace);
   const endCopy = min<u32>(copyRounds, firstCopy + COPIES_TOGETHER);
   const perRecord = (endCopy - firstCopy) as usize;
   const keys = scratchAt(KEYS_PLACE);
@@ -98,9 +98,10 @@ export function keyRecords(
     const lanes = min<u32>(4, count - i);
     for (let copy = firstCopy; copy < endCopy; copy++) {
       const first = entries + ((i as usize) * perRecord + ((copy - firstCopy) as usize)) * ENTRY_BYTES;
-      keyCopy(table + ((i as usize) << 3), lanes, copy, base, basePosition, inputKey, keys, first, perRecord);
+      keyCopy(table + ((i as usize) << 3), i, lanes, copy, base, basePosition, inputKey, keys, first, perRecord);
     }
   }
+  if (endCopy == copyRounds) passOrdinals(count);
   const made = count * (perRecord as u32);
   return keepEntries(chance != 0 && endCopy == copyRounds ? keepDrawn(made) : made);
 }
@@ -108,6 +109,7 @@ export function keyRecords(
 /** Writes the entries of one copy of up to four records, `step` entries apart. A copy that is not drawn has address 0. */
 function keyCopy(
   marks: usize,
+  index: u32,
   lanes: u32,
   copy: u32,
   base: usize,
@@ -117,10 +119,10 @@ function keyCopy(
   first: usize,
   step: usize,
 ): void {
-  const offset0 = load<u32>(marks, 0) - (base as u32);
-  const offset1 = load<u32>(marks, 8) - (base as u32);
-  const offset2 = load<u32>(marks, 16) - (base as u32);
-  const offset3 = load<u32>(marks, 24) - (base as u32);
+  const offset0 = offsetOf(index, load<u32>(marks, 0), base);
+  const offset1 = offsetOf(index + 1, load<u32>(marks, 8), base);
+  const offset2 = offsetOf(index + 2, load<u32>(marks, 16), base);
+  const offset3 = offsetOf(index + 3, load<u32>(marks, 24), base);
   let stays: u32 = 15;
   if (copy == wholeCopies) {
     philoxKeys4(basePosition, offset0, offset1, offset2, offset3, copy, DRAW, inputKey, keys);

@@ -39,6 +39,27 @@ export function positionAt(place: u64): u64 {
   return byOrdinal ? place : place - bytesBefore;
 }
 
+/** What the offsets of records are added to. */
+// @ts-ignore: decorator
+@inline
+export function positionOfFirst(basePlace: u64): u64 {
+  return byOrdinal ? nextOrdinal : positionAt(basePlace);
+}
+
+/** Of the record that is the `index`-th of those that get their keys together, at `start`. */
+// @ts-ignore: decorator
+@inline
+export function offsetOf(index: u32, start: u32, base: usize): u32 {
+  return byOrdinal ? index : start - (base as u32);
+}
+
+/** So many records have all of their copies. */
+// @ts-ignore: decorator
+@inline
+export function passOrdinals(count: u32): void {
+  nextOrdinal += count;
+}
+
 /** The position of a record is its ordinal: `first`, and one more for each record after it. */
 export function keyByOrdinal(first: u64): void {
   byOrdinal = true;

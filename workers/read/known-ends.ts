@@ -1,0 +1,56 @@
+/** The framing of records whose ends are known: nothing looks for delimiters, since a record may hold them. */
+import { type Framing, type FramingKernel, NOTHING, type RecordScanner } from '../../src/formats/framing.js';
+
+export class KnownEnds {
+  #ends: ArrayLike<number> = [];
+  #marked = 0;
+
+  /**
+   * The next bytes are records with these ends, of which the first begins at 0. All records before have been marked. Who
+   * knows the ends of all bytes calls it once.
+   */
+  follow(ends: ArrayLike<number>): void {
+    this.#ends = ends;
+    this.#marked = 0;
+  }
+
+  framing(delimiter: Uint8Array = NOTHING): Framing {
+    return {
+      delimiter,
+      cut: { kind: 'never' },
+      countSample: () => undefined,
+      openScanner: (kernel) => this.#scanner(kernel),
+    };
+  }
+
+  get #nextBytes(): number | undefined {
+    const end = this.#ends[this.#marked];
+    return end === undefined ? undefined : end - (this.#ends[this.#marked - 1] ?? 0);
+  }
+
+  #scanner(kernel: FramingKernel): RecordScanner {
+    const known = this;
+    return {
+      needsWholeRecords: true,
+      get recordBytes() {
+        return known.#nextBytes;
+      },
+      scan: (_, to, recordStart, table, maxCount) => {
+        const { view } = kernel;
+        let start = recordStart;
+        let count = 0;
+        for (; count < maxCount; count++, known.#marked++) {
+          const byteLength = known.#nextBytes;
+          if (byteLength === undefined || start + byteLength > to) break;
+          view.setUint32(table + 8 * count, start, true);
+          view.setUint32(table + 8 * count + 4, start + byteLength, true);
+          start += byteLength;
+        }
+        return count;
+      },
+      complete: () => {
+        throw new RangeError('records whose ends are known end with their bytes');
+      },
+    };
+  }
+}

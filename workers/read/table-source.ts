@@ -1,0 +1,276 @@
+/**
+ * A part of a table: row groups, whose column chunks are read a page at a time and joined into rows. A row is opaque to all
+ * that follows (`src/formats/parquet/leaf.ts`); its position is its ordinal in the file.
+ */
+import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
+import { corruptInput, UsageError, WindowOverMemoryError } from '../../src/errors.js';
+import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
+import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
+import { ENCODINGS } from '../../src/formats/parquet/page-header.js';
+import type { RowGroup } from '../../src/formats/parquet/row-group.js';
+import type { TableSpec } from '../../src/formats/parquet/table-spec.js';
+import { ThriftError } from '../../src/formats/parquet/thrift.js';
+import { RegularInput } from '../../src/io/input-source.js';
+import { inPhase } from '../../src/phase-clock.js';
+import type { InputPart } from '../../src/sources/input-part.js';
+import { sourcesIn } from '../../src/sources/tables.js';
+import type { ColumnMemory, Region } from '../columns/column-memory.js';
+import { LeafReader } from '../columns/leaf-reader.js';
+import { loadPageCodecs } from '../columns/page-codecs.js';
+import { PageError, PageMemoryError } from '../columns/page-error.js';
+import { RowJoiner } from '../columns/row-joiner.js';
+import { ChunkInput, ChunkPages } from './chunk-pages.js';
+import { KnownEnds } from './known-ends.js';
+import { beginAt, type PartSource, type ReadContext, type UseOfSource } from './part-source.js';
+
+type TablePart = InputPart & { kind: 'table' };
+
+/** Rows that are joined at a time stay in the core's cache. */
+const JOINED_BYTES = 128 * 1024;
+const MOST_JOINED_ROWS = 8192;
+
+export async function withTable<T>(part: TablePart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
+  const { table } = context.read;
+  if (table === undefined) throw new RangeError('the rows of a table are known before it is read');
+  await loadPageCodecs();
+  const input = new RegularInput(part.path, part.version, context.control, part.gate);
+  const read = async () => {
+    const rows = new RowReader(part, input, table, context);
+    return thenAlwaysAsync(
+      () => use(rows.source()),
+      () => rows.close(),
+    );
+  };
+  return thenAlwaysAsync(read, () => input.close());
+}
+
+interface JoinedRows {
+  readonly address: number;
+  readonly byteLength: number;
+  readonly ends: Uint32Array;
+}
+
+/** A column of the file that rows have. */
+interface OpenLeaf {
+  readonly name: string;
+  /** Among the columns of the file. */
+  readonly index: number;
+  readonly reader: LeafReader;
+}
+
+class RowReader {
+  readonly #part: TablePart;
+  readonly #input: RegularInput;
+  readonly #context: ReadContext;
+  readonly #columns: ColumnMemory;
+  readonly #footer: FileFooter;
+  readonly #leaves: OpenLeaf[] = [];
+  readonly #joiner: RowJoiner;
+  readonly #pages: ChunkPages[] = [];
+  readonly #isEnded: boolean[] = [];
+  #rows: Region | undefined;
+  #ends: Region | undefined;
+  /** Where it reads, for messages. */
+  #group = 0;
+  #leaf: number | undefined;
+  #page = 0;
+
+  constructor(part: TablePart, input: RegularInput, { schema }: TableSpec, context: ReadContext) {
+    this.#part = part;
+    this.#input = input;
+    this.#context = context;
+    this.#columns = context.columns();
+    const { path, version } = part;
+    this.#footer = readFooter({ read: bytesOf(input) }, version.byteLength, path);
+    const sources = sourcesIn(this.#footer, schema, context.read, path);
+    for (const [i, { index, definitionLevels }] of sources.entries()) {
+      const leaf = schema.leaves[i];
+      if (leaf === undefined) throw new RangeError(`the rows have no leaf ${i}`);
+      const levels = definitionLevels ?? Uint8Array.from({ length: leaf.maxDefinition + 1 }, (_, level) => level);
+      const reader = new LeafReader(this.#columns, leaf, levels);
+      this.#leaves.push({ name: nameOfLeaf(leaf), index, reader });
+    }
+    this.#joiner = new RowJoiner(
+      this.#columns,
+      this.#leaves.map(({ reader }) => reader),
+    );
+  }
+
+  source(): PartSource {
+    const ends = new KnownEnds();
+    const framing = ends.framing();
+    const { control } = this.#context;
+    const batches = this.#joined();
+    let batch: JoinedRows = { address: 0, byteLength: 0, ends: new Uint32Array() };
+    let given = 0;
+    return {
+      framing,
+      begin: beginAt(framing, 0, 0),
+      end: Number.POSITIVE_INFINITY,
+      read: ({ bytes }, at, most) => {
+        if (given === batch.byteLength) {
+          const next = this.#inPlace(() => batches.next());
+          if (next.done === true) return 0;
+          batch = next.value;
+          given = 0;
+          ends.follow(batch.ends);
+        }
+        const from = batch.address + given;
+        const count = Math.min(most, batch.byteLength - given);
+        bytes.set(this.#columns.bytes.subarray(from, from + count), at);
+        given += count;
+        control.count('decodedBytes', count);
+        return count;
+      },
+      finish: () => this.#input.requireUnchanged(),
+    };
+  }
+
+  close(): void {
+    thenAlways(
+      () => this.#joiner.close(),
+      () => {
+        for (const { reader } of this.#leaves) reader.close();
+        for (const region of [this.#rows, this.#ends]) if (region !== undefined) this.#columns.release(region);
+      },
+    );
+  }
+
+  *#joined(): Generator<JoinedRows, void> {
+    const { start, end } = this.#part;
+    const { rowGroupCount } = this.#footer;
+    let first = 0;
+    while (first < rowGroupCount && this.#footer.firstRowOf(first + 1) <= start) first += 1;
+    this.#group = first;
+    for (const group of this.#footer.rowGroups(first)) {
+      if (group.firstRow >= end) return;
+      this.#begin(group);
+      yield* this.#rowsOf(group);
+      this.#finish(group);
+      this.#group += 1;
+    }
+  }
+
+  #begin({ columns }: RowGroup): void {
+    const { control, decoderMemory } = this.#context;
+    const source = new ChunkInput(this.#input, control, decoderMemory, this.#leaves.length);
+    for (const [i, { index, reader }] of this.#leaves.entries()) {
+      const chunk = columns[index];
+      if (chunk === undefined) throw new RangeError(`the row group has no column ${index}`);
+      reader.beginChunk(chunk);
+      this.#pages[i] = new ChunkPages(source, chunk);
+      this.#isEnded[i] = false;
+    }
+  }
+
+  *#rowsOf({ rows: rowCount }: RowGroup): Generator<JoinedRows, void> {
+    this.#rows ??= this.#allocate(JOINED_BYTES);
+    this.#ends ??= this.#allocate(4 * MOST_JOINED_ROWS);
+    for (let left = rowCount; left > 0; ) {
+      this.#feed(rowCount);
+      const [rows, ends] = [this.#rows, this.#ends];
+      const joined = inPhase('transpose', () => this.#joiner.join(rows, ends));
+      left -= joined.rowCount;
+      if (left < 0) throw new PageError(`has more rows than the ${rowCount} of its row group`);
+      if (joined.neededBytes > 0) {
+        this.#columns.release(this.#rows);
+        this.#rows = undefined;
+        this.#rows = this.#allocate(joined.neededBytes);
+      } else {
+        const { buffer } = this.#columns.bytes;
+        const { address } = rows;
+        yield { address, byteLength: joined.byteLength, ends: new Uint32Array(buffer, ends.address, joined.rowCount) };
+      }
+    }
+  }
+
+  /** Decodes the next pages of all leaves that have no whole row. */
+  #feed(rowCount: number): void {
+    for (let i = this.#joiner.starvedLeaf(); i >= 0; i = this.#joiner.starvedLeaf(i)) {
+      if (this.#decodePage(i)) continue;
+      if (this.#isEnded[i] === true) throw new PageError(`has fewer rows than the ${rowCount} of its row group`);
+      this.#endChunk(i);
+    }
+    this.#leaf = undefined;
+  }
+
+  #decodePage(i: number): boolean {
+    const pages = this.#pages[i];
+    if (pages === undefined) throw new RangeError(`there is no leaf ${i}`);
+    this.#leaf = i;
+    this.#page = pages.position;
+    this.#context.control.throwIfAborted();
+    const page = pages.next();
+    if (page === undefined) return false;
+    const { header, body } = page;
+    const toDecode = {
+      ...header,
+      encoding: ENCODINGS[header.encoding],
+      definitionEncoding: ENCODINGS[header.definitionEncoding],
+      repetitionEncoding: ENCODINGS[header.repetitionEncoding],
+    };
+    inPhase('decompress', () => this.#leaves[i]?.reader.addPage(toDecode, body));
+    return true;
+  }
+
+  #endChunk(i: number): void {
+    this.#leaf = i;
+    this.#leaves[i]?.reader.endChunk();
+    this.#isEnded[i] = true;
+  }
+
+  /** All columns must end with the row group. */
+  #finish({ rows }: RowGroup): void {
+    for (const [i, { reader }] of this.#leaves.entries()) {
+      const pages = this.#pages[i];
+      if (pages?.isAtEnd === true && this.#isEnded[i] !== true) this.#endChunk(i);
+      this.#leaf = i;
+      if (pages?.isAtEnd !== true || reader.availableRows > 0)
+        throw new PageError(`has more rows than the ${rows} of its row group`);
+      pages.next();
+    }
+    this.#leaf = undefined;
+  }
+
+  #allocate(byteLength: number): Region {
+    const region = this.#columns.allocate(byteLength);
+    if (region === undefined) throw new PageMemoryError(byteLength, 'rows');
+    return region;
+  }
+
+  /** Says of an error where it was found. */
+  #inPlace<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      const isDamage = error instanceof PageError || error instanceof ThriftError;
+      const column = this.#leaf === undefined ? '' : `, column ${this.#leaves[this.#leaf]?.name}`;
+      const group = `row group ${this.#group}${column}`;
+      if (isDamage)
+        throw corruptInput(this.#part.path, `${group}, page at byte ${this.#page}: ${error.message}; make the file again`, {
+          cause: error,
+        });
+      if (error instanceof PageMemoryError) throw this.#overMemory(group, error.neededBytes);
+      throw error;
+    }
+  }
+
+  #overMemory(place: string, neededBytes: number): UsageError {
+    const { decoderMemory } = this.#context;
+    // Each column has a page in memory; what those of the columns to come need is not known.
+    const known = this.#columns.allocatedBytes;
+    const seen = (this.#leaf ?? this.#leaves.length - 1) + 1;
+    const allBytes = Math.ceil(((known + neededBytes) / seen) * this.#leaves.length);
+    const message = `${this.#part.path}: ${place}: a page of each column does not fit the memory budget; expected \`memoryBytes\` of at least ${decoderMemory.budgetFor(allBytes)}`;
+    return decoderMemory.mayFitAlone?.(allBytes)
+      ? new WindowOverMemoryError(message)
+      : new UsageError(message, 'ERR_MEMORY_BUDGET');
+  }
+}
+
+function bytesOf(input: RegularInput) {
+  return (position: number, byteLength: number): Uint8Array => {
+    const bytes = Buffer.allocUnsafeSlow(byteLength);
+    return bytes.subarray(0, input.readAt(bytes, 0, byteLength, position));
+  };
+}
