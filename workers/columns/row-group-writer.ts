@@ -1,26 +1,56 @@
-import type { Leaf } from '../../src/formats/parquet/leaf.js';
+/**
+ * Makes row groups of rows. Rows gather in a small part of the column memory, are split into their leaves a batch at a
+ * time, and become pages (leaf-encoder.ts), which wait compressed until the row group ends: a column chunk lies in one
+ * piece. The bytes follow from the rows and the spec alone, however they come and whatever the memory.
+ */
+import { UsageError, VerificationError } from '../../src/errors.js';
+import { encodeDescription } from '../../src/formats/parquet/description.js';
+import { type Leaf, nameOfLeaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
+import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.js';
-import type { GateNumber, JobControl } from '../../src/job-control.js';
-import type { ColumnMemory } from './column-memory.js';
+import { valueOrdersOf } from '../../src/formats/parquet/value-order.js';
+import type { JobControl } from '../../src/job-control.js';
+import type { ColumnMemory, Region } from './column-memory.js';
+import { FinishedPages, type SpillPlace } from './finished-pages.js';
+import { GrownRegion } from './grown-region.js';
+import { dictionaryLimitOf, LeafEncoder, type LeafWorkshop, MOST_DICTIONARY_ENTRIES, slotsOf } from './leaf-encoder.js';
+import { openPageCompressor } from './page-compressors.js';
 
-/** What `TableSchema` says of the columns that are written. */
-export interface WrittenSchema {
-  readonly leaves: readonly Leaf[];
-  readonly elements: Uint8Array;
-  readonly columnOrders: Uint8Array | undefined;
+const MIB = 1024 * 1024;
+/** All open pages together; their dictionaries may take as much again. */
+const OPEN_BYTES = 24 * MIB;
+const MOST_PAGE_BYTES = MIB;
+/** Smaller ones would be mostly headers. */
+const LEAST_PAGE_BYTES = 8 * 1024;
+/** Some batches. */
+const STAGE_BYTES = 256 * 1024;
+const PLACES_BYTES = 4 * 64;
+
+/** Of the pages of each leaf, before compression. Only a batch of rows with a longer value makes a larger one. */
+function pageBytesOf(leafCount: number): number {
+  const share = Math.floor(OPEN_BYTES / leafCount / 1024) * 1024;
+  return Math.min(Math.max(share, LEAST_PAGE_BYTES), MOST_PAGE_BYTES);
+}
+
+/** Bytes of column memory that a writer needs at most, unless a row is longer than a page. */
+export function rowGroupWriterBytes(leaves: readonly Leaf[]): number {
+  const pageBytes = pageBytesOf(leaves.length);
+  const ofLeaf = (leaf: Leaf) => {
+    const entries = Math.min(dictionaryLimitOf(pageBytes) / Math.max(valueBytesOf(leaf), 4), MOST_DICTIONARY_ENTRIES);
+    const levels = leaf.maxDefinition === 0 ? 0 : leaf.maxRepetition === 0 ? pageBytes / 2 : pageBytes;
+    return pageBytes + levels + dictionaryLimitOf(pageBytes) + 4 * slotsOf(entries) + 1024;
+  };
+  // The area, and what Snappy and LZ4 compress to.
+  return leaves.reduce((sum, leaf) => sum + ofLeaf(leaf), 2 * STAGE_BYTES + 5 * pageBytes);
 }
 
 export interface RowGroupWriterParts {
   readonly memory: ColumnMemory;
-  readonly schema: WrittenSchema;
+  readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   readonly control: JobControl;
-  /** Finished pages go there when the job has no spare memory left. */
-  readonly spill: {
-    readonly gate: GateNumber;
-    /** A new path in a temp directory, for a file that goes with its row group. */
-    newPath(): string;
-  };
+  /** Finished pages go there when the job has no spare memory left. Absent: that is an error. */
+  readonly spill?: SpillPlace | undefined;
 }
 
 /** A finished row group: its pages, and its description behind them. */
@@ -28,27 +58,137 @@ export interface RowGroupMember {
   readonly rows: number;
   /** Of all pieces. */
   readonly byteLength: number;
-  /** A piece is good until the next one is asked for. May be asked for again until `release`. */
+  /** A piece is good until the next one. Can be had again until `release`. */
   pieces(): Iterable<Uint8Array>;
   /** Gives its memory back and removes its file. */
   release(): void;
 }
 
-/** Bytes of column memory that one writer may need, apart from values that are longer than a page. */
-export declare function rowGroupWriterBytes(leaves: readonly Leaf[]): number;
+export class RowGroupWriter {
+  readonly #parts: RowGroupWriterParts;
+  readonly #workshop: LeafWorkshop;
+  readonly #leaves: readonly LeafEncoder[];
+  /** The table of `EncodedLeaf`, and the places in the rows of a batch. */
+  readonly #table: Region;
+  /** The rows that are not split yet. */
+  readonly #stage: GrownRegion;
+  /** The values of a leaf in one batch. */
+  readonly #scratch: GrownRegion;
+  #stagedBytes = 0;
+  #rowBytes = 0;
+  #rows = 0;
+  #pages: FinishedPages;
 
-/** Makes row groups of rows, one after the other. Its bytes follow from the rows and the spec alone. */
-export declare class RowGroupWriter {
-  constructor(parts: RowGroupWriterParts);
+  /** @throws UsageError ERR_MEMORY_BUDGET */
+  constructor(parts: RowGroupWriterParts) {
+    const { memory, schema, spec, control, spill } = parts;
+    this.#parts = parts;
+    this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: new GrownRegion(memory) };
+    this.#stage = new GrownRegion(memory);
+    this.#scratch = new GrownRegion(memory);
+    this.#pages = new FinishedPages(control, spill);
+    const leafBytes = memory.wasm.encodedLeafBytes();
+    const tableBytes = schema.leaves.length * leafBytes + PLACES_BYTES;
+    const table = memory.allocate(tableBytes);
+    if (table === undefined)
+      throw new UsageError(
+        `no memory for a table of ${schema.leaves.length} columns; raise \`memory\``,
+        'ERR_MEMORY_BUDGET',
+      );
+    this.#table = table;
+    memory.wasm.clear(table.address, tableBytes);
+    const pageBytes = pageBytesOf(schema.leaves.length);
+    const orders = valueOrdersOf(schema);
+    this.#leaves = schema.leaves.map((leaf, i) => {
+      const address = table.address + PLACES_BYTES + i * leafBytes;
+      return new LeafEncoder(this.#workshop, address, leaf, orders[i] ?? 'none', pageBytes);
+    });
+  }
+
   /** Bytes of the rows since the last row group ended. */
-  get rowBytes(): number;
+  get rowBytes(): number {
+    return this.#rowBytes;
+  }
+
   /**
-   * The next rows of the row group; a row may begin in one piece and end in a later one.
+   * The next rows of the row group. A row may begin in one piece and end in a later one.
    * @throws UsageError ERR_MEMORY_BUDGET when a row does not fit the column memory.
    */
-  add(bytes: Uint8Array): void;
+  add(bytes: Uint8Array): void {
+    const { memory } = this.#workshop;
+    this.#stage.ensure(STAGE_BYTES);
+    this.#rowBytes += bytes.byteLength;
+    for (let done = 0; done < bytes.byteLength; ) {
+      if (this.#stagedBytes === this.#stage.byteLength) this.#split(false);
+      const piece = bytes.subarray(done, done + this.#stage.byteLength - this.#stagedBytes);
+      memory.bytes.set(piece, this.#stage.address + this.#stagedBytes);
+      this.#stagedBytes += piece.byteLength;
+      done += piece.byteLength;
+    }
+  }
+
+  /** Splits all whole batches, and makes room for more bytes. */
+  #split(isLast: boolean): void {
+    const { memory } = this.#workshop;
+    const { wasm } = memory;
+    wasm.beginSplitting(this.#table.address + PLACES_BYTES, this.#leaves.length, this.#table.address);
+    let done = 0;
+    while (done < this.#stagedBytes) {
+      const from = this.#stage.address + done;
+      const end = wasm.walkBatch(from, this.#stage.address + this.#stagedBytes, isLast) >>> 0;
+      if (end === 0) break;
+      this.#splitBatch(end - from);
+      done = end - this.#stage.address;
+    }
+    const rest = this.#stagedBytes - done;
+    const faulty = this.#parts.schema.leaves[wasm.faultyLeaf.value];
+    if (faulty !== undefined)
+      throw new VerificationError(`row ${this.#rows} of a row group does not fit the schema in ${nameOfLeaf(faulty)}`);
+    if (isLast && rest > 0) throw new VerificationError(`the last row of a row group is cut off after ${rest} bytes`);
+    wasm.copy(this.#stage.address, this.#stage.address + done, rest);
+    this.#stagedBytes = rest;
+    // A batch is longer than the stage.
+    if (!isLast && done === 0) this.#stage.ensure(2 * this.#stage.byteLength, rest);
+  }
+
+  #splitBatch(byteLength: number): void {
+    const { wasm } = this.#workshop.memory;
+    const scratch = this.#scratch.ensure(byteLength);
+    for (let next = wasm.splitBatch(0, scratch); ; next = wasm.splitBatch(next, scratch)) {
+      const leaf = this.#leaves[next];
+      if (leaf === undefined) break;
+      leaf.makeReady(this.#rows, this.#pages);
+    }
+    this.#rows += wasm.rowsOfBatch();
+  }
+
   /** Ends the row group, which must have a row. The next `add` begins another one. */
-  end(): RowGroupMember;
+  end(): RowGroupMember {
+    this.#split(true);
+    const [rows, pages] = [this.#rows, this.#pages];
+    const chunks = this.#leaves.map((leaf) => leaf.endChunk(rows, pages));
+    const description = encodeDescription({ rows, chunks: chunks.map((chunk) => chunk.description) });
+    const ordered = chunks.flatMap((chunk) => chunk.pages);
+    this.#rowBytes = 0;
+    this.#rows = 0;
+    this.#pages = new FinishedPages(this.#parts.control, this.#parts.spill);
+    return {
+      rows,
+      byteLength: ordered.reduce((sum, page) => sum + page.byteLength, description.byteLength),
+      *pieces() {
+        yield* pages.read(ordered);
+        yield description;
+      },
+      release: () => pages.release(),
+    };
+  }
+
   /** Gives all memory back, also that of a row group that did not end. */
-  close(): void;
+  close(): void {
+    this.#pages.release();
+    for (const leaf of this.#leaves) leaf.close();
+    this.#workshop.compressor.close();
+    for (const region of [this.#workshop.area, this.#stage, this.#scratch]) region.release();
+    this.#workshop.memory.release(this.#table);
+  }
 }

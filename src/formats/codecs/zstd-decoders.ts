@@ -12,11 +12,6 @@ import { freeLastPiece } from '../../machine/free-bytes.js';
 export interface ZstdAddon {
   readonly CCtx: new () => AddonCompressor;
   readonly DCtx: new () => AddonDecompressor;
-  readonly CParameter: {
-    readonly compressionLevel: number;
-    readonly checksumFlag: number;
-    readonly windowLog: number;
-  };
   readonly DParameter: { readonly windowLogMax: number };
   readonly ResetDirective: { readonly sessionOnly: number; readonly sessionAndParameters: number };
   compressBound(byteLength: number): number;
@@ -50,6 +45,8 @@ interface ZstdOptions {
 /** Numbers of the parameters of libzstd, which its version 1 keeps. */
 export const ZSTD_C_COMPRESSION_LEVEL = 100;
 export const ZSTD_C_WINDOW_LOG = 101;
+export const ZSTD_C_HASH_LOG = 102;
+export const ZSTD_C_CHAIN_LOG = 103;
 export const ZSTD_C_CHECKSUM_FLAG = 201;
 const ZSTD_D_WINDOW_LOG_MAX = 100;
 

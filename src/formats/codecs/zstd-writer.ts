@@ -14,8 +14,10 @@ import {
   type AddonDecompressor,
   findZstdInNode,
   loadZstdAddon,
+  ZSTD_C_CHAIN_LOG,
   ZSTD_C_CHECKSUM_FLAG,
   ZSTD_C_COMPRESSION_LEVEL,
+  ZSTD_C_HASH_LOG,
   ZSTD_C_WINDOW_LOG,
   type ZstdAddon,
   type ZstdInNode,
@@ -26,10 +28,21 @@ export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
 
 const PACKER_WINDOW_LOG = 18;
 
+/** Smaller tables stay in the core's cache: a seventh less time for 1 % more bytes of text, measured with pages of 1 MiB. */
+const PAGE_TABLES: Parameters = [
+  [ZSTD_C_HASH_LOG, 16],
+  [ZSTD_C_CHAIN_LOG, 15],
+];
+const LEVEL_OF_PAGE_TABLES = 3;
+
+type Parameters = readonly (readonly [parameter: number, value: number])[];
+
 export interface ZstdWriter extends SegmentExpander {
   /** Compresses bytes to one frame, in a buffer of its own that may be larger. */
   openEncoder(level: number): (bytes: Uint8Array) => Uint8Array;
   openPacker(level: number): SegmentCompressor;
+  /** As `openEncoder`, without a checksum; the bytes are good until the next call. */
+  openPages(level: number): (bytes: Uint8Array) => Uint8Array;
 }
 
 let chosen: ZstdWriter | undefined;
@@ -43,6 +56,12 @@ export function openZstdEncoder(level: number): MemberEncoder {
 export function openZstdPacker(level: number): SegmentCompressor {
   requireZstdLevel(level);
   return chooseWriter().openPacker(level);
+}
+
+/** For pages of Parquet, which have checksums of their own. */
+export function openZstdPages(level: number): (bytes: Uint8Array) => Uint8Array {
+  requireZstdLevel(level);
+  return chooseWriter().openPages(level);
 }
 
 export const zstdExpander: SegmentExpander = {
@@ -74,20 +93,20 @@ function addonWriter(addon: ZstdAddon): ZstdWriter {
   // Only the garbage collector frees a context, with tables of many MiB: all encoders of a thread share one.
   let compressor: AddonCompressor | undefined;
   let decompressor: AddonDecompressor | undefined;
-  const open = (level: number, parameter: number, value: number) => (bytes: Uint8Array, room: Uint8Array) => {
+  const open = (level: number, parameters: Parameters) => (bytes: Uint8Array, room: Uint8Array) => {
     compressor ??= new addon.CCtx();
     compressor.reset(addon.ResetDirective.sessionAndParameters);
-    compressor.setParameter(addon.CParameter.compressionLevel, level);
-    compressor.setParameter(parameter, value);
+    compressor.setParameter(ZSTD_C_COMPRESSION_LEVEL, level);
+    for (const [parameter, value] of parameters) compressor.setParameter(parameter, value);
     return room.subarray(0, compressor.compress2(room, bytes));
   };
   return {
     openEncoder: (level) => {
-      const compress = open(level, addon.CParameter.checksumFlag, 1);
+      const compress = open(level, [[ZSTD_C_CHECKSUM_FLAG, 1]]);
       return (bytes) => compress(bytes, new Uint8Array(addon.compressBound(bytes.byteLength)));
     },
     openPacker: (level) => {
-      const compress = open(level, addon.CParameter.windowLog, PACKER_WINDOW_LOG);
+      const compress = open(level, [[ZSTD_C_WINDOW_LOG, PACKER_WINDOW_LOG]]);
       let room = new Uint8Array();
       return {
         compress: (bytes) => {
@@ -95,6 +114,15 @@ function addonWriter(addon: ZstdAddon): ZstdWriter {
           if (room.byteLength < boundBytes) room = new Uint8Array(boundBytes);
           return fewer(compress(bytes, room), bytes);
         },
+      };
+    },
+    openPages: (level) => {
+      const compress = open(level, tablesOf(level));
+      let room = new Uint8Array();
+      return (bytes) => {
+        const boundBytes = addon.compressBound(bytes.byteLength);
+        if (room.byteLength < boundBytes) room = new Uint8Array(boundBytes);
+        return compress(bytes, room);
       };
     },
     expand: (bytes, target) => {
@@ -105,14 +133,15 @@ function addonWriter(addon: ZstdAddon): ZstdWriter {
 }
 
 function nodeWriter(inNode: ZstdInNode): ZstdWriter {
-  const open = (level: number, parameter: number, value: number) => {
-    const params = { [ZSTD_C_COMPRESSION_LEVEL]: level, [parameter]: value };
+  const open = (level: number, parameters: Parameters) => {
+    const params = Object.fromEntries([[ZSTD_C_COMPRESSION_LEVEL, level], ...parameters]);
     return (bytes: Uint8Array) => inNode.zstdCompressSync(bytes, { params });
   };
   return {
-    openEncoder: (level) => open(level, ZSTD_C_CHECKSUM_FLAG, 1),
+    openEncoder: (level) => open(level, [[ZSTD_C_CHECKSUM_FLAG, 1]]),
+    openPages: (level) => open(level, tablesOf(level)),
     openPacker: (level) => {
-      const compress = open(level, ZSTD_C_WINDOW_LOG, PACKER_WINDOW_LOG);
+      const compress = open(level, [[ZSTD_C_WINDOW_LOG, PACKER_WINDOW_LOG]]);
       let compressed: Uint8Array = new Uint8Array();
       return {
         compress: (bytes) => {
@@ -129,6 +158,10 @@ function nodeWriter(inNode: ZstdInNode): ZstdWriter {
       freeBytes(expanded);
     },
   };
+}
+
+function tablesOf(level: number): Parameters {
+  return level === LEVEL_OF_PAGE_TABLES ? PAGE_TABLES : [];
 }
 
 function fewer(compressed: Uint8Array, bytes: Uint8Array): Uint8Array | undefined {

@@ -1,39 +1,157 @@
-/** What the end of a file needs to say of each row group. In a staged file, it follows the pages of the row group. */
-
-/** A page of data. */
-export interface PageDescription {
-  /** Where its header begins, counted from the first byte of the row group. */
-  readonly start: number;
-  /** With its header. */
-  readonly byteLength: number;
-  readonly firstRow: number;
-  readonly nullCount: number;
-  /** As statistics have them; undefined: not known, or there is no value. */
-  readonly bounds: Bounds | undefined;
-}
+/**
+ * What the end of a file needs to say of a row group. In a staged file, and in the file that becomes of it, it follows the
+ * pages of the row group, which nothing refers to then:
+ *
+ *     Thrift struct | u32 its bytes | u32 its CRC-32 | u64 bytes of the pages before it | "pileshuf"
+ */
+import { crc32 } from 'node:zlib';
+import { VerificationError } from '../../errors.js';
+import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
 export interface Bounds {
   readonly least: Uint8Array;
   readonly most: Uint8Array;
 }
 
-export interface ChunkDescription {
-  /** Where the page of the dictionary begins; undefined: there is none. */
-  readonly dictionaryStart: number | undefined;
-  /** With headers. */
+/** A page of data. */
+export interface PageDescription {
+  /** With its header. */
   readonly byteLength: number;
-  readonly uncompressedBytes: number;
-  /** Entries of all pages. */
+  readonly rows: number;
+  readonly nullCount: number;
+  /** As statistics have them; undefined: not sure, too long, or there is no value. */
+  readonly bounds: Bounds | undefined;
+  readonly encoding: number;
+  /** Entries, nulls included. */
   readonly valueCount: number;
-  /** Encodings of the values of pages: how many pages of data have them. Numbers of parquet.thrift. */
-  readonly encodings: readonly { readonly encoding: number; readonly pageCount: number }[];
+}
+
+/** Its pages lie one after the other, that of the dictionary first. */
+export interface ChunkDescription {
+  /** Of the page of the dictionary with its header; 0: there is none. */
+  readonly dictionaryBytes: number;
+  /** Of all pages, with their headers. */
+  readonly uncompressedBytes: number;
+  readonly bounds: Bounds | undefined;
   readonly pages: readonly PageDescription[];
 }
 
 export interface RowGroupDescription {
   readonly rows: number;
-  /** Of all pages, with headers. The description follows them. */
-  readonly byteLength: number;
   /** In the order of the leaves. */
   readonly chunks: readonly ChunkDescription[];
+}
+
+export const TRAILER_BYTES = 24;
+const MAGIC = Buffer.from('pileshuf');
+
+export function byteLengthOfChunk({ dictionaryBytes, pages }: ChunkDescription): number {
+  return pages.reduce((sum, { byteLength }) => sum + byteLength, dictionaryBytes);
+}
+
+export function encodeDescription({ rows, chunks }: RowGroupDescription): Uint8Array {
+  const writer = new ThriftWriter();
+  writer.struct(() => {
+    writer.field(1).i64(rows);
+    writer.field(2).list(THRIFT.STRUCT, chunks.length, (i) => {
+      const chunk = chunks[i];
+      if (chunk !== undefined) writer.struct(() => writeChunk(writer, chunk));
+    });
+  });
+  const struct = writer.take();
+  const trailer = Buffer.alloc(TRAILER_BYTES);
+  trailer.writeUInt32LE(struct.byteLength, 0);
+  trailer.writeUInt32LE(crc32(struct), 4);
+  trailer.writeBigUInt64LE(BigInt(chunks.reduce((sum, chunk) => sum + byteLengthOfChunk(chunk), 0)), 8);
+  trailer.set(MAGIC, 16);
+  return Buffer.concat([struct, trailer]);
+}
+
+function writeChunk(
+  writer: ThriftWriter,
+  { dictionaryBytes, uncompressedBytes, bounds, pages }: ChunkDescription,
+): void {
+  writer.field(1).i64(dictionaryBytes);
+  writer.field(2).i64(uncompressedBytes);
+  writer.field(3).list(THRIFT.STRUCT, pages.length, (i) => {
+    const page = pages[i];
+    if (page === undefined) return;
+    writer.struct(() => {
+      writer.field(1).i64(page.byteLength);
+      writer.field(2).i64(page.rows);
+      writer.field(3).i64(page.nullCount);
+      if (page.bounds !== undefined) writer.field(4).binary(page.bounds.least).field(5).binary(page.bounds.most);
+      writer.field(6).i32(page.encoding);
+      writer.field(7).i64(page.valueCount);
+    });
+  });
+  if (bounds !== undefined) writer.field(4).binary(bounds.least).field(5).binary(bounds.most);
+}
+
+/** What its last bytes say. */
+export interface DescriptionTrailer {
+  readonly structBytes: number;
+  readonly crc: number;
+  readonly pageBytes: number;
+}
+
+/** @returns undefined if the bytes are the end of no description. */
+export function readTrailer(bytes: Uint8Array): DescriptionTrailer | undefined {
+  if (bytes.byteLength !== TRAILER_BYTES || MAGIC.compare(bytes, 16) !== 0) return undefined;
+  const trailer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    structBytes: trailer.readUInt32LE(0),
+    crc: trailer.readUInt32LE(4),
+    pageBytes: Number(trailer.readBigUInt64LE(8)),
+  };
+}
+
+/**
+ * @param struct what stands before the trailer.
+ * @throws VerificationError when it is not what was written.
+ */
+export function decodeDescription(struct: Uint8Array, { crc }: DescriptionTrailer): RowGroupDescription {
+  if (crc32(struct) !== crc)
+    throw new VerificationError('the description of a row group is damaged on disk; run the job again');
+  const reader = new ThriftReader(struct);
+  let rows = 0;
+  const chunks: ChunkDescription[] = [];
+  reader.struct((field) => {
+    if (field === 1) rows = reader.i64();
+    else reader.list(() => chunks.push(readChunk(reader)));
+  });
+  return { rows, chunks };
+}
+
+function readChunk(reader: ThriftReader): ChunkDescription {
+  const pages: PageDescription[] = [];
+  let [dictionaryBytes, uncompressedBytes] = [0, 0];
+  const bounds: Partial<Record<'least' | 'most', Uint8Array>> = {};
+  reader.struct((field) => {
+    if (field === 1) dictionaryBytes = reader.i64();
+    else if (field === 2) uncompressedBytes = reader.i64();
+    else if (field === 3) reader.list(() => pages.push(readPage(reader)));
+    else if (field === 4) bounds.least = reader.binary();
+    else bounds.most = reader.binary();
+  });
+  return { dictionaryBytes, uncompressedBytes, bounds: boundsOf(bounds), pages };
+}
+
+function readPage(reader: ThriftReader): PageDescription {
+  let [byteLength, rows, nullCount, encoding, valueCount] = [0, 0, 0, 0, 0];
+  const bounds: Partial<Record<'least' | 'most', Uint8Array>> = {};
+  reader.struct((field) => {
+    if (field === 1) byteLength = reader.i64();
+    else if (field === 2) rows = reader.i64();
+    else if (field === 3) nullCount = reader.i64();
+    else if (field === 4) bounds.least = reader.binary();
+    else if (field === 5) bounds.most = reader.binary();
+    else if (field === 6) encoding = reader.i32();
+    else valueCount = reader.i64();
+  });
+  return { byteLength, rows, nullCount, bounds: boundsOf(bounds), encoding, valueCount };
+}
+
+function boundsOf({ least, most }: Partial<Record<'least' | 'most', Uint8Array>>): Bounds | undefined {
+  return least === undefined || most === undefined ? undefined : { least, most };
 }

@@ -107,15 +107,16 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
   const { leaves } = readSchema(elements);
   const firstRows = [0];
   for (const [i, count] of rowsOfGroups.entries()) firstRows.push((firstRows[i] ?? 0) + count);
-  const sum = firstRows.at(-1);
-  if (sum !== rows) throw new ThriftError(`it claims ${rows} rows, and its row groups ${sum}`);
+  const sum = firstRows.at(-1) ?? 0;
+  // Some programs do not count them there.
+  if (rows !== 0 && sum !== rows) throw new ThriftError(`it claims ${rows} rows, and its row groups ${sum}`);
   const rules: ChunkRules = { leaves, endOfData, paddingBytes: paddingBytesOf(createdBy) };
   return {
     schema: { version, leaves, elements, keyValues, columnOrders },
-    rows,
+    rows: sum,
     createdBy,
     rowGroupCount: starts.length,
-    firstRowOf: (rowGroup) => firstRows[rowGroup] ?? rows,
+    firstRowOf: (rowGroup) => firstRows[rowGroup] ?? sum,
     rowGroups: function* (first = 0, end = starts.length) {
       const chunks = new ChunkPlaces();
       for (let i = first; i < end; i += 1) {

@@ -155,8 +155,8 @@ function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): C
     const name = number === 3 ? 'LZO' : `codec ${number}`;
     throw new UnsupportedError(`it is compressed with ${name}, which is not read; write the file with zstd`);
   }
-  // 0 says that there is none.
-  const start = dictionaryStart > 0 && dictionaryStart < dataStart ? dictionaryStart : dataStart;
+  // 0 says that there are no such pages.
+  const start = Math.min(...[dataStart, dictionaryStart].filter((each) => each > 0), endOfData);
   const end = start + byteLength;
   if (byteLength < 0 || uncompressedBytes < 0) throw new ThriftError('its column chunk has no size');
   if ((start < LEAST_START && byteLength > 0) || end > endOfData)

@@ -1,24 +1,26 @@
-/** How tables are written. The codec of pages decides nothing else, and nothing else decides how pages are compressed. */
+/** How the pages of tables are compressed. */
 import { UsageError } from '../../errors.js';
+import type { PageCodec } from './page-codec.js';
 
-interface WrittenCodecKind {
-  /** Of parquet.thrift. */
-  readonly number: number;
-  readonly levels?: { readonly least: number; readonly usual: number; readonly most: number };
+/** LZ4 in Hadoop's framing is only read. */
+export type WrittenCodec = Exclude<PageCodec, 'LZ4'>;
+
+interface Levels {
+  readonly least: number;
+  readonly usual: number;
+  readonly most: number;
 }
 
-export const WRITTEN_CODECS = {
-  UNCOMPRESSED: { number: 0 },
-  SNAPPY: { number: 1 },
-  GZIP: { number: 2, levels: { least: 1, usual: 6, most: 9 } },
-  BROTLI: { number: 4, levels: { least: 0, usual: 5, most: 11 } },
-  ZSTD: { number: 6, levels: { least: 1, usual: 3, most: 22 } },
-  LZ4_RAW: { number: 7 },
-} as const satisfies Record<string, WrittenCodecKind>;
+const LEVELS: Readonly<Record<WrittenCodec, Levels | undefined>> = {
+  UNCOMPRESSED: undefined,
+  SNAPPY: undefined,
+  GZIP: { least: 1, usual: 6, most: 9 },
+  BROTLI: { least: 0, usual: 5, most: 11 },
+  ZSTD: { least: 1, usual: 3, most: 22 },
+  LZ4_RAW: undefined,
+};
 
-export type WrittenCodec = keyof typeof WRITTEN_CODECS;
-
-/** Plain data; crosses threads, and is sealed in the spec: it decides the bytes of the output. */
+/** Plain data; crosses threads, and is sealed in the spec: with the rows it decides the bytes of a row group. */
 export interface TableWriteSpec {
   readonly codec: WrittenCodec;
   /** 0 for codecs that have none. */
@@ -27,13 +29,13 @@ export interface TableWriteSpec {
 
 /** @throws UsageError for a level that the codec does not have. */
 export function pageCompressionOf(codec: WrittenCodec, level?: number): TableWriteSpec {
-  const { levels }: WrittenCodecKind = WRITTEN_CODECS[codec];
+  const levels = LEVELS[codec];
   if (levels === undefined) {
-    if (level === undefined || level === 0) return { codec, level: 0 };
-    throw new UsageError(`the codec ${codec.toLowerCase()} of Parquet has no levels`);
+    if (level === undefined) return { codec, level: 0 };
+    throw new UsageError(`${codec.toLowerCase()} has no levels in Parquet`);
   }
   const { least, usual, most } = levels;
   const chosen = level ?? usual;
   if (Number.isInteger(chosen) && chosen >= least && chosen <= most) return { codec, level: chosen };
-  throw new UsageError(`${codec.toLowerCase()} of Parquet has levels from ${least} to ${most}, not ${chosen}`);
+  throw new UsageError(`${codec.toLowerCase()}:${chosen}: expected a level from ${least} to ${most}`);
 }

@@ -9,3 +9,10 @@ export function allocate(byteLength: usize): usize {
 export function release(address: usize): void {
   heap.free(address);
 }
+
+export { blockBound, blockTableBytes, encodeBlock } from './encode-blocks';
+export { findBounds, leastAt, leastBytes, mostAt, mostBytes } from './encode-bounds';
+export { fillSlots, indexSample } from './encode-dictionary';
+export { clear, copy, encodedLeafBytes, setWord, word } from './encode-leaf';
+export { encodePage, encodeValues, pageBound } from './encode-page';
+export { beginSplitting, bytesOfArrays, faultyLeaf, newEntries, rowsOfBatch, splitBatch, walkBatch } from './split-rows';

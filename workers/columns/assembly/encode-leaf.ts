@@ -1,0 +1,76 @@
+// What is gathered of one leaf for its next page. JavaScript reads and writes the same words, by their places
+// (encoded-leaf.ts), and makes the room that a batch of rows needs.
+
+/** Values are looked at before it is decided how they are encoded. */
+export const SAMPLING: u32 = 0;
+/** `values` has them as PLAIN stores them, a BOOLEAN as one byte. */
+export const RAW: u32 = 1;
+/** `values` has u32 indexes of the dictionary. */
+export const INDEXED: u32 = 2;
+
+export const MOST_DICTIONARY_ENTRIES: u32 = 65536;
+
+@unmanaged
+export class EncodedLeaf {
+  /** Bytes of each value; 0: BYTE_ARRAY. */
+  width: u32;
+  isBoolean: u32;
+  maxDefinition: u32;
+  maxRepetition: u32;
+  /** The most bytes of a page, levels as single bytes; only one batch may have more. */
+  pageBytes: u32;
+  dictionaryLimit: u32;
+  sampleValues: u32;
+  mode: u32;
+
+  values: u32;
+  valueCapacity: u32;
+  valueBytes: u32;
+  valueCount: u32;
+  definitions: u32;
+  repetitions: u32;
+  levelCapacity: u32;
+  entries: u32;
+
+  /** Its values as PLAIN stores them. */
+  dictionary: u32;
+  dictionaryCapacity: u32;
+  dictionaryBytes: u32;
+  dictionaryCount: u32;
+  /** A hash table: u32 each, an index and 1; 0: free. A power of 2 of them, at least twice as many as entries. */
+  slots: u32;
+  slotCount: u32;
+  /** Where each value of the dictionary begins in it; only for BYTE_ARRAY. */
+  offsets: u32;
+  offsetCapacity: u32;
+
+  /** Of the batch that is split: at most so many bytes, and entries if the leaf may repeat. */
+  batchBytes: u32;
+  batchEntries: u32;
+}
+
+export function encodedLeafBytes(): u32 {
+  return offsetof<EncodedLeaf>();
+}
+
+// @ts-ignore: decorator
+@inline
+export function leafAt(leaves: usize, index: u32): EncodedLeaf {
+  return changetype<EncodedLeaf>(leaves + (index as usize) * offsetof<EncodedLeaf>());
+}
+
+export function word(address: usize): u32 {
+  return load<u32>(address);
+}
+
+export function setWord(address: usize, value: u32): void {
+  store<u32>(address, value);
+}
+
+export function clear(address: usize, byteLength: u32): void {
+  memory.fill(address, 0, byteLength);
+}
+
+export function copy(to: usize, from: usize, byteLength: u32): void {
+  memory.copy(to, from, byteLength);
+}

@@ -1,0 +1,49 @@
+import { UsageError } from '../../src/errors.js';
+import type { ColumnMemory, Region } from './column-memory.js';
+
+/** Allocators round up little requests; growing by a byte each time would copy everything each time. */
+const LEAST_BYTES = 256;
+
+/** A region that is replaced by a larger one when more is needed. */
+export class GrownRegion {
+  readonly #memory: ColumnMemory;
+  #region: Region = { address: 0, byteLength: 0 };
+
+  constructor(memory: ColumnMemory) {
+    this.#memory = memory;
+  }
+
+  get address(): number {
+    return this.#region.address;
+  }
+
+  get byteLength(): number {
+    return this.#region.byteLength;
+  }
+
+  /**
+   * @param keptBytes of what it holds stay; the others need not.
+   * @param usualBytes it grows by halves up to so many, and beyond them to what is needed.
+   * @throws UsageError ERR_MEMORY_BUDGET
+   */
+  ensure(neededBytes: number, keptBytes = 0, usualBytes = 0): number {
+    if (neededBytes <= this.byteLength) return this.address;
+    const byteLength = Math.max(neededBytes, Math.min(usualBytes, Math.ceil(1.5 * this.byteLength)), LEAST_BYTES);
+    if (keptBytes === 0) this.release();
+    const region = this.#memory.allocate(byteLength);
+    if (region === undefined)
+      throw new UsageError(
+        `no memory for ${byteLength} bytes of a column beside the others of its row group; raise \`memory\`, or use fewer \`workers\``,
+        'ERR_MEMORY_BUDGET',
+      );
+    if (keptBytes > 0) this.#memory.wasm.copy(region.address, this.address, keptBytes);
+    this.release();
+    this.#region = region;
+    return region.address;
+  }
+
+  release(): void {
+    if (this.byteLength > 0) this.#memory.release(this.#region);
+    this.#region = { address: 0, byteLength: 0 };
+  }
+}

@@ -1,0 +1,400 @@
+/**
+ * Makes the pages of one leaf. Its first values decide how all are encoded: each encoding that may be shorter is tried on
+ * them, compressed as pages will be. A dictionary that becomes too large ends; the pages after it are PLAIN. All this
+ * happens between batches of rows, so it follows from the rows alone.
+ */
+import { crc32 } from 'node:zlib';
+import type { Bounds, ChunkDescription, PageDescription } from '../../src/formats/parquet/description.js';
+import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
+import { ENCODINGS } from '../../src/formats/parquet/page-header.js';
+import { ThriftWriter } from '../../src/formats/parquet/thrift.js';
+import { isBefore, VALUE_ORDERS, type ValueOrder, withSignOfZero } from '../../src/formats/parquet/value-order.js';
+import { inPhase } from '../../src/phase-clock.js';
+import type { ColumnMemory } from './column-memory.js';
+import type { FinishedPage, FinishedPages } from './finished-pages.js';
+import { GrownRegion } from './grown-region.js';
+import type { PageCompressor } from './page-compressors.js';
+
+/** The words of `EncodedLeaf` (assembly/encode-leaf.ts), in their order. */
+const WORDS = [
+  'width',
+  'isBoolean',
+  'maxDefinition',
+  'maxRepetition',
+  'pageBytes',
+  'dictionaryLimit',
+  'sampleValues',
+  'mode',
+  'values',
+  'valueCapacity',
+  'valueBytes',
+  'valueCount',
+  'definitions',
+  'repetitions',
+  'levelCapacity',
+  'entries',
+  'dictionary',
+  'dictionaryCapacity',
+  'dictionaryBytes',
+  'dictionaryCount',
+  'slots',
+  'slotCount',
+  'offsets',
+  'offsetCapacity',
+  'batchBytes',
+  'batchEntries',
+] as const;
+type Word = (typeof WORDS)[number];
+const OFFSETS = Object.fromEntries(WORDS.map((word, i) => [word, 4 * i])) as Readonly<Record<Word, number>>;
+
+const MODES = { sampling: 0, raw: 1, indexed: 2 } as const;
+export const MOST_DICTIONARY_ENTRIES = 65536;
+
+/** Values that decide. */
+const SAMPLE_VALUES = 4096;
+/** How many times as many values a column chunk is thought to have. */
+const CHUNK_SAMPLES = 16;
+/** Longer values are hardly ever repeated, and hashing them takes time. */
+const MOST_DICTIONARY_VALUE_BYTES = 1024;
+/** What another encoding must save: readers decode PLAIN fastest. */
+const WORTHWHILE = 0.9;
+
+/** The most bytes of a bound. */
+const MOST_BOUND_BYTES = 64;
+/** Values that are longer on average hardly have short bounds. */
+const MOST_BOUNDED_VALUE_BYTES = 256;
+
+const PAGE_TYPES = { data: 0, dictionary: 2 } as const;
+
+/** What the leaves of a writer use in turn. */
+export interface LeafWorkshop {
+  readonly memory: ColumnMemory;
+  readonly compressor: PageCompressor;
+  readonly area: GrownRegion;
+}
+
+export interface FinishedChunk {
+  readonly description: ChunkDescription;
+  /** In the order in which they are written. */
+  readonly pages: readonly FinishedPage[];
+}
+
+export class LeafEncoder {
+  readonly #workshop: LeafWorkshop;
+  readonly #address: number;
+  readonly #order: ValueOrder;
+  readonly #takesDelta: boolean;
+  readonly #firstMode: number;
+  readonly #pageBytes: number;
+  readonly #values: GrownRegion;
+  readonly #definitions: GrownRegion;
+  readonly #repetitions: GrownRegion;
+  readonly #dictionary: GrownRegion;
+  readonly #slots: GrownRegion;
+  readonly #offsets: GrownRegion;
+  #isDelta = false;
+  /** Rows of the row group before the page. */
+  #pageRow = 0;
+  #bounds: Bounds | undefined;
+  /** Whether all values so far lie within `#bounds`. */
+  #areBounded = true;
+  #uncompressedBytes = 0;
+  #pages: { readonly page: FinishedPage; readonly description: PageDescription }[] = [];
+
+  /** @param address of its `EncodedLeaf`, all zeros. */
+  constructor(workshop: LeafWorkshop, address: number, leaf: Leaf, order: ValueOrder, pageBytes: number) {
+    const { memory } = workshop;
+    const region = () => new GrownRegion(memory);
+    this.#workshop = workshop;
+    this.#address = address;
+    this.#order = leaf.type === 'FIXED_LEN_BYTE_ARRAY' && leaf.typeLength > MOST_BOUND_BYTES ? 'none' : order;
+    this.#takesDelta = leaf.type === 'INT32' || leaf.type === 'INT64';
+    this.#firstMode = leaf.type === 'BOOLEAN' ? MODES.raw : MODES.sampling;
+    this.#pageBytes = pageBytes;
+    [this.#values, this.#definitions, this.#repetitions] = [region(), region(), region()];
+    [this.#dictionary, this.#slots, this.#offsets] = [region(), region(), region()];
+    this.#set('width', valueBytesOf(leaf));
+    this.#set('isBoolean', leaf.type === 'BOOLEAN' ? 1 : 0);
+    this.#set('maxDefinition', leaf.maxDefinition);
+    this.#set('maxRepetition', leaf.maxRepetition);
+    this.#set('pageBytes', pageBytes);
+    this.#set('dictionaryLimit', dictionaryLimitOf(pageBytes));
+    this.#set('sampleValues', SAMPLE_VALUES);
+    this.#set('mode', this.#firstMode);
+  }
+
+  #get(word: Word): number {
+    return this.#workshop.memory.wasm.word(this.#address + OFFSETS[word]) >>> 0;
+  }
+
+  #set(word: Word, value: number): void {
+    this.#workshop.memory.wasm.setWord(this.#address + OFFSETS[word], value);
+  }
+
+  /**
+   * Makes room for the batch that is split next: decides, ends a dictionary or a page where it is time.
+   * @param rows of the row group before the batch.
+   */
+  makeReady(rows: number, pages: FinishedPages): void {
+    const newEntries = this.#workshop.memory.wasm.newEntries(this.#address);
+    const batchBytes = this.#get('batchBytes');
+    const levels = Number(this.#get('maxDefinition') > 0) + Number(this.#get('maxRepetition') > 0);
+    for (;;) {
+      const mode = this.#get('mode');
+      const valueBytes = this.#get('valueBytes') + (mode === MODES.indexed ? 4 * newEntries : batchBytes);
+      const entries = this.#get('entries') + newEntries;
+      const isFull = entries > newEntries && valueBytes + entries * levels > this.#pageBytes;
+      if (mode === MODES.sampling && (isFull || this.#get('valueCount') >= SAMPLE_VALUES)) this.#decide(false);
+      else if (mode === MODES.indexed && this.#isDictionaryFull()) {
+        this.#finishPage(rows, pages);
+        this.#set('mode', MODES.raw);
+      } else if (isFull) this.#finishPage(rows, pages);
+      else {
+        this.#makeRoom(valueBytes, levels === 0 ? 0 : entries);
+        if (mode === MODES.indexed) this.#growDictionary(batchBytes, newEntries);
+        return;
+      }
+    }
+  }
+
+  #isDictionaryFull(): boolean {
+    return (
+      this.#get('dictionaryBytes') > dictionaryLimitOf(this.#pageBytes) ||
+      this.#get('dictionaryCount') > MOST_DICTIONARY_ENTRIES
+    );
+  }
+
+  #makeRoom(valueBytes: number, entries: number): void {
+    this.#set('values', this.#values.ensure(valueBytes, this.#get('valueBytes'), this.#pageBytes));
+    this.#set('valueCapacity', this.#values.byteLength);
+    if (entries === 0) return;
+    const kept = this.#get('entries');
+    this.#set('definitions', this.#definitions.ensure(entries, kept, this.#pageBytes));
+    this.#set('levelCapacity', this.#definitions.byteLength);
+    if (this.#get('maxRepetition') === 0) return;
+    this.#set('repetitions', this.#repetitions.ensure(this.#definitions.byteLength, kept));
+  }
+
+  #growDictionary(newBytes: number, newEntries: number): void {
+    const { wasm } = this.#workshop.memory;
+    const [byteLength, count] = [this.#get('dictionaryBytes'), this.#get('dictionaryCount')];
+    const usualBytes = dictionaryLimitOf(this.#pageBytes);
+    this.#set('dictionary', this.#dictionary.ensure(byteLength + newBytes, byteLength, usualBytes));
+    this.#set('dictionaryCapacity', this.#dictionary.byteLength);
+    if (this.#get('width') === 0) {
+      this.#set('offsets', this.#offsets.ensure(4 * (count + newEntries), 4 * count, 4 * MOST_DICTIONARY_ENTRIES));
+      this.#set('offsetCapacity', Math.floor(this.#offsets.byteLength / 4));
+    }
+    const slotCount = slotsOf(count + newEntries);
+    if (count > 0 && slotCount <= this.#get('slotCount')) return;
+    const slots = this.#slots.ensure(4 * slotCount);
+    this.#set('slots', slots);
+    this.#set('slotCount', slotCount);
+    wasm.clear(slots, 4 * slotCount);
+    wasm.fillSlots(this.#address);
+  }
+
+  /** @param isWhole whether these are all values of the chunk. */
+  #decide(isWhole: boolean): void {
+    this.#set('mode', MODES.raw);
+    this.#isDelta = false;
+    const { memory, area } = this.#workshop;
+    const [valueCount, valueBytes, width] = [this.#get('valueCount'), this.#get('valueBytes'), this.#get('width')];
+    const count = Math.min(valueCount, SAMPLE_VALUES);
+    const byteLength = width > 0 ? count * width : memory.wasm.bytesOfArrays(this.#values.address, count);
+    if (count === 0 || byteLength > count * MOST_DICTIONARY_VALUE_BYTES) return;
+    // Indexes of all values; behind them, what is tried.
+    const indexes = area.ensure(4 * valueCount + 2 * byteLength + 8 * SAMPLE_VALUES);
+    const tried = indexes + 4 * valueCount;
+    this.#growDictionary(byteLength, count);
+    memory.wasm.indexSample(this.#address, this.#values.address, count, indexes);
+    const [distinct, distinctBytes] = [this.#get('dictionaryCount'), this.#get('dictionaryBytes')];
+    const sizeOf = (encoding: number, from: number) =>
+      this.#compressedBytes(tried, memory.wasm.encodeValues(this.#address, encoding, from, count, byteLength, tried));
+
+    const total = isWhole ? valueCount : CHUNK_SAMPLES * count;
+    const expected = Math.min(expectedDistinct(count, distinct), total);
+    const mayIndex =
+      expected < total &&
+      expected <= MOST_DICTIONARY_ENTRIES &&
+      (expected / distinct) * distinctBytes <= dictionaryLimitOf(this.#pageBytes);
+    let isIndexed = false;
+    if (mayIndex || this.#takesDelta) {
+      const plainBytes = sizeOf(ENCODINGS.PLAIN, this.#values.address);
+      const deltaBytes = this.#takesDelta
+        ? sizeOf(ENCODINGS.DELTA_BINARY_PACKED, this.#values.address)
+        : Number.POSITIVE_INFINITY;
+      this.#isDelta = deltaBytes < WORTHWHILE * plainBytes;
+      if (mayIndex) {
+        const share = (expected / distinct) * (count / total);
+        const dictionaryBytes = share * this.#compressedBytes(this.#dictionary.address, distinctBytes);
+        const moreBits = Math.log2(slotsOf(expected) / slotsOf(distinct));
+        const indexBytes = sizeOf(ENCODINGS.RLE_DICTIONARY, indexes) + (moreBits * count) / 8;
+        isIndexed = dictionaryBytes + indexBytes < WORTHWHILE * (this.#isDelta ? deltaBytes : plainBytes);
+      }
+    }
+    if (!isIndexed) {
+      this.#forgetDictionary();
+      return;
+    }
+    const rest = valueCount - count;
+    this.#growDictionary(valueBytes - byteLength, rest);
+    memory.wasm.indexSample(this.#address, this.#values.address + byteLength, rest, indexes + 4 * count);
+    this.#set('values', this.#values.ensure(4 * valueCount));
+    this.#set('valueCapacity', this.#values.byteLength);
+    memory.wasm.copy(this.#values.address, indexes, 4 * valueCount);
+    this.#set('valueBytes', 4 * valueCount);
+    this.#set('mode', MODES.indexed);
+  }
+
+  #forgetDictionary(): void {
+    for (const region of [this.#dictionary, this.#slots, this.#offsets]) region.release();
+    this.#set('dictionaryCapacity', 0);
+    this.#set('dictionaryBytes', 0);
+    this.#set('dictionaryCount', 0);
+    this.#set('slotCount', 0);
+    this.#set('offsetCapacity', 0);
+  }
+
+  #compressedBytes(address: number, byteLength: number): number {
+    return inPhase('encode', () => this.#workshop.compressor.compress(address, byteLength)).byteLength;
+  }
+
+  /** @param rows of the row group before the next page. */
+  #finishPage(rows: number, pages: FinishedPages): void {
+    const { memory, area } = this.#workshop;
+    const [entries, valueCount] = [this.#get('entries'), this.#get('valueCount')];
+    const encoding = this.#encodingOf(valueCount);
+    area.ensure(Math.max(memory.wasm.pageBound(this.#address), this.#get('dictionaryCount')));
+    const bounds = this.#findBounds(valueCount);
+    const byteLength = memory.wasm.encodePage(this.#address, encoding, area.address);
+    const writeHeader = (writer: ThriftWriter) => {
+      writer.field(5).struct(() => {
+        writer.field(1).i32(entries).field(2).i32(encoding).field(3).i32(ENCODINGS.RLE).field(4).i32(ENCODINGS.RLE);
+      });
+    };
+    const page = this.#store(PAGE_TYPES.data, area.address, byteLength, writeHeader, pages);
+    this.#pages.push({
+      page,
+      description: {
+        byteLength: page.byteLength,
+        rows: rows - this.#pageRow,
+        nullCount: entries - valueCount,
+        bounds,
+        encoding,
+        valueCount: entries,
+      },
+    });
+    this.#pageRow = rows;
+    this.#set('valueBytes', 0);
+    this.#set('valueCount', 0);
+    this.#set('entries', 0);
+  }
+
+  #encodingOf(valueCount: number): number {
+    if (this.#get('mode') === MODES.indexed) return ENCODINGS.RLE_DICTIONARY;
+    return this.#isDelta && valueCount > 0 ? ENCODINGS.DELTA_BINARY_PACKED : ENCODINGS.PLAIN;
+  }
+
+  #store(
+    type: number,
+    address: number,
+    byteLength: number,
+    writeHeader: (writer: ThriftWriter) => void,
+    pages: FinishedPages,
+  ): FinishedPage {
+    const body = inPhase('encode', () => this.#workshop.compressor.compress(address, byteLength));
+    const writer = new ThriftWriter();
+    writer.struct(() => {
+      writer.field(1).i32(type).field(2).i32(byteLength).field(3).i32(body.byteLength);
+      writer.field(4).i32(crc32(body) | 0);
+      writeHeader(writer);
+    });
+    const header = writer.take();
+    this.#uncompressedBytes += header.byteLength + byteLength;
+    return pages.add(header, body);
+  }
+
+  /** Of the page; widens those of the chunk. */
+  #findBounds(valueCount: number): Bounds | undefined {
+    if (valueCount === 0) return undefined;
+    const found = this.#boundsOfPage(valueCount);
+    if (found === undefined) this.#areBounded = false;
+    else if (this.#areBounded) {
+      const { least, most } = this.#bounds ?? found;
+      this.#bounds = {
+        least: isBefore(this.#order, found.least, least) ? found.least : least,
+        most: isBefore(this.#order, most, found.most) ? found.most : most,
+      };
+    }
+    return found;
+  }
+
+  #boundsOfPage(valueCount: number): Bounds | undefined {
+    const { memory, area } = this.#workshop;
+    if (this.#order === 'none') return undefined;
+    const isLong =
+      this.#get('mode') !== MODES.indexed && this.#get('valueBytes') > MOST_BOUNDED_VALUE_BYTES * valueCount;
+    if (isLong || !memory.wasm.findBounds(this.#address, VALUE_ORDERS[this.#order], area.address)) return undefined;
+    const { leastAt, leastBytes, mostAt, mostBytes } = memory.wasm;
+    if (Math.max(leastBytes.value, mostBytes.value) > MOST_BOUND_BYTES) return undefined;
+    const least = memory.bytes.slice(leastAt.value, leastAt.value + leastBytes.value);
+    const most = memory.bytes.slice(mostAt.value, mostAt.value + mostBytes.value);
+    if (this.#order !== 'floating') return { least, most };
+    return { least: withSignOfZero(least, true), most: withSignOfZero(most, false) };
+  }
+
+  /** The next rows begin another chunk. @param rows of the row group. */
+  endChunk(rows: number, pages: FinishedPages): FinishedChunk {
+    if (this.#get('mode') === MODES.sampling) this.#decide(true);
+    if (this.#get('entries') > 0) this.#finishPage(rows, pages);
+    const dictionary = this.#storeDictionary(pages);
+    const description = {
+      dictionaryBytes: dictionary?.byteLength ?? 0,
+      uncompressedBytes: this.#uncompressedBytes,
+      bounds: this.#areBounded ? this.#bounds : undefined,
+      pages: this.#pages.map((each) => each.description),
+    };
+    const data = this.#pages.map(({ page }) => page);
+    this.#pages = [];
+    this.#pageRow = 0;
+    this.#bounds = undefined;
+    this.#areBounded = true;
+    this.#uncompressedBytes = 0;
+    this.#set('mode', this.#firstMode);
+    return { description, pages: dictionary === undefined ? data : [dictionary, ...data] };
+  }
+
+  #storeDictionary(pages: FinishedPages): FinishedPage | undefined {
+    const count = this.#get('dictionaryCount');
+    if (count === 0) return undefined;
+    const writeHeader = (writer: ThriftWriter) => {
+      writer.field(7).struct(() => writer.field(1).i32(count).field(2).i32(ENCODINGS.PLAIN).field(3).boolean(false));
+    };
+    const [address, byteLength] = [this.#dictionary.address, this.#get('dictionaryBytes')];
+    const page = this.#store(PAGE_TYPES.dictionary, address, byteLength, writeHeader, pages);
+    this.#forgetDictionary();
+    return page;
+  }
+
+  close(): void {
+    this.#forgetDictionary();
+    for (const region of [this.#values, this.#definitions, this.#repetitions]) region.release();
+  }
+}
+
+/** The dictionary that has more bytes ends. */
+export function dictionaryLimitOf(pageBytes: number): number {
+  return pageBytes / 2;
+}
+
+/** A power of 2, at least twice the entries. */
+export function slotsOf(entries: number): number {
+  return 2 ** Math.ceil(Math.log2(2 * Math.max(entries, 1)));
+}
+
+/** Of values drawn alike, as a few of them show it: among n of K values, n * n / 2K are equal to another. */
+function expectedDistinct(count: number, distinct: number): number {
+  if (distinct === count) return Number.POSITIVE_INFINITY;
+  return distinct <= count / 2 ? 1.25 * distinct : (count * count) / (2 * (count - distinct));
+}
