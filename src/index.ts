@@ -143,7 +143,15 @@ export type {
   PileWriterOptions,
   WriteOptions,
 } from './options/store-options.js';
-export type { HeaderKind, InputWeight, Mix, MixGroup, OutputCompression, SplitShards } from './options/values.js';
+export type {
+  HeaderKind,
+  InputWeight,
+  Mix,
+  MixGroup,
+  OutputCompression,
+  ParquetCompression,
+  SplitShards,
+} from './options/values.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js';
 export type { Expected } from './plan/sampled-records.js';

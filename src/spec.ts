@@ -5,7 +5,7 @@
  */
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
-import type { TableOutput } from './formats/parquet/table-output.js';
+import type { TableChoice, TableOutput } from './formats/parquet/table-output.js';
 import type { TableSpec } from './formats/parquet/table-spec.js';
 import type { RecordFormat } from './formats/record-format.js';
 import type { HeadSpec } from './keep/head.js';
@@ -48,6 +48,13 @@ export interface KeySpec {
 export interface WriteSpec {
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
+  /** What is asked for if the inputs hold rows. Absent: they cannot. */
+  readonly tableChoice?: TableChoice | undefined;
   /** How rows are written. Absent: the output has records, one after the other, or the footers of inputs are not read yet. */
   readonly table?: TableOutput | undefined;
+}
+
+/** Whether nobody knows how many bytes the output has before it is written. */
+export function isEncoded({ compression, table }: WriteSpec): boolean {
+  return compression !== undefined || table !== undefined;
 }

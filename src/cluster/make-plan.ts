@@ -38,7 +38,7 @@ import { shareSlices } from '../plan/task-shares.js';
 import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { type Input, isKept } from '../sources/source.js';
-import type { OutputSpec } from '../spec.js';
+import { isEncoded, type OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter.js';
 import { JobStop, startThreads } from '../stages/threads.js';
@@ -221,9 +221,9 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
     throw new UsageError('tasks cannot share standard input, or records in memory: name files as inputs');
 }
 
-/** Each shard of a compressed output is written by one task, because nobody knows where its bytes will lie. */
+/** Each shard of an encoded output is written by one task, because nobody knows where its bytes will lie. */
 function mostShuffleTasks({ cut: { shards, splits }, write }: OutputSpec): number {
-  if (write.compression === undefined) return Number.POSITIVE_INFINITY;
+  if (!isEncoded(write)) return Number.POSITIVE_INFINITY;
   const rules = splits?.map((split) => split.shards) ?? [shards];
   return rules.reduce((sum, rule) => sum + mostShards(rule), 0);
 }
@@ -277,5 +277,12 @@ function inputOf(input: Input): ClusterInput {
     );
   const { path, version, codec, header, table } = input;
   const { byteLength, modifiedNanoseconds } = version;
-  return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header, table };
+  return {
+    path: isAbsolute(path) ? path : resolve(path),
+    byteLength,
+    modifiedNanoseconds,
+    codec: codec?.name,
+    header,
+    table,
+  };
 }

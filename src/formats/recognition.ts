@@ -23,6 +23,7 @@ const LEAVE_OUT = 'leave it out';
 const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
+const TABLES = 'Parquet';
 const PARQUET: RefusedFormat = {
   name: 'Parquet data',
   remedy:
@@ -121,7 +122,7 @@ const formats: readonly FileFormat[] = [
   { name: 'variants behind a header (VCF)', rareEndings: 'vcf', ...behindHeader('#') },
   { name: 'alignments behind a header (SAM)', endings: 'sam', nature: 'records', ...behindHeader('@') },
 
-  { endings: 'parquet|pq', nature: 'records', output: 'Parquet' },
+  { endings: 'parquet|pq', nature: 'records', output: TABLES },
   { endings: 'arrow|feather', nature: 'records', output: 'Arrow' },
   { endings: 'orc', nature: 'records', output: 'ORC' },
   { endings: 'avro', nature: 'records', output: 'Avro' },
@@ -258,14 +259,16 @@ const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
 /**
  * Refuses names of outputs that promise a format which pileshuf does not write: a reader would take the file for one.
  * @param output one file: the endings of shards follow those of the inputs.
+ * @param mayHoldRows whether the inputs may be Parquet files, so that the output is one.
  */
-export function refuseOtherFormats(output: string, kind: RecordKind['by'] | undefined): void {
+export function refuseOtherFormats(output: string, kind: RecordKind['by'] | undefined, mayHoldRows = false): void {
   const codec = codecOfName(output);
   if (codec === undefined && (withoutCodecSuffix(output) !== output || OTHER_CODECS.test(output)))
     throw new UsageError(
       `the output ${output}: its name stands for a codec that pileshuf does not write; name it .gz or .zst (${OUTPUT_CODECS.join(' or ')}), or write to standard output and compress that`,
     );
   const format = formatOfEnding.get(endingOf(output))?.output;
+  if (mayHoldRows && format === TABLES) return;
   if (format !== undefined)
     throw new UsageError(
       `the output ${output}: its name stands for ${format}, which pileshuf does not write; name it after its records, such as .jsonl or .csv, and convert it afterwards`,

@@ -53,8 +53,8 @@ export function createOwnFile(path: string, role: OwnRole): OpenFile {
   return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);
 }
 
-/** For more bytes in a file of this process; creates it when missing. */
-export function openOwnForAppend(path: string): OpenFile {
+/** For bytes at given positions of a file of this process, with holes between them; creates it when missing. */
+export function openOwnSparse(path: string): OpenFile {
   return open(path, 'temp', constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
 }
 

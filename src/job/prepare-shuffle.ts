@@ -28,6 +28,7 @@ import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
+import { requireTableOutput, withTable } from './table-options.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
@@ -78,11 +79,12 @@ export async function prepareShuffle(
   const asked = { ...given, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
   refuseValuesOfRows(asked.spec, listed.inputs);
+  requireTableOutput(asked, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked.spec, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
-  const chosen = chooseSite(asked, listed);
+  const chosen = chooseSite(asked, { ...listed, holdRows: listed.inputs.some(holdsRows) });
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
   checkPlaces?.(listed, chosen);
@@ -105,7 +107,8 @@ export async function prepareShuffle(
     readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const known = { ...asked.spec, read: { ...read, framing, table }, key: manifest?.spec.key ?? key };
+  const write = withTable(asked.spec.write, table);
+  const known = { ...asked.spec, read: { ...read, framing, table }, key: manifest?.spec.key ?? key, write };
   const spec = withColumns(known, firstHeader);
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));

@@ -18,6 +18,7 @@ import type {
   MachineOptions,
   OutputOptions,
   ShuffleOptions,
+  TableOptions,
   TalkOptions,
 } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
@@ -30,6 +31,7 @@ import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { completeMix } from './mix-options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
+import { completeTableChoice } from './table-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
@@ -116,7 +118,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
-  const output = completeOutput(options, kind);
+  const output = completeOutput(options, kind, options.records === undefined && options.header === undefined);
   const { read, ...inputs } = completeInputs(options);
   const unique = completeUnique(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
@@ -191,17 +193,21 @@ function requireInput(input: NamedInput): void {
 
 /** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
-  options: OutputOptions & Pick<TalkOptions, 'onWarning'>,
+  options: OutputOptions & TableOptions & Pick<TalkOptions, 'onWarning'>,
   kindOfRecords: RecordKind['by'] | undefined,
+  mayHoldRows = false,
 ): OutputRequest {
   const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
   const { shards, splits } = completeShards(options);
-  if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords);
+  if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords, mayHoldRows);
   return {
     spec: {
       keep: { headCount },
       cut: { shards, shardPrefix, splits },
-      write: { compression: chooseCompression({ ...options, shards }) },
+      write: {
+        compression: chooseCompression({ ...options, shards }),
+        tableChoice: mayHoldRows ? completeTableChoice(options) : undefined,
+      },
     },
     output,
     force,

@@ -44,6 +44,8 @@ export interface StreamSite {
 /** What the job reads, as far as that decides where it writes. */
 interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
+  /** Whether the output holds rows: then shards are named so. Default false. */
+  readonly holdRows?: boolean;
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
   /** Default true. */
@@ -53,11 +55,11 @@ interface ReadPlaces {
 export type JobSite = FilesSite | StreamSite;
 
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
-  const { inputs, storeDirectory, mayHaveTempData = true } = places;
+  const { storeDirectory, mayHaveTempData = true } = places;
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
-      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, inputs) };
+      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, places) };
   const output = resolveOutput(request.output, naming, request.force);
   const site =
     output.kind === 'stream'
@@ -71,7 +73,8 @@ export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   return site;
 }
 
-function extensionOf({ compression }: WriteSpec, inputs: ReadPlaces['inputs']): string {
+function extensionOf({ compression }: WriteSpec, { inputs, holdRows = false }: ReadPlaces): string {
+  if (holdRows) return '.parquet';
   const extension = commonExtension(inputs.map((input) => input.path));
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }

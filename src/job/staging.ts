@@ -17,7 +17,7 @@ import {
   WrongTwiceError,
 } from '../errors.js';
 import { removeContents } from '../io/directories.js';
-import { type OpenFile, removeFile } from '../io/files.js';
+import { type OpenFile, openOwnForRead, removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
@@ -32,7 +32,6 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { type CommitJournal, readJournal, removeJournal, takeBack } from '../sinks/output-moves.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
-import { unitsOfStream } from '../sinks/stored-units.js';
 import { closeStream, openStream, writeToStream } from '../sinks/stream-output.js';
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
@@ -87,8 +86,8 @@ export class StreamStaging implements Staging {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
     const { fd, path } = this.#file;
     const { compression, table, units } = layout;
-    const descriptionsPath = units && this.#descriptionsPath;
-    return { kind: 'stream', fd, path, compression, table, units, descriptionsPath };
+    const descriptions = units && { path: this.#descriptionsPath, start: ends.headerBytes };
+    return { kind: 'stream', fd, path, compression, table, units, descriptions };
   }
 
   get #descriptionsPath(): string {
@@ -100,8 +99,10 @@ export class StreamStaging implements Staging {
     _summary: OutputSummary,
     control: JobControl,
   ): Promise<readonly string[]> {
-    const units = () => (regions.length === 0 ? [] : unitsOfStream(this.#descriptionsPath, ends.headerBytes));
-    for (const piece of ends.trailerOf({ recordBytes, units })) await writeToStream(this.#file, piece, control);
+    const byteLength = regions.reduce((most, { end }) => Math.max(most, ends.headerBytes + end), ends.headerBytes);
+    const open = () => openOwnForRead(this.#descriptionsPath, 'temp');
+    const content = { path: this.#file.path, byteLength, recordBytes, open };
+    for (const piece of ends.trailerOf(content)) await writeToStream(this.#file, piece, control);
     const written = recordBytesOf(regions);
     if (written === recordBytes) return [];
     throw new VerificationError(

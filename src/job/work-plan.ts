@@ -21,7 +21,7 @@ import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
 import { codecOf, holdsRows, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
-import type { ShuffleSpec } from '../spec.js';
+import { isEncoded, type ShuffleSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
@@ -178,7 +178,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
     isResumable,
-    outputWaits: spec.write.compression !== undefined,
+    outputWaits: isEncoded(spec.write),
     columnBytes: inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0),
     layout,
   };
@@ -235,7 +235,7 @@ function planDisks(
   memory: MemoryPlan,
 ): Pick<ScatterPlan, 'diskNeeds' | 'needOf'> {
   const { spec, weighing } = request;
-  const isCompressed = spec.write.compression !== undefined;
+  const isCompressed = isEncoded(spec.write);
   const copies = made.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;

@@ -47,13 +47,15 @@ export function contentKeyOf(keep: UniqueSpec, seed: string): bigint | undefined
 }
 
 interface MeasuredSpec {
-  readonly read: Pick<RecordFormat, 'header'>;
+  /** `table`: that of rows. */
+  readonly read: Pick<RecordFormat, 'header'> & { readonly table?: unknown };
   readonly keep: HeadSpec & RepeatSpec & UniqueSpec;
   readonly cut: Pick<ShardSpec, 'shards'>;
 }
 
 /** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
-export function isMeasuredBefore({ read: { header }, keep, cut: { shards } }: MeasuredSpec): boolean {
-  const needsNumbers = isHead(keep) || keep.repeat || shards !== undefined || header?.kind === 'npy';
+export function isMeasuredBefore({ read: { header, table }, keep, cut: { shards } }: MeasuredSpec): boolean {
+  const needsNumbers =
+    isHead(keep) || keep.repeat || shards !== undefined || header?.kind === 'npy' || table !== undefined;
   return isDistinct(keep) && needsNumbers;
 }

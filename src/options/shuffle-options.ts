@@ -22,6 +22,7 @@ import {
   parseIoLimit,
   parseMemory,
   parseNames,
+  parseParquetCompression,
   parsePrefix,
   parseShards,
   parseSplits,
@@ -42,7 +43,7 @@ import {
   selector,
   shardPrefix,
 } from './value-checks.js';
-import type { HeaderKind, InputWeight, Mix, OutputCompression, SplitShards } from './values.js';
+import type { HeaderKind, InputWeight, Mix, OutputCompression, ParquetCompression, SplitShards } from './values.js';
 
 const amountOf = (rule: ShardRule | undefined, isCut: boolean) =>
   isCut || rule?.by === 'count' ? rule : rule && { by: rule.by };
@@ -321,6 +322,33 @@ const TABLES = optionGroup('Records', {
 });
 
 // biome-ignore format: a table, of few lines an entry
+const ROW_GROUPS = optionGroup('Output', {
+  /**
+   * How the pages of Parquet outputs are compressed. Default: as those of the first column of the first input. The seed
+   * fixes the rows and their order; the codec, its level and the sizes of row groups change the bytes of the files alone.
+   */
+  parquetCodec: option<ParquetCompression>({
+    resumes: ['codec of Parquet', ({ write: { tableChoice } }) => [tableChoice?.codec, tableChoice?.level]],
+    name: 'parquet-codec', value: 'CODEC', parse: parseParquetCompression,
+    usualWords: ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'],
+    help: 'compress pages of Parquet outputs with none, snappy, gzip, brotli, zstd or lz4, with a level as in zstd:3',
+    default: 'as in the first input',
+  }),
+  /** About the most bytes of rows in a row group of a Parquet output, before encoding. Default 128 MiB. */
+  rowGroupBytes: option<number>({
+    check: whole(1), resumes: ['size of row groups', ({ write }) => write.tableChoice?.rowGroupBytes],
+    name: 'row-group-bytes', value: 'SIZE', parse: parseBytes,
+    help: 'in Parquet outputs, row groups of about SIZE, before encoding', default: '128MiB',
+  }),
+  /** The most rows in a row group of a Parquet output; about so many if `shards` are by bytes. Default: any number. */
+  rowGroupRows: option<number>({
+    check: whole(1), resumes: ['rows of row groups', ({ write }) => write.tableChoice?.rowGroupRows],
+    name: 'row-group-rows', value: 'N', parse: parseRecords,
+    help: 'in Parquet outputs, row groups of at most N rows', default: 'any number',
+  }),
+});
+
+// biome-ignore format: a table, of few lines an entry
 const CHOICE = optionGroup('Input', {
   /**
    * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
@@ -482,6 +510,7 @@ export interface ShuffleOptions
     FileChoiceOptions,
     OptionsOf<typeof BLANK>,
     OptionsOf<typeof TABLES>,
+    TableOptions,
     OptionsOf<typeof RESUME>,
     OptionsOf<typeof REPORT> {
   /**
@@ -499,6 +528,8 @@ export type InputOptions = Pick<ShuffleOptions, 'inputs'> &
   OptionsOf<typeof BLANK> &
   OptionsOf<typeof TABLES>;
 
+export type TableOptions = OptionsOf<typeof ROW_GROUPS>;
+
 export const TALK_OPTIONS = TALK;
 export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
 /** Of calls that read files as they are, whatever these hold. */
@@ -509,6 +540,7 @@ export const SHUFFLE_OPTIONS = {
   ...OUTPUT,
   ...KEEP,
   ...CUT,
+  ...ROW_GROUPS,
   ...ORDER,
   ...INPUT_OPTIONS,
   ...TEMP,

@@ -14,7 +14,7 @@ import {
   UNITS_OF_RECORDS,
   wordsIn,
 } from '../typed-values.js';
-import type { InputWeight, OutputCompression, SplitShards } from './values.js';
+import type { InputWeight, OutputCompression, ParquetCompression, SplitShards } from './values.js';
 
 export interface InputList {
   readonly flag: string;
@@ -141,6 +141,14 @@ export function parseCompression(text: string, flag: string): OutputCompression 
   const [, codec, level] = WITH_LEVEL.exec(text) ?? [];
   if (codec === 'gzip' || codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
   throw new UsageError(`${flag} ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
+}
+
+export function parseParquetCompression(text: string, flag: string): ParquetCompression {
+  if (text === 'none') return text;
+  const [, codec, level] = WITH_LEVEL.exec(text) ?? [];
+  if (codec === 'snappy' || codec === 'gzip' || codec === 'brotli' || codec === 'zstd' || codec === 'lz4')
+    return level === undefined ? { codec } : { codec, level: Number(level) };
+  throw new UsageError(`${flag} ${text}: expected none, snappy, gzip, brotli, zstd or lz4, with a level as in zstd:3`);
 }
 
 export function parseTempCompression(text: string, flag: string): { readonly codec: 'zstd'; readonly level?: number } {

@@ -54,6 +54,11 @@ export interface MixGroup {
  */
 export type OutputCompression = 'none' | { readonly codec: 'gzip' | 'zstd'; readonly level?: number | undefined };
 
+/** How the pages of Parquet outputs are compressed. Levels are those of the codec; snappy and lz4 have none. */
+export type ParquetCompression =
+  | 'none'
+  | { readonly codec: 'snappy' | 'gzip' | 'brotli' | 'zstd' | 'lz4'; readonly level?: number | undefined };
+
 /** Another number of shards for each split, by its name. A split without a number has one shard. */
 export interface SplitShards {
   readonly by: 'count';

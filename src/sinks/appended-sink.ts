@@ -15,7 +15,7 @@ import { openEncoder } from '../formats/encoder-table.js';
 import {
   closeFile,
   type OpenFile,
-  openOwnForAppend,
+  openOwnSparse,
   openStagedOutput,
   shortenFile,
   versionOf,
@@ -35,7 +35,6 @@ import {
   type WrittenRegion,
 } from './output-target.js';
 import { type PartCursor, shardCursor, unitCursor, WHOLE } from './part-cursor.js';
-import { describedEnd } from './stored-units.js';
 import { writeToStream } from './stream-output.js';
 
 /** Consecutive appended bytes in one shard. */
@@ -53,13 +52,9 @@ interface Region {
 interface WaitingMember {
   readonly region: Region;
   readonly member: Member;
-  /** What follows its bytes. */
-  readonly behind: Uint8Array;
   /** Spare memory that was taken for it. */
   readonly spareBytes: number;
 }
-
-const NOTHING = new Uint8Array();
 
 export class AppendedSink implements OutputSink {
   readonly #parts: SinkParts<AppendedTarget | StreamTarget>;
@@ -137,11 +132,9 @@ export class AppendedSink implements OutputSink {
     if (member === undefined) return;
     const { control, start } = this.#parts;
     const region = this.#region;
-    const { description } = member;
-    const behind = description === undefined ? NOTHING : describedEnd(member.byteLength, description);
-    region.storedBytes += member.byteLength + behind.byteLength;
-    this.#hash(member, behind);
-    const waiting = { region, member, behind, spareBytes: 0 };
+    region.storedBytes += member.byteLength;
+    this.#hash(member);
+    const waiting = { region, member, spareBytes: 0 };
     if (region.isFirst) {
       await thenAlwaysAsync(
         () => this.#appendOne(waiting),
@@ -217,11 +210,11 @@ export class AppendedSink implements OutputSink {
   }
 
   /** The hasher works on linear memory; the buffers are free now. */
-  #hash(member: Member, behind: Uint8Array): void {
+  #hash(member: Member): void {
     const { hasher, buffer } = this.#parts;
     if (hasher === undefined) return;
     const memory = buffer.memory();
-    for (const bytes of piecesOf(member, behind)) {
+    for (const bytes of member.pieces()) {
       for (let done = 0; done < bytes.byteLength; done += this.#capacityBytes) {
         const piece = bytes.subarray(done, done + this.#capacityBytes);
         memory.set(piece, this.#address);
@@ -240,12 +233,12 @@ export class AppendedSink implements OutputSink {
     }
   }
 
-  async #appendOne({ region, member, behind }: WaitingMember): Promise<void> {
-    for (const bytes of piecesOf(member, behind)) {
+  async #appendOne({ region, member }: WaitingMember): Promise<void> {
+    for (const bytes of member.pieces()) {
       const position = await inPhaseAsync('write', () => this.#append(region.shard, bytes));
       region.start ??= position;
     }
-    this.#noteInStream(behind);
+    if (member.description !== undefined) this.#noteInStream(member.description);
   }
 
   #release({ member, spareBytes }: WaitingMember): void {
@@ -254,12 +247,13 @@ export class AppendedSink implements OutputSink {
   }
 
   /** The end of a stream is made from these. */
-  #noteInStream(behind: Uint8Array): void {
-    const { target } = this.#parts;
-    if (target.kind !== 'stream' || target.descriptionsPath === undefined) return;
-    withFile(openOwnForAppend(target.descriptionsPath), (file) =>
-      writeAt(file, behind, 0, behind.byteLength, versionOf(file).byteLength),
-    );
+  #noteInStream(description: Uint8Array): void {
+    const { target, control } = this.#parts;
+    if (target.kind !== 'stream' || target.descriptions === undefined) return;
+    const { path, start } = target.descriptions;
+    const { byteLength } = description;
+    const place = start + control.counted('claimedBytes') - byteLength;
+    withFile(openOwnSparse(path), (file) => writeAt(file, description, 0, byteLength, place));
   }
 
   /** @returns where the bytes begin in their shard, counted from the end of the header. */
@@ -294,11 +288,6 @@ export class AppendedSink implements OutputSink {
     this.#file = undefined;
     if (open !== undefined) closeFile(open.file);
   }
-}
-
-function* piecesOf(member: Member, behind: Uint8Array): Generator<Uint8Array, void> {
-  yield* member.pieces();
-  if (behind.byteLength > 0) yield behind;
 }
 
 function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTarget>): PartCursor {

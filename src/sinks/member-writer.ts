@@ -20,7 +20,7 @@ export interface Member {
   readonly byteLength: number;
   /** Memory that is not counted yet, if it waits. */
   readonly memoryBytes: number;
-  /** What the end of the file will say of it; undefined: nothing. */
+  /** The last of its bytes, which tell what the end of the file says of it; undefined: it says nothing. */
   readonly description: Uint8Array | undefined;
   /** Its bytes, once more with each call. */
   pieces(): Iterable<Uint8Array>;

@@ -5,9 +5,9 @@
 
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
+import type { OpenFile } from '../io/files.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { UnitCuts } from '../plan/unit-cuts.js';
-import type { FileContent } from './stored-units.js';
 import type { WrittenTable } from './table-layout.js';
 
 export interface OutputLayout {
@@ -51,7 +51,17 @@ export interface StoredEnds {
   trailerOf(content: FileContent): Iterable<Uint8Array>;
 }
 
-/** The length of what follows the regions of a file. Where units make it, this reads what they say. */
+/** The part of a file that is there before its end is made: a header or room for it, and all records. */
+export interface FileContent {
+  readonly path: string;
+  readonly byteLength: number;
+  /** Bytes of its records, decompressed. */
+  readonly recordBytes: number;
+  /** To read what tells about it. */
+  open(): OpenFile;
+}
+
+/** The length of what follows the regions of a file. Where that is an index of them, this reads what they say. */
 export function trailerBytesOf(ends: StoredEnds, content: FileContent): number {
   let byteLength = 0;
   for (const piece of ends.trailerOf(content)) byteLength += piece.byteLength;

@@ -56,8 +56,11 @@ export interface StreamTarget {
   readonly compression: Compression | undefined;
   readonly table?: WrittenTable | undefined;
   readonly units?: UnitCuts | undefined;
-  /** The temp file that gets the descriptions of units (stored-units.ts). Absent: there are no units. */
-  readonly descriptionsPath?: string | undefined;
+  /**
+   * A temp file that has the descriptions of units at their places in the stream, and holes between them: the stream cannot
+   * be read again. Absent: there are no units.
+   */
+  readonly descriptions?: { readonly path: string; readonly start: number } | undefined;
 }
 
 export const STANDARD_OUTPUT = '-';

@@ -14,14 +14,14 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { counted, StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
-import { openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
+import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { type OutputLayout, type StoredEnds, trailerBytesOf } from './output-layout.js';
+import { type FileContent, type OutputLayout, type StoredEnds, trailerBytesOf } from './output-layout.js';
 import {
   asideDirectory,
   type CommitJournal,
@@ -36,7 +36,6 @@ import {
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, isShard, shardNames } from './shard-names.js';
-import { type FileContent, unitsOfFile } from './stored-units.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -96,7 +95,7 @@ export class StagedOutput {
       if (!nameExists(path, 'output')) continue;
       const ofShard = regionsOf.get(shard) ?? [];
       const headerBytes = areAll || ofShard.length > 0 ? ends.headerBytes : 0;
-      const trailerBytes = areAll ? trailerBytesOf(ends, contentOf(path, ends, ofShard)) : 0;
+      const trailerBytes = areAll ? trailerBytesOf(ends, contentOf(path, ends, ofShard, endOf.get(shard))) : 0;
       const byteLength = headerBytes + (endOf.get(shard) ?? 0) + trailerBytes;
       withFile(openStagedOutput(path), (file) => {
         if (versionOf(file).byteLength > byteLength) shortenFile(file, byteLength);
@@ -129,7 +128,7 @@ export class StagedOutput {
     for (let shard = 0; shard < cuts.shardCount; shard++) {
       const ofShard = regionsOf.get(shard) ?? [];
       const path = stagedPath(this.#stagingDirectory, shard);
-      const content = contentOf(path, ends, ofShard);
+      const content = contentOf(path, ends, ofShard, endOf.get(shard));
       const header = ends.headerOf(content.recordBytes);
       const trailer = ends.trailerOf(content);
       if (ofShard.length === 0) ensureFile(path, 'output');
@@ -137,7 +136,7 @@ export class StagedOutput {
       await control.duringAsync(this.#gate, () =>
         withFile(openStagedOutput(path), (file) => {
           writeAt(file, header, 0, header.byteLength, 0);
-          let end = header.byteLength + (endOf.get(shard) ?? 0);
+          let end = content.byteLength;
           for (const piece of trailer) {
             writeAt(file, piece, 0, piece.byteLength, end);
             end += piece.byteLength;
@@ -174,7 +173,7 @@ export class StagedOutput {
         );
       }
       const byteLength = byteLengthOf(path);
-      const expectedBytes = ends.headerBytes + end + trailerBytesOf(ends, contentOf(path, ends, ofShard));
+      const expectedBytes = ends.headerBytes + end + trailerBytesOf(ends, contentOf(path, ends, ofShard, end));
       if (byteLength !== expectedBytes) {
         throw new VerificationError(
           `the staged output ${path} has ${counted(byteLength, 'byte')} on disk, expected ${expectedBytes}`,
@@ -320,10 +319,9 @@ function regionsOfShards(regions: readonly WrittenRegion[]): Map<number, Written
   return regionsOf;
 }
 
-function contentOf(path: string, { headerBytes }: StoredEnds, regions: readonly WrittenRegion[]): FileContent {
-  const inFile = ({ start, end }: WrittenRegion) => ({ start: headerBytes + start, end: headerBytes + end });
-  const inOrder = () => regions.toSorted((a, b) => a.start - b.start).map(inFile);
-  return { recordBytes: recordBytesOf(regions), units: () => unitsOfFile(path, inOrder()) };
+function contentOf(path: string, { headerBytes }: StoredEnds, regions: readonly WrittenRegion[], end = 0): FileContent {
+  const open = () => openForRead(path, 'output');
+  return { path, byteLength: headerBytes + end, recordBytes: recordBytesOf(regions), open };
 }
 
 function isNothing(pieces: Iterable<Uint8Array>): boolean {

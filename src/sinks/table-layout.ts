@@ -1,8 +1,14 @@
-/** An output of tables: each file is row groups, what a reader needs to find pages, and a footer. */
-import type { TableOutput } from '../formats/parquet/table-output.js';
+/**
+ * An output of tables: each file is row groups, an index of their pages, and a footer. The last bytes of each row group
+ * describe it. So the end of a file follows from the bytes before it, whoever wrote them and when, and one end after the other
+ * is made.
+ */
+import { fileEnd } from '../formats/parquet/file-end.js';
 import type { TableSchema } from '../formats/parquet/schema.js';
+import type { TableOutput } from '../formats/parquet/table-output.js';
 import { PARQUET_MAGIC } from '../formats/parquet/write-footer.js';
-import type { StoredEnds } from './output-layout.js';
+import { closeFile, readBytes } from '../io/files.js';
+import type { FileContent, StoredEnds } from './output-layout.js';
 
 /** Plain data; crosses threads. */
 export interface WrittenTable {
@@ -10,10 +16,27 @@ export interface WrittenTable {
   readonly write: TableOutput;
 }
 
-export function tableEnds({ schema }: WrittenTable): StoredEnds {
+const CREATED_BY = 'pileshuf';
+
+export function tableEnds(table: WrittenTable): StoredEnds {
   return {
     headerBytes: PARQUET_MAGIC.byteLength,
     headerOf: () => PARQUET_MAGIC,
-    trailerOf: ({ units }) => endOfTable(schema, units()),
+    trailerOf: (content) => endOfTable(table, content),
   };
+}
+
+function* endOfTable(
+  { schema, write }: WrittenTable,
+  { path, byteLength, open }: FileContent,
+): Generator<Uint8Array, void> {
+  const hasRows = byteLength > PARQUET_MAGIC.byteLength;
+  const file = hasRows ? open() : undefined;
+  const read = (position: number, count: number) =>
+    file === undefined ? new Uint8Array() : readBytes(file, position, count);
+  try {
+    yield* fileEnd({ schema, spec: write, createdBy: CREATED_BY, path, byteLength, read });
+  } finally {
+    if (file !== undefined) closeFile(file);
+  }
 }

@@ -23,7 +23,8 @@ export async function verifyFinishedRanges(
 ): Promise<void> {
   if (target.kind === 'stream' || ranges.length === 0) return;
   const { stagingDirectory, headerBytes, gate } = target;
-  for (const range of ranges) requireFits(range, totals, stagingDirectory);
+  const hasUnits = target.kind === 'appended' && target.units !== undefined;
+  for (const range of ranges) requireFits(range, hasUnits ? undefined : totals, stagingDirectory);
   if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
   const readBack = async (regions: readonly WrittenRegion[]) => {
@@ -63,10 +64,17 @@ export async function findChanged(
   return task.ranges.find(({ checksum }, i) => found[i] !== checksum);
 }
 
-/** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */
-function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals, stagingDirectory: string): void {
-  const expectedBytes = totals.recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
+/**
+ * The starts of shards follow from these regions: they must be in order, and all but the first must start a shard.
+ * @param totals undefined: the range has the units that begin in it, whose records may belong to other piles.
+ */
+function requireFits(
+  { first, end, regions }: FinishedRange,
+  totals: PileTotals | undefined,
+  stagingDirectory: string,
+): void {
   const bytes = recordBytesOf(regions);
+  const expectedBytes = totals?.recordBytes.subarray(first, end).reduce((sum, more) => sum + more, 0) ?? bytes;
   const areInOrder = regions.every(({ shard, start }, i) => {
     const before = regions[i - 1];
     return before === undefined || (start === 0 && shard > before.shard);
@@ -90,6 +98,8 @@ function requireEnds(ranges: readonly FinishedRange[], stagingDirectory: string)
 function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileTotals, stagingDirectory: string): void {
   let pile = 0;
   let last = { shard: 0, end: 0 };
+  let bytesOfPiles = 0;
+  let written = 0;
   const otherwise = (what: string) =>
     new StagedOutputError(
       `the records of the unfinished job put ${what} in ${stagingDirectory} behind output that is missing`,
@@ -97,7 +107,14 @@ function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileT
   for (const { first, end, regions } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (regions.length === 0) continue;
     if (totals.recordBytes.subarray(pile, first).some((bytes) => bytes > 0)) throw otherwise(`pile ${first}`);
+    bytesOfPiles += totals.recordBytes.subarray(pile, end).reduce((sum, bytes) => sum + bytes, 0);
     pile = end;
+    written += recordBytesOf(regions);
+    if (written < bytesOfPiles) {
+      throw new StagedOutputError(
+        `the records of the unfinished job put ${written} bytes of the piles up to ${end} in ${stagingDirectory}, expected at least ${bytesOfPiles}`,
+      );
+    }
     for (const { shard, start, end: regionEnd } of regions) {
       const expectedStart = shard === last.shard ? last.end : 0;
       if (shard < last.shard || start !== expectedStart) throw otherwise(`byte ${start} of shard ${shard}`);

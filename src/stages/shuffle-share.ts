@@ -10,7 +10,7 @@
  * long as it will be before the first byte is written. So a client of a network file system never reads a block, sends
  * the bytes that it was given and no others, and takes no byte of another machine for a hole.
  */
-import { lengthenFile, openStagedOutput, withFile } from '../io/files.js';
+import { lengthenFile, openForRead, openStagedOutput, withFile } from '../io/files.js';
 import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
@@ -18,7 +18,6 @@ import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { type OutputLayout, trailerBytesOf } from '../sinks/output-layout.js';
 import { type ShardRange, stagedPath } from '../sinks/output-target.js';
 import type { StagedOutput } from '../sinks/staged-output.js';
-import { contentOfBytes } from '../sinks/stored-units.js';
 import { pileFinder } from './measure-piles.js';
 import { shuffleRanges } from './shuffle.js';
 import { bytesOfPart, type PilePart, type ShuffleWork } from './shuffle-work.js';
@@ -85,8 +84,11 @@ function lengthenStaged(stagingDirectory: string, layout: OutputLayout, totals: 
     // At most one record lies across the cut.
     const endByte =
       next === undefined ? recordBytes : Math.min(recordBytes, next.pileByte + (totals.recordBytes[next.pile] ?? 0));
-    const byteLength = ends.headerBytes + (endByte - begin.pileByte) + trailerBytesOf(ends, contentOfBytes(0));
-    withFile(openStagedOutput(stagedPath(stagingDirectory, shard)), (file) => lengthenFile(file, byteLength));
+    const path = stagedPath(stagingDirectory, shard);
+    const contentBytes = ends.headerBytes + (endByte - begin.pileByte);
+    const open = () => openForRead(path, 'output');
+    const trailerBytes = trailerBytesOf(ends, { path, byteLength: contentBytes, recordBytes: 0, open });
+    withFile(openStagedOutput(path), (file) => lengthenFile(file, contentBytes + trailerBytes));
     begin = next ?? begin;
   }
 }

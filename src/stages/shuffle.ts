@@ -21,6 +21,8 @@ import {
 } from '../piles/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
+import { type UnitCuts, unitsOfRange } from '../plan/unit-cuts.js';
+import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../sinks/output-target.js';
 import type { StagedOutput } from '../sinks/staged-output.js';
 import { verifyFinishedRanges } from './finished-output.js';
@@ -41,6 +43,11 @@ const RANGE_BYTES = 4 * 2 ** 20;
  * keep all threads busy with one pile each.
  */
 const FILE_RANGES_PER_THREAD = 8;
+
+/** If each task writes the units that begin in its range. So many balance the threads. */
+const UNIT_RANGES_PER_THREAD = 4;
+/** Then a task reads an eighth more than its piles. */
+const MOST_PILES_WANTED = 8;
 
 /** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
 export interface KeptRanges {
@@ -151,15 +158,24 @@ function writeTask(
 ): WriteTask {
   if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
   const { target, piles } = work;
+  const { totals } = piles;
+  const cuts = unitsOf(target);
+  const units = cuts && unitsOfRange(cuts, range, totals);
+  const readEnd = units === undefined ? range.end : endOfReading(range, units, totals);
   return {
     ...pilesTask(work, `range-${start.turn}`),
     range,
-    expected: totalsOfRange(piles.totals, range.first, range.end),
+    expected: totalsOfRange(totals, range.first, readEnd),
     expectsDropped: piles.hasDuplicates === true,
-    target: targetOf(target, range, start, piles.totals),
+    target: targetOf(target, range, start, totals),
     start,
     end,
+    units,
   };
+}
+
+function unitsOf(target: OutputTarget): UnitCuts | undefined {
+  return target.kind === 'appended' || target.kind === 'stream' ? target.units : undefined;
 }
 
 /** The target, with no more cuts than the task needs. */
@@ -169,9 +185,10 @@ function targetOf(
   { shard }: SinkStart,
   { recordBytes }: PileTotals,
 ): OutputTarget {
-  if (target.kind === 'stream') return target;
+  if (target.kind === 'stream') return { ...target, units: undefined };
   const endByte = recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, firstByte);
-  return { ...target, cuts: cutsWithin(target.cuts, shard, endByte) };
+  const own = { ...target, cuts: cutsWithin(target.cuts, shard, endByte) };
+  return own.kind === 'appended' ? { ...own, units: undefined } : own;
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
@@ -190,6 +207,13 @@ function planRanges(
       () => true,
       (pile) => !isLeft(pile),
     );
+  const units = unitsOf(target);
+  if (units !== undefined) {
+    const filled = piles.totals.records.filter((records) => records > 0).length;
+    const leastPiles = Math.floor(filled / (UNIT_RANGES_PER_THREAD * pool.threadCount));
+    const size = Math.max(1, Math.min(leastPiles, MOST_PILES_WANTED));
+    return planUnitRanges(piles.totals, units, size, (pile) => !isLeft(pile));
+  }
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const rangeBytes = isPlaced

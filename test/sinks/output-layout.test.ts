@@ -1,8 +1,7 @@
 /** Headers and trailers in a file: plain, or as members whose places are known beforehand. */
 import { describe, expect, it } from 'vitest';
 import { compressionOf, openEncoder } from '#src/formats/encoder-table.js';
-import { NO_ENDS, type ShardEnds, type StoredEnds, storedEnds } from '#src/sinks/output-layout.js';
-import { contentOfBytes } from '#src/sinks/stored-units.js';
+import { type FileContent, NO_ENDS, type ShardEnds, type StoredEnds, storedEnds } from '#src/sinks/output-layout.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 
@@ -12,8 +11,14 @@ const ENDS: ShardEnds = {
   trailer: Buffer.from('end'),
 };
 
-const trailerOf = (ends: StoredEnds, recordBytes: number) =>
-  Buffer.concat([...ends.trailerOf(contentOfBytes(recordBytes))]);
+/** Of a file with so many bytes of records, which nobody reads. */
+const contentOf = (recordBytes: number): FileContent => ({
+  path: '/nowhere',
+  byteLength: recordBytes,
+  recordBytes,
+  open: () => expect.fail('nothing is read'),
+});
+const trailerOf = (ends: StoredEnds, recordBytes: number) => Buffer.concat([...ends.trailerOf(contentOf(recordBytes))]);
 
 describe('storedEnds', () => {
   it('are what they are without compression', () => {

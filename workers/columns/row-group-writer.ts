@@ -58,6 +58,8 @@ export interface RowGroupMember {
   readonly rows: number;
   /** Of all pieces. */
   readonly byteLength: number;
+  /** The last of them. */
+  readonly description: Uint8Array;
   /** A piece is good until the next one. Can be had again until `release`. */
   pieces(): Iterable<Uint8Array>;
   /** Gives its memory back and removes its file. */
@@ -175,6 +177,7 @@ export class RowGroupWriter {
     return {
       rows,
       byteLength: ordered.reduce((sum, page) => sum + page.byteLength, description.byteLength),
+      description,
       *pieces() {
         yield* pages.read(ordered);
         yield description;

@@ -15,23 +15,30 @@ import {
   setTally,
   sumOf,
   tallyOf,
+  totalsOfRange,
 } from '../../src/piles/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
+import type { OwnUnits } from '../../src/plan/unit-cuts.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
+import type { MemberWriter } from '../../src/sinks/member-writer.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
+import { tableMembers } from '../piles/table-members.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;
+  /** Of its piles, and of those that its units reach into. */
   readonly expected: PileTotals;
   /** Whether `expected` includes the records that the task drops because it keeps one of equal records. */
   readonly expectsDropped?: boolean;
   readonly target: OutputTarget;
   readonly start: SinkStart;
   readonly end: SinkEnd | undefined;
+  /** Of an output that is made of units: those that begin in the range. Absent: all records of the range are written. */
+  readonly units?: OwnUnits | undefined;
 }
 
 export interface WriteResult {
@@ -46,6 +53,12 @@ export interface WriteResult {
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
 }
 
+function membersOf({ job, target, attemptName }: WriteTask): MemberWriter {
+  const table = 'table' in target ? target.table : undefined;
+  if (table === undefined) throw new RangeError('an output of units is a table');
+  return tableMembers(job, table, attemptName);
+}
+
 interface OutputPosition {
   rank: number;
   byte: number;
@@ -56,9 +69,10 @@ interface OutputPosition {
  *   passed on, so that the same task may be tried again; WrongStreamError if a stream has received a part.
  */
 export async function writeRange(task: WriteTask): Promise<WriteResult> {
-  const { range, expected, expectsDropped = false, job, target, start, end, cutPile } = task;
-  const totals = emptyTotals(range.end - range.first);
-  const dropped = expectsDropped ? emptyTotals(range.end - range.first) : undefined;
+  const { range, expected, expectsDropped = false, job, target, start, end, cutPile, units } = task;
+  const pileCount = range.end - range.first;
+  const totals = emptyTotals(expected.records.length);
+  const dropped = expectsDropped ? emptyTotals(pileCount) : undefined;
   let countedBytes = 0;
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
@@ -67,11 +81,13 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
   const hasher = job.hashesOutput ? outputHasher : undefined;
   const sink = (byteLength?: number) => {
-    opened ??= openSink({ target, start, end, buffer: order.sinkBuffer, control, hasher }, byteLength);
+    const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher };
+    opened ??= openSink({ ...parts, units: units && { own: units, members: membersOf(task) } }, byteLength);
     return opened;
   };
   const write = async (): Promise<WriteResult> => {
-    const lastEnd = Math.min(range.end, (cutPile ?? range.end) + 1);
+    const readEnd = range.first + expected.records.length;
+    const lastEnd = Math.min(readEnd, (cutPile ?? readEnd) + 1);
     for (const { pile, order: orderPile } of order.piles(range.first, lastEnd)) {
       const i = pile - range.first;
       const before = { ...reached };
@@ -83,7 +99,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
         if (neighbours?.ofOneKey !== undefined) return;
-        if (job.sampledKeys !== undefined)
+        if (job.sampledKeys !== undefined && pile < range.end)
           noteWritten(job.sampledKeys, order, count, { pile, index: reached.rank - before.rank });
         await emit(order, count, sink(byteLength), reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
@@ -99,10 +115,17 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
         found = sumOf(found, droppedOfPile);
       }
       requireSameTally(pile, found, tallyOf(expected, i));
+      // The others are those of other tasks, too.
+      if (pile >= range.end) continue;
       control.count('shuffledBytes', found.bytes);
       countedBytes += found.bytes;
     }
-    return { totals, dropped, regions: await sink().close(), ends: neighbours?.ends };
+    return {
+      totals: totalsOfRange(totals, 0, pileCount),
+      dropped,
+      regions: await sink().close(),
+      ends: neighbours?.ends,
+    };
   };
   const writeOrTakeBack = async (): Promise<WriteResult> => {
     try {

@@ -1,0 +1,59 @@
+/** Completes the options that say how rows are written, and refuses what does not go with them. */
+import { UsageError } from '../errors.js';
+import { completeTable, type TableChoice, USUAL_ROW_GROUP_BYTES } from '../formats/parquet/table-output.js';
+import { pageCompressionOf, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
+import { refuseOtherFormats } from '../formats/recognition.js';
+import { requireKnownOptions } from '../known-options.js';
+import type { TableOptions } from '../options/shuffle-options.js';
+import type { ParquetCompression } from '../options/values.js';
+import { holdsRows, type Input } from '../sources/source.js';
+import type { ReadSpec, WriteSpec } from '../spec.js';
+import type { ShuffleRequest } from './request.js';
+
+const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], WrittenCodec>> = {
+  snappy: 'SNAPPY',
+  gzip: 'GZIP',
+  brotli: 'BROTLI',
+  zstd: 'ZSTD',
+  lz4: 'LZ4_RAW',
+};
+
+export function completeTableChoice({ parquetCodec, rowGroupBytes, rowGroupRows }: TableOptions): TableChoice {
+  const { codec, level } = parquetCodec === undefined ? NOT_ASKED : askedCodec(parquetCodec);
+  return { codec, level, rowGroupBytes: rowGroupBytes ?? USUAL_ROW_GROUP_BYTES, rowGroupRows };
+}
+
+const NOT_ASKED = { codec: undefined, level: undefined };
+
+function askedCodec(asked: ParquetCompression): Pick<TableChoice, 'codec' | 'level'> {
+  if (asked === 'none') return { codec: 'UNCOMPRESSED', level: undefined };
+  if (!Object.hasOwn(CODECS, asked?.codec)) {
+    throw new UsageError(
+      `\`parquetCodec\`: expected 'none', or an object with \`codec\` one of ${Object.keys(CODECS).join(', ')}`,
+    );
+  }
+  requireKnownOptions('`parquetCodec`', asked, { codec: true, level: true });
+  return pageCompressionOf(CODECS[asked.codec], asked.level);
+}
+
+/** Before anything is written. */
+export function requireTableOutput({ spec, output }: ShuffleRequest, inputs: readonly Input[]): void {
+  const table = inputs.find(holdsRows);
+  if (table === undefined) {
+    if (output !== undefined && spec.cut.shards === undefined) refuseOtherFormats(output, undefined);
+    return;
+  }
+  const holds = `${table.path} holds Parquet data, and`;
+  if (spec.write.compression !== undefined)
+    throw new UsageError(
+      `${holds} \`compress\` is for other outputs; give \`parquetCodec\`, and name the output .parquet`,
+    );
+  if (spec.keep.repeat)
+    throw new UsageError(`${holds} \`repeat\` does not draw rows; leave it out, or convert the inputs to JSON lines`);
+}
+
+/** How rows are written, once the footers of the inputs are read. */
+export function withTable(write: WriteSpec, table: ReadSpec['table']): WriteSpec {
+  if (table === undefined || write.tableChoice === undefined) return write;
+  return { ...write, table: completeTable(write.tableChoice, table.codec) };
+}

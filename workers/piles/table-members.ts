@@ -1,0 +1,36 @@
+/** Makes row groups of the records of a shuffle, which are rows. */
+import { join } from 'node:path';
+import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
+import type { WrittenTable } from '../../src/sinks/table-layout.js';
+import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';
+import type { ShuffleSettings } from '../settings.js';
+import { columnMemoryOf, threadStateOf } from '../thread-state.js';
+
+/** @param attemptName the beginning of the names of temp files. */
+export function tableMembers(
+  job: ShuffleSettings,
+  { schema, write: spec }: WrittenTable,
+  attemptName: string,
+): MemberWriter {
+  const [disk] = job.rescatterTo.disks;
+  if (disk === undefined) throw new RangeError('this job has no temp disk');
+  let files = 0;
+  const newPath = () => {
+    files += 1;
+    return join(disk.directory, `${attemptName}-pages${files}`);
+  };
+  const { control } = threadStateOf(job);
+  const memory = columnMemoryOf(job);
+  const writer = new RowGroupWriter({ memory, control, schema, spec, spill: { gate: disk.gate, newPath } });
+  return {
+    endsWithBuffer: false,
+    add: (rows) => writer.add(rows),
+    end: () => (writer.rowBytes === 0 ? undefined : memberOf(writer.end())),
+    close: () => writer.close(),
+  };
+}
+
+function memberOf(rowGroup: RowGroupMember): Member {
+  // Its pages have taken their memory, or lie in a file.
+  return { ...rowGroup, memoryBytes: 0 };
+}
