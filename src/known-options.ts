@@ -62,7 +62,7 @@ function lettersOf(name: string): string {
 }
 
 /** The letters to add, remove or replace; a beginning counts as one. */
-function editsBetween(a: string, b: string): number {
+export function editsBetween(a: string, b: string): number {
   if (a !== '' && (a.startsWith(b) || b.startsWith(a))) return a === b ? 0 : 1;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...a].entries()) {

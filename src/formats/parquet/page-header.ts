@@ -1,0 +1,176 @@
+/** What stands before each page of a column chunk. */
+import { ThriftError, ThriftReader } from './thrift.js';
+
+/** The numbers are those of parquet.thrift. */
+export const ENCODINGS = {
+  PLAIN: 0,
+  PLAIN_DICTIONARY: 2,
+  RLE: 3,
+  BIT_PACKED: 4,
+  DELTA_BINARY_PACKED: 5,
+  DELTA_LENGTH_BYTE_ARRAY: 6,
+  DELTA_BYTE_ARRAY: 7,
+  RLE_DICTIONARY: 8,
+  BYTE_STREAM_SPLIT: 9,
+} as const;
+
+export type Encoding = keyof typeof ENCODINGS;
+
+const ENCODING_NAMES = new Map<number, Encoding>(
+  Object.entries(ENCODINGS).map(([name, number]) => [number, name as Encoding]),
+);
+
+/** All sizes and counts are at least 0. */
+export interface PageHeader {
+  /** Pages of the kind `other` hold no values: their bytes are to be skipped. */
+  readonly kind: 'data' | 'data2' | 'dictionary' | 'other';
+  /** Of the page as it lies behind the header. */
+  readonly compressedBytes: number;
+  readonly uncompressedBytes: number;
+  /** CRC-32 of the page as it lies in the file, without sign. */
+  readonly crc: number | undefined;
+  /** Entries, nulls included; of a dictionary, its values. */
+  readonly valueCount: number;
+  readonly encoding: Encoding;
+  readonly definitionEncoding: Encoding;
+  readonly repetitionEncoding: Encoding;
+  /** Of the kind `data2` alone. */
+  readonly rows: number | undefined;
+  readonly nullCount: number | undefined;
+  /** Bytes of the levels, which stand before the values uncompressed: at most the page, repetition levels first. Else 0. */
+  readonly definitionBytes: number;
+  readonly repetitionBytes: number;
+  /** False: the values of a page of the kind `data2` are not compressed, whatever the codec of the chunk. */
+  readonly isCompressed: boolean;
+}
+
+/** Statistics of long strings stand in them. */
+export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
+
+const KINDS = ['data', 'other', 'dictionary', 'data2'] as const;
+
+/**
+ * @returns undefined: the header does not end within `bytes`.
+ * @throws ThriftError for a header that is wrong, or longer than MOST_HEADER_BYTES; it completes `page at byte N: `.
+ */
+export function readPageHeader(bytes: Uint8Array, at: number): { header: PageHeader; headerBytes: number } | undefined {
+  const reader = new ThriftReader(bytes, at);
+  try {
+    const header = parse(reader);
+    return { header, headerBytes: reader.position - at };
+  } catch (error) {
+    const mayBeTooShort = error instanceof ThriftError && error.isCutOff && bytes.byteLength - at < MOST_HEADER_BYTES;
+    if (mayBeTooShort) return undefined;
+    throw error;
+  }
+}
+
+/** What the header of a page of one kind says; -1: nothing. */
+interface Claims {
+  field: number;
+  valueCount: number;
+  encoding: number;
+  definitionEncoding: number;
+  repetitionEncoding: number;
+  rows: number | undefined;
+  nullCount: number | undefined;
+  definitionBytes: number;
+  repetitionBytes: number;
+  isCompressed: boolean;
+}
+
+const NOTHING_CLAIMED: Claims = {
+  field: 0,
+  valueCount: -1,
+  encoding: -1,
+  definitionEncoding: ENCODINGS.RLE,
+  repetitionEncoding: ENCODINGS.RLE,
+  rows: undefined,
+  nullCount: undefined,
+  definitionBytes: 0,
+  repetitionBytes: 0,
+  isCompressed: true,
+};
+
+/** The field that describes a page of each kind. */
+const FIELD_OF_KIND = { data: 5, dictionary: 7, data2: 8 } as const;
+
+function parse(reader: ThriftReader): PageHeader {
+  let [type, compressedBytes, uncompressedBytes] = [-1, -1, -1];
+  let crc: number | undefined;
+  let claims = NOTHING_CLAIMED;
+  reader.struct((field) => {
+    if (field === 1) type = reader.i32();
+    else if (field === 2) uncompressedBytes = reader.i32();
+    else if (field === 3) compressedBytes = reader.i32();
+    else if (field === 4) crc = reader.i32() >>> 0;
+    else if (field === 5 || field === 7) claims = readClaims(reader, field);
+    else if (field === 8) claims = readClaims2(reader, field);
+  });
+  if (compressedBytes < 0 || uncompressedBytes < 0) throw new ThriftError('its header says no size of it');
+  const sizes = { compressedBytes, uncompressedBytes, crc };
+  const kind = KINDS[type] ?? 'other';
+  if (kind === 'other') return { ...OTHER_PAGE, ...sizes };
+  if (claims.field !== FIELD_OF_KIND[kind]) throw new ThriftError('its header does not describe a page of its type');
+  const { valueCount, rows, nullCount, definitionBytes, repetitionBytes, isCompressed } = claims;
+  if (valueCount < 0) throw new ThriftError('its header says no number of values');
+  if ((rows ?? 0) < 0 || (nullCount ?? 0) < 0)
+    throw new ThriftError('its header says that it has less than 0 rows or nulls');
+  requireLevelBytes(definitionBytes, repetitionBytes, Math.min(compressedBytes, uncompressedBytes));
+  const encoding = encodingOf(claims.encoding);
+  const definitionEncoding = encodingOf(claims.definitionEncoding);
+  const repetitionEncoding = encodingOf(claims.repetitionEncoding);
+  const levels = { definitionEncoding, repetitionEncoding, definitionBytes, repetitionBytes };
+  return { kind, ...sizes, valueCount, encoding, ...levels, rows, nullCount, isCompressed };
+}
+
+const OTHER_PAGE = {
+  kind: 'other',
+  valueCount: 0,
+  encoding: 'PLAIN',
+  definitionEncoding: 'RLE',
+  repetitionEncoding: 'RLE',
+  rows: undefined,
+  nullCount: undefined,
+  definitionBytes: 0,
+  repetitionBytes: 0,
+  isCompressed: true,
+} as const;
+
+function requireLevelBytes(definitionBytes: number, repetitionBytes: number, pageBytes: number): void {
+  if (definitionBytes >= 0 && repetitionBytes >= 0 && definitionBytes + repetitionBytes <= pageBytes) return;
+  throw new ThriftError(`its header claims ${repetitionBytes} and ${definitionBytes} bytes of levels in ${pageBytes}`);
+}
+
+/** Of a data page (version 1) or a dictionary page, which has the first two fields. */
+function readClaims(reader: ThriftReader, field: number): Claims {
+  const claims: Claims = { ...NOTHING_CLAIMED, field };
+  reader.struct((each) => {
+    if (each === 1) claims.valueCount = reader.i32();
+    else if (each === 2) claims.encoding = reader.i32();
+    else if (field !== FIELD_OF_KIND.data) return;
+    else if (each === 3) claims.definitionEncoding = reader.i32();
+    else if (each === 4) claims.repetitionEncoding = reader.i32();
+  });
+  return claims;
+}
+
+function readClaims2(reader: ThriftReader, field: number): Claims {
+  const claims: Claims = { ...NOTHING_CLAIMED, field };
+  reader.struct((each) => {
+    if (each === 1) claims.valueCount = reader.i32();
+    else if (each === 2) claims.nullCount = reader.i32();
+    else if (each === 3) claims.rows = reader.i32();
+    else if (each === 4) claims.encoding = reader.i32();
+    else if (each === 5) claims.definitionBytes = reader.i32();
+    else if (each === 6) claims.repetitionBytes = reader.i32();
+    else if (each === 7) claims.isCompressed = reader.boolean();
+  });
+  return claims;
+}
+
+function encodingOf(number: number): Encoding {
+  const encoding = ENCODING_NAMES.get(number);
+  if (encoding === undefined) throw new ThriftError(`it has encoding ${number}, which is not read`);
+  return encoding;
+}

@@ -1,0 +1,194 @@
+/** What a footer says of a row group: where each column chunk lies, checked. */
+import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
+import { type PageCodec, pageCodecOf } from './page-codec.js';
+import { shownPath } from './schema.js';
+import { ThriftError, ThriftReader } from './thrift.js';
+
+/** Inside of the file, before its footer. */
+export interface ColumnChunk {
+  readonly codec: PageCodec;
+  /** Of all its pages, a dictionary page included. */
+  readonly start: number;
+  readonly byteLength: number;
+  /** Entries, nulls and empty lists included. */
+  readonly valueCount: number;
+  /** As the footer claims; not checked. */
+  readonly uncompressedBytes: number;
+}
+
+export interface RowGroup {
+  readonly rows: number;
+  /** Its ordinal in the file. */
+  readonly firstRow: number;
+  /** In the order of the leaves. */
+  readonly columns: readonly ColumnChunk[];
+  /** Of all column chunks. */
+  readonly byteLength: number;
+}
+
+/** What the chunks of a file are checked against. */
+export interface ChunkRules {
+  readonly leaves: readonly Leaf[];
+  /** Where column chunks must end. */
+  readonly endOfData: number;
+  /**
+   * Bytes that a chunk may be longer than the footer says: programs of old times left out the header of the dictionary
+   * page. What follows the chunk is no harm, since its number of values says where it ends.
+   */
+  readonly paddingBytes: number;
+}
+
+/** Behind the magic bytes. */
+const LEAST_START = 4;
+/** Of a page with its header. */
+const LEAST_PAGE_BYTES = 8;
+const MOST_PAGE_VALUES = 2 ** 31;
+
+/**
+ * @param at where its struct begins in the bytes of the footer.
+ * @throws ThriftError whose message begins with the column, or says what is wrong with the row group.
+ */
+export function readRowGroup(
+  footer: Uint8Array,
+  at: number,
+  { firstRow, rows }: Pick<RowGroup, 'firstRow' | 'rows'>,
+  rules: ChunkRules,
+): RowGroup {
+  const { leaves, paddingBytes, endOfData } = rules;
+  const columns: ColumnChunk[] = [];
+  const reader = new ThriftReader(footer, at);
+  reader.struct((field) => {
+    if (field !== 1) return;
+    reader.list((index) => {
+      const leaf = leaves[index];
+      if (leaf === undefined) throw new ThriftError(`it has more than ${leaves.length} column chunks`);
+      columns.push(inColumn(leaf, () => checked(readChunk(reader, leaf), leaf, rows, endOfData)));
+    });
+  });
+  if (columns.length !== leaves.length)
+    throw new ThriftError(`it has ${columns.length} column chunks; expected ${leaves.length}, as the schema says`);
+  const places = new ChunkPlaces();
+  places.add(columns);
+  places.requireApart();
+  const byteLength = columns.reduce((sum, column) => sum + column.byteLength, 0);
+  const padded = paddingBytes === 0 ? columns : columns.map((column) => paddedBy(paddingBytes, column, endOfData));
+  return { rows, firstRow, columns: padded, byteLength };
+}
+
+function paddedBy(paddingBytes: number, column: ColumnChunk, endOfData: number): ColumnChunk {
+  return { ...column, byteLength: Math.min(column.byteLength + paddingBytes, endOfData - column.start) };
+}
+
+/** Good Parquet that pileshuf does not read. */
+export class UnsupportedError extends ThriftError {}
+
+function inColumn<Result>(leaf: Leaf, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ThriftError) error.message = `column ${shownPath(leaf.path)}: ${error.message}`;
+    throw error;
+  }
+}
+
+/** What the fields say; -1: nothing. */
+interface Claims {
+  type: number;
+  codec: number;
+  valueCount: number;
+  uncompressedBytes: number;
+  byteLength: number;
+  dataStart: number;
+  dictionaryStart: number;
+}
+
+function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
+  const claims: Claims = {
+    type: -1,
+    codec: -1,
+    valueCount: -1,
+    uncompressedBytes: -1,
+    byteLength: -1,
+    dataStart: -1,
+    dictionaryStart: -1,
+  };
+  let otherFile = '';
+  let isEncrypted = false;
+  reader.struct((field) => {
+    if (field === 1) otherFile = reader.string();
+    else if (field === 3) readMetaData(reader, leaf, claims);
+    else if (field === 8 || field === 9) isEncrypted = true;
+  });
+  if (isEncrypted) throw new UnsupportedError('it is encrypted; write the file again without encryption');
+  if (otherFile !== '')
+    throw new UnsupportedError(`its data lies in another file, ${shownPath([otherFile])}; give that file instead`);
+  return claims;
+}
+
+function readMetaData(reader: ThriftReader, leaf: Leaf, claims: Claims): void {
+  reader.struct((field) => {
+    if (field === 1) claims.type = reader.i32();
+    else if (field === 3) requirePath(reader, leaf);
+    else if (field === 4) claims.codec = reader.i32();
+    else if (field === 5) claims.valueCount = reader.i64();
+    else if (field === 6) claims.uncompressedBytes = reader.i64();
+    else if (field === 7) claims.byteLength = reader.i64();
+    else if (field === 9) claims.dataStart = reader.i64();
+    else if (field === 11) claims.dictionaryStart = reader.i64();
+  });
+}
+
+function requirePath(reader: ThriftReader, { path }: Leaf): void {
+  let isSame = true;
+  const names = reader.list((i) => {
+    if (isSame && reader.string() !== path[i]) isSame = false;
+  });
+  if (!isSame || names !== path.length) throw new ThriftError('its column chunk is that of another column');
+}
+
+function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): ColumnChunk {
+  const { type, codec: number, valueCount, uncompressedBytes, byteLength, dataStart, dictionaryStart } = claims;
+  if (type !== PHYSICAL_TYPES[leaf.type])
+    throw new ThriftError(`its column chunk has type ${type}; expected ${leaf.type}, as its schema says`);
+  const codec = pageCodecOf(number);
+  if (codec === undefined) {
+    const name = number === 3 ? 'LZO' : `codec ${number}`;
+    throw new UnsupportedError(`it is compressed with ${name}, which is not read; write the file with zstd`);
+  }
+  // 0 says that there are no such pages.
+  const start = Math.min(...[dataStart, dictionaryStart].filter((each) => each > 0), endOfData);
+  const end = start + byteLength;
+  if (byteLength < 0 || uncompressedBytes < 0) throw new ThriftError('its column chunk has no size');
+  if ((start < LEAST_START && byteLength > 0) || end > endOfData)
+    throw new ThriftError(
+      `its column chunk claims bytes ${start} to ${end}; expected bytes 4 to ${endOfData} of the file`,
+    );
+  const isPlausible = leaf.maxRepetition === 0 ? valueCount === rows : valueCount >= rows;
+  if (!isPlausible) throw new ThriftError(`its column chunk claims ${valueCount} values of ${rows} rows`);
+  if (valueCount > (byteLength / LEAST_PAGE_BYTES) * MOST_PAGE_VALUES)
+    throw new ThriftError(`its column chunk claims ${valueCount} values in ${byteLength} bytes`);
+  return { codec, start, byteLength, valueCount, uncompressedBytes };
+}
+
+/** Where column chunks lie, to see that no two share a byte. */
+export class ChunkPlaces {
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+
+  add(columns: readonly ColumnChunk[]): void {
+    for (const { start, byteLength } of columns) {
+      if (byteLength === 0) continue;
+      this.#starts.push(start);
+      this.#ends.push(start + byteLength);
+    }
+  }
+
+  /** @throws ThriftError */
+  requireApart(): void {
+    // Sorted apart, the i-th end lies before the start after the i-th for all i if and only if no two chunks overlap.
+    const starts = Float64Array.from(this.#starts).sort();
+    const ends = Float64Array.from(this.#ends).sort();
+    const at = starts.findIndex((start, i) => i > 0 && start < (ends[i - 1] ?? 0));
+    if (at !== -1) throw new ThriftError(`two column chunks overlap at byte ${starts[at]} of the file`);
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * The schema of a table: a tree, written as a list of its elements depth first, each with its number of children. Elements
+ * are carried as the bytes they are, so that what no reader knows yet is carried too.
+ */
+import { type Leaf, MOST_LEVEL, PHYSICAL_TYPES, type PhysicalType } from './leaf.js';
+import { THRIFT, ThriftError, ThriftReader, type ThriftType, ThriftWriter } from './thrift.js';
+
+/** What a footer says of all rows. Plain data; crosses threads. */
+export interface TableSchema {
+  readonly version: number;
+  readonly leaves: readonly Leaf[];
+  /** Thrift values: of the lists of elements, of column orders, and of keys with values. */
+  readonly elements: Uint8Array;
+  readonly columnOrders: Uint8Array | undefined;
+  readonly keyValues: Uint8Array | undefined;
+}
+
+export const REPETITIONS = ['required', 'optional', 'repeated'] as const;
+
+export type Repetition = (typeof REPETITIONS)[number];
+
+export interface SchemaNode {
+  readonly name: string;
+  /** The root's says nothing. */
+  readonly repetition: Repetition;
+  /** Of a leaf: none. */
+  readonly children: readonly SchemaNode[];
+  /** The ordinal of a leaf; undefined: a group. */
+  readonly leaf: number | undefined;
+  /** Where the element lies in the list of elements. */
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Element {
+  readonly name: string;
+  readonly repetition: Repetition;
+  readonly type: PhysicalType | undefined;
+  readonly typeLength: number;
+  readonly childCount: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Ten times as many as the widest tables that other programs can read. */
+const MOST_ELEMENTS = 2 ** 20;
+const MOST_DEPTH = MOST_LEVEL;
+/** In the paths of all leaves: a deep group with many leaves is small in the file. */
+const MOST_PATH_NAMES = 2 ** 22;
+
+const TYPE_NAMES = new Map<number, PhysicalType>(
+  Object.entries(PHYSICAL_TYPES).map(([name, number]) => [number, name as PhysicalType]),
+);
+
+/** @throws ThriftError if the elements form no tree. */
+export function readSchema(elements: Uint8Array): { root: SchemaNode; leaves: readonly Leaf[] } {
+  const list = readElements(elements);
+  const leaves: Leaf[] = [];
+  let next = 0;
+  let pathNames = 0;
+  const readNode = (path: readonly string[], maxDefinition: number, maxRepetition: number): SchemaNode => {
+    const element = list[next];
+    if (element === undefined) throw new ThriftError('its schema ends before all children of its groups');
+    next += 1;
+    const { name, repetition, start, end, childCount, type, typeLength } = element;
+    if (childCount === 0) {
+      const shown = shownPath(path);
+      if (type === undefined) throw new ThriftError(`its schema has a column of no type, ${shown}`);
+      if (Math.max(maxDefinition, maxRepetition) > MOST_LEVEL)
+        throw new ThriftError(`its column ${shown} has levels above ${MOST_LEVEL}`);
+      if (type === 'FIXED_LEN_BYTE_ARRAY' && typeLength < 1)
+        throw new ThriftError(`its column ${shown} has values of ${typeLength} bytes`);
+      pathNames += path.length;
+      if (pathNames > MOST_PATH_NAMES) throw new ThriftError(`its columns are too many, nested too deeply`);
+      leaves.push({
+        path,
+        type,
+        typeLength: type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : 0,
+        maxDefinition,
+        maxRepetition,
+      });
+      return { name, repetition, children: [], leaf: leaves.length - 1, start, end };
+    }
+    if (path.length >= MOST_DEPTH) throw new ThriftError(`its schema has groups in more than ${MOST_DEPTH} groups`);
+    const children: SchemaNode[] = [];
+    for (let i = 0; i < childCount; i += 1) {
+      const child = list[next];
+      if (child === undefined) break;
+      children.push(
+        readNode(
+          [...path, child.name],
+          maxDefinition + (child.repetition === 'required' ? 0 : 1),
+          maxRepetition + (child.repetition === 'repeated' ? 1 : 0),
+        ),
+      );
+    }
+    if (children.length < childCount) throw new ThriftError('its schema ends before all children of its groups');
+    return { name, repetition, children, leaf: undefined, start, end };
+  };
+  if (list[0]?.childCount === 0) throw new ThriftError('its schema has no columns');
+  const root = readNode([], 0, 0);
+  if (next < list.length) throw new ThriftError('its schema has elements that belong to no group');
+  return { root, leaves };
+}
+
+function readElements(elements: Uint8Array): Element[] {
+  const list: Element[] = [];
+  const reader = new ThriftReader(elements, 0, THRIFT.LIST);
+  reader.list((index) => {
+    if (index >= MOST_ELEMENTS) throw new ThriftError(`its schema has more than ${MOST_ELEMENTS} elements`);
+    list.push(readElement(reader, elements.byteLength));
+  });
+  return list;
+}
+
+function readElement(reader: ThriftReader, mostChildren: number): Element {
+  const start = reader.position;
+  let [type, typeLength, repetition, childCount] = [-1, 0, 0, 0];
+  let name: string | undefined;
+  reader.struct((field) => {
+    if (field === 1) type = reader.i32();
+    else if (field === 2) typeLength = reader.i32();
+    else if (field === 3) repetition = reader.i32();
+    else if (field === 4) name = reader.string();
+    else if (field === 5) childCount = reader.i32();
+  });
+  if (name === undefined) throw new ThriftError('its schema has an element without a name');
+  const shown = shownPath([name]);
+  const repetitionName = REPETITIONS[repetition];
+  if (repetitionName === undefined)
+    throw new ThriftError(`its schema says that ${shown} repeats in a way ${repetition} that does not exist`);
+  const typeName = TYPE_NAMES.get(type);
+  if (type !== -1 && typeName === undefined) throw new ThriftError(`its column ${shown} has an unknown type ${type}`);
+  if (childCount < 0 || childCount > mostChildren)
+    throw new ThriftError(`its schema claims ${childCount} children of ${shown}`);
+  return { name, repetition: repetitionName, type: typeName, typeLength, childCount, start, end: reader.position };
+}
+
+/** For messages: of one line, of some length. */
+export function shownPath(path: readonly string[]): string {
+  const name = path.join('.');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a message must stay one line.
+  const plain = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name) ? JSON.stringify(name) : name;
+  return plain.length > MOST_SHOWN ? `${plain.slice(0, MOST_SHOWN)}...` : plain;
+}
+
+const MOST_SHOWN = 200;
+
+/** A field of a Thrift struct as it stands in the file. */
+export interface RawField {
+  readonly field: number;
+  readonly type: ThriftType;
+  readonly bytes: Uint8Array;
+}
+
+/** The fields of the element of `node`. */
+export function fieldsOf(elements: Uint8Array, node: SchemaNode): RawField[] {
+  return rawFields(elements.subarray(node.start, node.end));
+}
+
+export function rawFields(struct: Uint8Array): RawField[] {
+  const fields: RawField[] = [];
+  const reader = new ThriftReader(struct);
+  reader.struct((field) => fields.push({ field, ...reader.raw() }));
+  return fields;
+}
+
+/**
+ * @param root a tree of nodes of `elements`, of which some may be missing or repeat otherwise. Elements that are as they
+ * were are copied.
+ */
+export function encodeElements(elements: Uint8Array, root: SchemaNode): Uint8Array {
+  const nodes: SchemaNode[] = [];
+  const visit = (node: SchemaNode): void => {
+    nodes.push(node);
+    node.children.forEach(visit);
+  };
+  visit(root);
+  const writer = new ThriftWriter();
+  writer.list(THRIFT.STRUCT, nodes.length, (i) => {
+    const node = nodes[i];
+    if (node !== undefined) writeElement(writer, elements, node);
+  });
+  return writer.take();
+}
+
+function writeElement(writer: ThriftWriter, elements: Uint8Array, node: SchemaNode): void {
+  const bytes = elements.subarray(node.start, node.end);
+  const { repetition, childCount } = readElement(new ThriftReader(bytes), elements.byteLength);
+  const isSame = repetition === node.repetition && childCount === node.children.length;
+  if (isSame) {
+    writer.raw(THRIFT.STRUCT, bytes);
+    return;
+  }
+  const changed = new Map([
+    [3, REPETITIONS.indexOf(node.repetition)],
+    [5, node.children.length],
+  ]);
+  if (repetition === node.repetition) changed.delete(3);
+  if (childCount === node.children.length) changed.delete(5);
+  const kept = rawFields(bytes).filter(({ field }) => !changed.has(field));
+  const numbers = [...new Set([...kept.map(({ field }) => field), ...changed.keys()])].sort((a, b) => a - b);
+  writer.struct(() => {
+    for (const number of numbers) {
+      const value = changed.get(number);
+      writer.field(number);
+      if (value !== undefined) writer.i32(value);
+      else for (const { field, type, bytes: raw } of kept) if (field === number) writer.raw(type, raw);
+    }
+  });
+}
