@@ -14,12 +14,12 @@
  *
  * The plan is sealed, and belongs to one version of pileshuf: every task must be of the version that planned.
  */
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { FileVersion } from '../io/files.js';
 import { asSealed, object, type Shape, text } from '../io/json-shape.js';
+import { ownVersion } from '../io/own-version.js';
 import { lstatPath } from '../io/paths.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
@@ -168,7 +168,7 @@ const planFormat = formatOfJob(
 );
 
 export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {
-  const bytes = planFormat.seal({ program: programVersion(), plan });
+  const bytes = planFormat.seal({ program: ownVersion(), plan });
   if (bytes.byteLength > MOST_BYTES) {
     throw new UsageError(
       `the plan would have ${bytes.byteLength} bytes, more than ${MOST_BYTES}; give fewer inputs, each of them larger`,
@@ -181,19 +181,9 @@ export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
   const path = join(jobDirectory, PLAN_NAME);
   if (lstatPath(path, 'temp')?.isFile() === false) throw damagedFile(path, 'expected a regular file', CLUSTER_REMEDY);
   const sealed = planFormat.read(path);
-  if (sealed === undefined || sealed.program === programVersion()) return sealed?.plan;
+  if (sealed === undefined || sealed.program === ownVersion()) return sealed?.plan;
   throw new UsageError(
-    `${path} was written by pileshuf ${sealed.program}, and this is ${programVersion()}; ${CLUSTER_REMEDY.ifOtherVersion}`,
+    `${path} was written by pileshuf ${sealed.program}, and this is ${ownVersion()}; ${CLUSTER_REMEDY.ifOtherVersion}`,
     'ERR_JOB_VERSION',
   );
-}
-
-let version: string | undefined;
-
-function programVersion(): string {
-  if (version === undefined) {
-    const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
-    version = description.version;
-  }
-  return version;
 }

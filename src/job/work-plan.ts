@@ -3,6 +3,7 @@
  * and slices, and keeps the layout that a resumed job must find again.
  */
 import { createHash } from 'node:crypto';
+import { rowGroupWriterBytes } from '../../workers/columns/row-group-writer.js';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { JobControl } from '../job-control.js';
@@ -179,7 +180,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     openFileLimit: readOpenFileLimit(),
     isResumable,
     outputWaits: isEncoded(spec.write),
-    columnBytes: inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0),
+    columnBytes: columnBytesOf(inputs, spec),
     layout,
   };
   const memory = spec.keep.repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
@@ -196,6 +197,12 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
       tuning.sliceBytes ??
       planSliceBytes(read.recordBytes, memory.workers, memory.pileCount, memory.bufferBytes),
   };
+}
+
+/** What a thread needs for columns at the most: it reads them in pass 1, and writes them in pass 2. */
+function columnBytesOf(inputs: readonly Input[], { read: { table } }: ShuffleSpec): number {
+  const readBytes = inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0);
+  return Math.max(readBytes, table === undefined ? 0 : rowGroupWriterBytes(table.schema.leaves));
 }
 
 /** The records of a job, as far as the inputs tell. */

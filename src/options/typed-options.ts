@@ -133,7 +133,7 @@ export function parseMemory(text: string, flag: string): number {
   return parseSize(text, { flag, allowPercentOf: () => readMemory().totalBytes });
 }
 
-const WITH_LEVEL = /^(gzip|zstd)(?::(\d{1,3}))?$/;
+const WITH_LEVEL = /^(snappy|gzip|brotli|zstd|lz4)(?::(\d{1,3}))?$/;
 
 /** `none`, or a codec, alone or with a level after a colon. The library knows the levels. */
 export function parseCompression(text: string, flag: string): OutputCompression {

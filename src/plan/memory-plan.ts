@@ -123,6 +123,8 @@ export interface MemoryPlan {
   readonly maySpill: boolean;
   /** Bytes that the pile sets will take, as far as the plan knows. */
   readonly storedBytes: number;
+  /** What a thread needs beside its arena for pages of columns; 0: there are no columns. */
+  readonly columnBytes: number;
 }
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
@@ -140,7 +142,7 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
   const setAside = Math.max(0, Math.floor(Math.min(wantedBytes, budgetBytes - neededBytes)));
   const plan = planArenas({ ...need, workers, budgetBytes: budgetBytes - setAside }, tuning);
-  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + setAside };
+  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + setAside, columnBytes };
 }
 
 function clampWhole(count: number, most: number): number {
@@ -244,6 +246,7 @@ function finish(
     ramPoolBytes: Math.floor(ramPoolBytes),
     maySpill: tuning.keepInRam === false || maySpill,
     storedBytes,
+    columnBytes: 0,
   };
 }
 

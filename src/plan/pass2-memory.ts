@@ -31,19 +31,28 @@ export function planPass2(
   poolBytes: number,
   longestRecordBytes: number,
 ): Pass2Memory | undefined {
-  const { workers, pass2ArenaBytes } = plan;
+  const { workers, pass2ArenaBytes, columnBytes } = plan;
   const availableBytes = budgetBytes - poolBytes;
-  const spareBeside = (arenasBytes: number) => (plan.pass2MayGrow ? Math.max(0, availableBytes - arenasBytes) : 0);
+  // A thread takes it when it needs it.
+  const besideBytes = columnBytes === 0 ? 0 : columnBytes + COPIES_OF_ROW * longestRecordBytes;
+  const spareBeside = (threads: number, arenaBytes: number) =>
+    plan.pass2MayGrow ? Math.max(0, availableBytes - threads * arenaBytes) : threads * besideBytes;
   const neededBytes = arenaBytesForRecord(plan, longestRecordBytes);
-  if (neededBytes <= pass2ArenaBytes) {
-    return { workers, arenaBytes: pass2ArenaBytes, spareBytes: spareBeside(workers * pass2ArenaBytes) };
+  if (
+    neededBytes <= pass2ArenaBytes &&
+    (besideBytes === 0 || workers * (pass2ArenaBytes + besideBytes) <= availableBytes)
+  ) {
+    return { workers, arenaBytes: pass2ArenaBytes, spareBytes: spareBeside(workers, pass2ArenaBytes) };
   }
-  const affordable = Math.min(workers, Math.floor(availableBytes / neededBytes));
+  const affordable = Math.min(workers, Math.floor(availableBytes / (neededBytes + besideBytes)));
   if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) return undefined;
-  const roomy = Math.min(Math.floor(availableBytes / affordable), LARGEST_ARENA_BYTES);
+  const roomy = Math.min(Math.floor(availableBytes / affordable) - besideBytes, LARGEST_ARENA_BYTES);
   const arenaBytes = Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy);
-  return { workers: affordable, arenaBytes, spareBytes: spareBeside(affordable * arenaBytes) };
+  return { workers: affordable, arenaBytes, spareBytes: spareBeside(affordable, arenaBytes) };
 }
+
+/** A long row is copied to be split into its columns; each of these and a page have a copy of it, too. */
+const COPIES_OF_ROW = 5;
 
 /** The arena of pass 2 that can hold a record of this length, and can scatter its pile again. */
 function arenaBytesForRecord(plan: Pick<MemoryPlan, 'outputBytes' | 'readBytes'>, recordBytes: number): number {

@@ -8,6 +8,7 @@ import type { TableSchema } from '../formats/parquet/schema.js';
 import type { TableOutput } from '../formats/parquet/table-output.js';
 import { PARQUET_MAGIC } from '../formats/parquet/write-footer.js';
 import { closeFile, readBytes } from '../io/files.js';
+import { ownVersion } from '../io/own-version.js';
 import type { FileContent, StoredEnds } from './output-layout.js';
 
 /** Plain data; crosses threads. */
@@ -15,8 +16,6 @@ export interface WrittenTable {
   readonly schema: TableSchema;
   readonly write: TableOutput;
 }
-
-const CREATED_BY = 'pileshuf';
 
 export function tableEnds(table: WrittenTable): StoredEnds {
   return {
@@ -35,7 +34,7 @@ function* endOfTable(
   const read = (position: number, count: number) =>
     file === undefined ? new Uint8Array() : readBytes(file, position, count);
   try {
-    yield* fileEnd({ schema, spec: write, createdBy: CREATED_BY, path, byteLength, read });
+    yield* fileEnd({ schema, spec: write, createdBy: `pileshuf version ${ownVersion()}`, path, byteLength, read });
   } finally {
     if (file !== undefined) closeFile(file);
   }

@@ -6,7 +6,6 @@ import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
 import { corruptInput, UsageError, WindowOverMemoryError } from '../../src/errors.js';
 import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
-import { ENCODINGS } from '../../src/formats/parquet/page-header.js';
 import type { RowGroup } from '../../src/formats/parquet/row-group.js';
 import type { TableSpec } from '../../src/formats/parquet/table-spec.js';
 import { ThriftError } from '../../src/formats/parquet/thrift.js';
@@ -203,13 +202,7 @@ class RowReader {
     const page = pages.next();
     if (page === undefined) return false;
     const { header, body } = page;
-    const toDecode = {
-      ...header,
-      encoding: ENCODINGS[header.encoding],
-      definitionEncoding: ENCODINGS[header.definitionEncoding],
-      repetitionEncoding: ENCODINGS[header.repetitionEncoding],
-    };
-    inPhase('decompress', () => this.#leaves[i]?.reader.addPage(toDecode, body));
+    inPhase('decompress', () => this.#leaves[i]?.reader.addPage(header, body));
     return true;
   }
 

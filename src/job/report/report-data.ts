@@ -1,6 +1,6 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
-import { createRequire } from 'node:module';
 import { arch, cpus, release, totalmem } from 'node:os';
+import { ownVersion } from '../../io/own-version.js';
 import { isHead } from '../../keep/head.js';
 import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
 import { isSplitByValue, type SplitRule, sizesOfSplits } from '../../keep/splits.js';
@@ -60,10 +60,9 @@ export function reportData(
 }
 
 function environment(): ReportFacts['environment'] {
-  const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
   const processors = cpus();
   return {
-    pileshuf: description.version,
+    pileshuf: ownVersion(),
     node: process.version,
     platform: `${process.platform} ${release()} ${arch()}`,
     cpu: processors[0]?.model.trim() ?? 'unknown',
