@@ -2,10 +2,9 @@
  * What a command is, and how its words are parsed. Parsing prints nothing, opens no input and never ends the process:
  * help and version come back as text. Every refusal, also of commander, is a UsageError of one line.
  */
-
+import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../errors.js';
-import { ownVersion } from '../io/own-version.js';
 import type { OptionFlag } from '../options/option.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -78,7 +77,7 @@ export function parseCommand<Name extends CommandName>(
   for (const operand of operands) command.addArgument(declareOperand(operand));
   for (const entry of optionsOf(name)) command.addOption(new TableOption(entry, given));
   command.optionsGroup('Help:').helpOption('-h, --help', 'print this help');
-  if (name === 'shuffle' || name === 'shuf') command.version(ownVersion(), '--version', 'print the version');
+  if (name === 'shuffle' || name === 'shuf') command.version(readVersion(), '--version', 'print the version');
   command.addHelpText('after', notes);
   try {
     command.parse(argv, { from: 'user' });
@@ -167,4 +166,9 @@ function usageErrorOf(
       ? `: --${greedy.name} takes all words after it, up to the next option; name the others before it`
       : '';
   return new UsageError(`${said}${hint}; see ${typedName(name)} --help`);
+}
+
+function readVersion(): string {
+  const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
+  return description.version;
 }

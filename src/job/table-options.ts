@@ -7,8 +7,7 @@ import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
 import type { ParquetCompression } from '../options/values.js';
 import { holdsRows, type Input } from '../sources/source.js';
-import type { ReadSpec, WriteSpec } from '../spec.js';
-import type { ShuffleRequest } from './request.js';
+import type { ReadSpec, ShuffleSpec, WriteSpec } from '../spec.js';
 
 const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], WrittenCodec>> = {
   snappy: 'SNAPPY',
@@ -36,8 +35,13 @@ function askedCodec(asked: ParquetCompression): Pick<TableChoice, 'codec' | 'lev
   return pageCompressionOf(CODECS[asked.codec], asked.level);
 }
 
+interface AskedOutput {
+  readonly spec: ShuffleSpec;
+  readonly output: string | undefined;
+}
+
 /** Before anything is written. */
-export function requireTableOutput({ spec, output }: ShuffleRequest, inputs: readonly Input[]): void {
+export function requireTableOutput({ spec, output }: AskedOutput, inputs: readonly Input[]): void {
   const table = inputs.find(holdsRows);
   if (table === undefined) {
     if (output !== undefined && spec.cut.shards === undefined) refuseOtherFormats(output, undefined);

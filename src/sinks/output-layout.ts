@@ -5,10 +5,10 @@
 
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
+import type { WrittenTable } from '../formats/parquet/table-output.js';
 import type { OpenFile } from '../io/files.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { UnitCuts } from '../plan/unit-cuts.js';
-import type { WrittenTable } from './table-layout.js';
 
 export interface OutputLayout {
   readonly cuts: ShardCuts;

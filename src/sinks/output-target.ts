@@ -6,12 +6,12 @@
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
+import type { WrittenTable } from '../formats/parquet/table-output.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
 import type { MemberWriter } from './member-writer.js';
-import type { WrittenTable } from './table-layout.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 

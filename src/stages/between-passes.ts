@@ -25,7 +25,7 @@ import {
 } from '../plan/shard-cuts.js';
 import { planUnitCuts } from '../plan/unit-cuts.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
-import { tableEnds } from '../sinks/table-layout.js';
+import { tableEnds } from '../sinks/table-ends.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';

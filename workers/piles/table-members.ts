@@ -1,7 +1,7 @@
 /** Makes row groups of the records of a shuffle, which are rows. */
 import { join } from 'node:path';
+import type { WrittenTable } from '../../src/formats/parquet/table-output.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
-import type { WrittenTable } from '../../src/sinks/table-layout.js';
 import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';
 import type { ShuffleSettings } from '../settings.js';
 import { columnMemoryOf, threadStateOf } from '../thread-state.js';

@@ -1,5 +1,6 @@
 /** How rows are written, as decided when the footers of the inputs are read. */
 import type { PageCodec } from './page-codec.js';
+import type { TableSchema } from './schema.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from './table-write-spec.js';
 
 /** Plain data; crosses threads, and is sealed in the spec: it decides the bytes of the output. */
@@ -8,6 +9,12 @@ export interface TableOutput extends TableWriteSpec {
   readonly rowGroupBytes: number;
   /** Undefined: any number. */
   readonly rowGroupRows: number | undefined;
+}
+
+/** An output of rows. Plain data; crosses threads. */
+export interface WrittenTable {
+  readonly schema: TableSchema;
+  readonly write: TableOutput;
 }
 
 /** What the caller asks for. */

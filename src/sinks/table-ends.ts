@@ -4,18 +4,11 @@
  * is made.
  */
 import { fileEnd } from '../formats/parquet/file-end.js';
-import type { TableSchema } from '../formats/parquet/schema.js';
-import type { TableOutput } from '../formats/parquet/table-output.js';
+import type { WrittenTable } from '../formats/parquet/table-output.js';
 import { PARQUET_MAGIC } from '../formats/parquet/write-footer.js';
 import { closeFile, readBytes } from '../io/files.js';
 import { ownVersion } from '../io/own-version.js';
 import type { FileContent, StoredEnds } from './output-layout.js';
-
-/** Plain data; crosses threads. */
-export interface WrittenTable {
-  readonly schema: TableSchema;
-  readonly write: TableOutput;
-}
 
 export function tableEnds(table: WrittenTable): StoredEnds {
   return {
