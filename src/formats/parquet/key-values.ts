@@ -190,6 +190,7 @@ function withRange(text: string, rows: number): string | undefined {
 
 /** The keys whose values differ; where pandas numbered the rows, it does not count how many they are. */
 export function differingKeys(first: Uint8Array | undefined, other: Uint8Array | undefined): string[] {
+  if (Buffer.compare(first ?? EMPTY_STRUCT, other ?? EMPTY_STRUCT) === 0) return [];
   const [one, two] = [comparable(first), comparable(other)];
   const keys = [...new Set([...one.keys(), ...two.keys()])];
   // Arrow's schema holds pandas' numbers of rows once more.
