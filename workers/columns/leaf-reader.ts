@@ -218,7 +218,8 @@ export class LeafReader {
       repetitions = this.#take(valueCount, 'repetition levels', this.#pageRegions);
       at = this.#decodeLevels('repetition', page, { from: at, to, count: valueCount }, maxRepetition, repetitions);
       rowStarts = this.#memory.wasm.levelCount.value;
-    } else at += page.repetitionBytes;
+    }
+    if (page.kind === 'data2') at = region.address + page.repetitionBytes;
     let definitions = 0;
     let count = valueCount;
     if (maxDefinition > 0) definitions = this.#take(valueCount, 'definition levels', this.#pageRegions);
