@@ -16,3 +16,18 @@ export { fillSlots, indexSample } from './encode-dictionary';
 export { clear, copy, encodedLeafBytes, setWord, word } from './encode-leaf';
 export { encodePage, encodeValues, pageBound } from './encode-page';
 export { beginSplitting, bytesOfArrays, faultyLeaf, newEntries, rowsOfBatch, splitBatch, walkBatch } from './split-rows';
+export { decodeHadoopLz4, decodeLz4, decodeSnappy } from './decode-blocks';
+export { decodeDelta32, decodeDelta64, decodeDeltaLengths, decodePrefixes, expandedBytes, expandPrefixes } from './decode-delta';
+export {
+  decodeBitPackedLevels,
+  decodeIndexes,
+  decodeLevels,
+  decodeRunBooleans,
+  levelCount,
+  mapLevels,
+  unpackBooleans,
+} from './decode-hybrid';
+export { checkByteArrays, joinByteStreams, tabulateByteArrays } from './decode-plain';
+export { problem, problemAt } from './decode-problem';
+export { findStarved, joinedBytes, joinRows, neededBytes } from './join-rows';
+export { carryEntries, entriesBeforeRow, valueBytesOfEntries } from './leaf-state';

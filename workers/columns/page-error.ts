@@ -1,0 +1,14 @@
+/** What is wrong with a page. Whoever knows the file adds path, row group, column and the place of the page. */
+import { counted } from '../../src/errors.js';
+
+export class PageError extends Error {}
+
+/** The budget, or what one memory can address, does not hold a page beside those of the other leaves. */
+export class PageMemoryError extends Error {
+  readonly neededBytes: number;
+
+  constructor(neededBytes: number, what: string) {
+    super(`no memory for ${counted(neededBytes, 'byte')} of ${what}`);
+    this.neededBytes = neededBytes;
+  }
+}
