@@ -2,7 +2,7 @@
 // distance and length. Greedy, with one remembered place for each hash of 4 bytes; where nothing matches for long, more
 // and more places are passed over.
 
-import { copyNear } from './copy-near';
+import { copyLoosely } from './copy-bytes';
 import { storeVarint } from './encode-hybrid';
 
 const HASH_BITS: u32 = 14;
@@ -97,7 +97,7 @@ function storeSnappyLiterals(from: usize, end: usize, out: usize): usize {
     store<u32>(out, rest, 1);
     out += 1 + lengthBytes;
   }
-  copyNear(out, from, byteLength);
+  copyLoosely(out, from, byteLength);
   return out + (byteLength as usize);
 }
 
@@ -127,7 +127,7 @@ function storeLz4(from: usize, end: usize, distance: usize, matched: usize, out:
   store<u8>(out, ((min<usize>(byteLength, 15) << 4) | min<usize>(more, 15)) as u8);
   out += 1;
   if (byteLength >= 15) out = storeLz4Length(byteLength - 15, out);
-  copyNear(out, from, byteLength as u32);
+  copyLoosely(out, from, byteLength as u32);
   out += byteLength;
   if (matched == 0) return out;
   store<u16>(out, distance as u16);

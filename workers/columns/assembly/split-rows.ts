@@ -4,7 +4,7 @@
 //
 // Where a batch ends follows from the rows alone: whatever is decided between batches does, too.
 
-import { copyNear } from './copy-near';
+import { copyLoosely } from './copy-bytes';
 import { indexValues } from './encode-dictionary';
 import { EncodedLeaf, INDEXED, MOST_DICTIONARY_ENTRIES, SAMPLING, leafAt } from './encode-leaf';
 
@@ -233,7 +233,7 @@ function takeFixed(width: u32, out: usize): usize {
   const end = places + ((batchRows as usize) << 2);
   for (let place = places; place < end; place += 4) {
     const p = load<u32>(place) as usize;
-    copyNear(out, p, width);
+    copyLoosely(out, p, width);
     store<u32>(place, (p + (width as usize)) as u32);
     out += width as usize;
   }
@@ -245,7 +245,7 @@ function takeBytes(out: usize): usize {
   for (let place = places; place < end; place += 4) {
     const p = load<u32>(place) as usize;
     const byteLength = 4 + load<u32>(p);
-    copyNear(out, p, byteLength);
+    copyLoosely(out, p, byteLength);
     store<u32>(place, (p + (byteLength as usize)) as u32);
     out += byteLength as usize;
   }
@@ -279,7 +279,7 @@ function takeOptionalFixed(leaf: EncodedLeaf, entries: u32, out: usize): usize {
     const definition: u32 = load<u8>(p - 1);
     store<u8>(level + i, definition as u8);
     const byteLength = definition == leaf.maxDefinition ? leaf.width : 0;
-    copyNear(out, p, byteLength);
+    copyLoosely(out, p, byteLength);
     store<u32>(place, (p as u32) + byteLength);
     out += byteLength as usize;
     leaf.valueCount += u32(byteLength != 0);
@@ -298,7 +298,7 @@ function takeOptionalBytes(leaf: EncodedLeaf, entries: u32, out: usize): usize {
     let byteLength: u32 = 0;
     if (definition == leaf.maxDefinition) {
       byteLength = 4 + load<u32>(p);
-      copyNear(out, p, byteLength);
+      copyLoosely(out, p, byteLength);
       count += 1;
     }
     store<u32>(place, (p as u32) + byteLength);
@@ -318,7 +318,7 @@ function takeRepeated(leaf: EncodedLeaf, out: usize): usize {
     const definitions: usize = leaf.definitions + leaf.entries;
     p += 4;
     if (leaf.maxRepetition > 1) {
-      copyNear(repetitions, p, entries);
+      copyLoosely(repetitions, p, entries);
       p += entries as usize;
     } else {
       memory.fill(repetitions, 1, entries);
@@ -326,7 +326,7 @@ function takeRepeated(leaf: EncodedLeaf, out: usize): usize {
     }
     let values = entries;
     if ((head & ALL_HIGHEST) == 0) {
-      copyNear(definitions, p, entries);
+      copyLoosely(definitions, p, entries);
       values = countHighest(p, entries, leaf.maxDefinition);
       p += entries as usize;
     } else {
@@ -335,7 +335,7 @@ function takeRepeated(leaf: EncodedLeaf, out: usize): usize {
     leaf.entries += entries;
     leaf.valueCount += values;
     const byteLength = leaf.width != 0 ? leaf.width * values : bytesOfArrays(p, values);
-    copyNear(out, p, byteLength);
+    copyLoosely(out, p, byteLength);
     store<u32>(place, (p as u32) + byteLength);
     out += byteLength as usize;
   }
