@@ -277,5 +277,12 @@ function inputOf(input: Input): ClusterInput {
     );
   const { path, version, codec, header, table } = input;
   const { byteLength, modifiedNanoseconds } = version;
-  return { path: isAbsolute(path) ? path : resolve(path), byteLength, modifiedNanoseconds, codec: codec?.name, header, table };
+  return {
+    path: isAbsolute(path) ? path : resolve(path),
+    byteLength,
+    modifiedNanoseconds,
+    codec: codec?.name,
+    header,
+    table,
+  };
 }

@@ -52,7 +52,10 @@ const IDS = optionGroup('Store', {
 /** `header` is refused in words of its own. */
 export const APPEND_OPTIONS = { ...IDS, ...WRITING, ...FILE_OPTIONS };
 
-export interface AppendOptions extends Omit<InputOptions, 'header' | 'columns'>, OptionsOf<typeof IDS>, OptionsOf<typeof WRITING> {}
+export interface AppendOptions
+  extends Omit<InputOptions, 'header' | 'columns'>,
+    OptionsOf<typeof IDS>,
+    OptionsOf<typeof WRITING> {}
 
 const WRITER_MEMORY = optionGroup('Machine', {
   /** Bytes of memory for pile buffers. Default: 64 MiB or 32 KiB a pile, whichever is more, and more for long records. */

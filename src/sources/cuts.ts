@@ -12,7 +12,16 @@ import { openForRead, withFileAsync } from '../io/files.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
-import { codecOf, type FileInput, headerBytesOf, holdsRows, type Input, isPlain, storedBytesIn, type TableInput } from './source.js';
+import {
+  codecOf,
+  type FileInput,
+  headerBytesOf,
+  holdsRows,
+  type Input,
+  isPlain,
+  storedBytesIn,
+  type TableInput,
+} from './source.js';
 import { measuredGroups, sourcesIn, withFooter } from './tables.js';
 
 export interface MemberCuts {

@@ -242,10 +242,7 @@ interface FirstLook {
   readonly takesRows: boolean | undefined;
 }
 
-function openInput(
-  path: string,
-  { format, decompressProgram, takesRows = false }: FirstLook,
-): OpenedInput {
+function openInput(path: string, { format, decompressProgram, takesRows = false }: FirstLook): OpenedInput {
   const streamOf = (identity: string): OpenedInput => ({ input: { kind: 'stream', path, identity } });
   if (path === STANDARD_INPUT) {
     if (isClosedStream(STANDARD_INPUT_FILE.fd))

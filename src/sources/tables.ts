@@ -68,7 +68,8 @@ export async function openTables(inputs: readonly Input[], request: TablesReques
       await withFooter(input, async (footer) => {
         const { schema } = footer;
         const isAsFirst = first !== undefined && areSame(schema.elements, first.footer.elements);
-        const own = isAsFirst && first !== undefined ? first.rows : columnsOf(schema, path, first === undefined, request);
+        const own =
+          isAsFirst && first !== undefined ? first.rows : columnsOf(schema, path, first === undefined, request);
         first ??= { path, footer: schema, rows: own };
         if (!areSame(schema.keyValues, first.footer.keyValues)) withOtherKeys.push(path);
         const unified = isAsFirst && table !== undefined ? { schema: table.schema } : unify(table?.schema ?? own, own);
@@ -101,7 +102,8 @@ function columnsOf(
     ...(shortened.length > 0 ? [`shortened: ${shortened.join(', ')}`] : []),
     ...(dropped.length > 0 ? [`dropped: ${dropped.join(', ')}`] : []),
   ];
-  if (isFirst && told.length > 0) onWarning(`metadata of ${path} that describes all of its columns is ${told.join('; ')}`);
+  if (isFirst && told.length > 0)
+    onWarning(`metadata of ${path} that describes all of its columns is ${told.join('; ')}`);
   return chosen;
 }
 

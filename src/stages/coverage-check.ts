@@ -47,7 +47,9 @@ export class CoverageCheck {
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) {
       if (end === start) return;
-      throw new VerificationError(`${inputName(input.path)} was read whole, and again from ${unitOf(input)} ${start} on`);
+      throw new VerificationError(
+        `${inputName(input.path)} was read whole, and again from ${unitOf(input)} ${start} on`,
+      );
     }
     this.#count(part);
     const header = this.headerOf(input, inputOrdinal);
@@ -133,5 +135,7 @@ function requireTiled(input: Input, header: InputHeader, parts: readonly Coverag
     ordinal = part.ordinals.end;
   }
   if (end !== recordsEnd)
-    throw new VerificationError(`${inputName(input.path)} was read up to ${unitOf(input)} ${end}, expected ${recordsEnd}`);
+    throw new VerificationError(
+      `${inputName(input.path)} was read up to ${unitOf(input)} ${end}, expected ${recordsEnd}`,
+    );
 }

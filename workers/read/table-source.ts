@@ -247,9 +247,13 @@ class RowReader {
       const column = this.#leaf === undefined ? '' : `, column ${this.#leaves[this.#leaf]?.name}`;
       const group = `row group ${this.#group}${column}`;
       if (isDamage)
-        throw corruptInput(this.#part.path, `${group}, page at byte ${this.#page}: ${error.message}; make the file again`, {
-          cause: error,
-        });
+        throw corruptInput(
+          this.#part.path,
+          `${group}, page at byte ${this.#page}: ${error.message}; make the file again`,
+          {
+            cause: error,
+          },
+        );
       if (error instanceof PageMemoryError) throw this.#overMemory(group, error.neededBytes);
       throw error;
     }
