@@ -107,15 +107,17 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
   const { leaves } = readSchema(elements);
   const firstRows = [0];
   for (const [i, count] of rowsOfGroups.entries()) firstRows.push((firstRows[i] ?? 0) + count);
-  const sum = firstRows.at(-1);
-  if (sum !== rows) throw new ThriftError(`it claims ${rows} rows, and its row groups ${sum}`);
-  const rules: ChunkRules = { leaves, endOfData, paddingBytes: paddingBytesOf(createdBy) };
+  const sum = firstRows.at(-1) ?? 0;
+  // Some programs do not count them there.
+  if (rows !== 0 && sum !== rows) throw new ThriftError(`it claims ${rows} rows, and its row groups ${sum}`);
+  const rules: ChunkRules = { leaves, endOfData };
+  const paddingBytes = paddingBytesOf(createdBy);
   return {
     schema: { version, leaves, elements, keyValues, columnOrders },
-    rows,
+    rows: sum,
     createdBy,
     rowGroupCount: starts.length,
-    firstRowOf: (rowGroup) => firstRows[rowGroup] ?? rows,
+    firstRowOf: (rowGroup) => firstRows[rowGroup] ?? sum,
     rowGroups: function* (first = 0, end = starts.length) {
       const chunks = new ChunkPlaces();
       for (let i = first; i < end; i += 1) {
@@ -123,7 +125,7 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
           readRowGroup(bytes, starts[i] ?? 0, { firstRow: firstRows[i] ?? 0, rows: rowsOfGroups[i] ?? 0 }, rules),
         );
         if (end - first === starts.length) chunks.add(group.columns);
-        yield group;
+        yield withPadding(group, paddingBytes, endOfData);
       }
       inFile(path, 'its footer', () => chunks.requireApart());
     },
@@ -157,11 +159,23 @@ function readRowCount(reader: ThriftReader): number {
   return rows;
 }
 
-/** Of parquet-mr before 1.2.9: its chunks are longer than it says by the header of the dictionary page. */
+/**
+ * How many bytes longer a column chunk may be than the footer says: parquet-mr before 1.2.9 did not count the header of the
+ * dictionary page. What is read too much does no harm, because the number of values says where a chunk ends.
+ */
 function paddingBytesOf(createdBy: string): number {
   const [, minor, patch] = /^parquet-mr version 1\.(\d+)\.(\d+)/.exec(createdBy) ?? [];
   if (minor === undefined) return 0;
   return Number(minor) < 2 || (Number(minor) === 2 && Number(patch) < 9) ? 100 : 0;
+}
+
+function withPadding(group: RowGroup, paddingBytes: number, endOfData: number): RowGroup {
+  if (paddingBytes === 0) return group;
+  const columns = group.columns.map((column) => {
+    const byteLength = Math.min(column.byteLength + paddingBytes, endOfData - column.start);
+    return { ...column, byteLength };
+  });
+  return { ...group, columns };
 }
 
 function inFile<Result>(path: string, place: string, read: () => Result): Result {

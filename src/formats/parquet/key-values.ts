@@ -2,6 +2,8 @@
  * The metadata that programs keep in a footer under names of their own. All is carried as it stands, except what would be
  * wrong: descriptions of columns that are left out, and the number of rows in that of pandas.
  */
+import { cutArrowSchema, withArrowMetadata } from './arrow-schema.js';
+import type { SchemaNode } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
 interface KeyValue {
@@ -20,7 +22,7 @@ export interface MetadataCut {
 }
 
 /** The names of the columns of the root that stay; false: not all of the column does. */
-export type KeptColumns = ReadonlyMap<string, boolean>;
+type KeptColumns = ReadonlyMap<string, boolean>;
 
 export function readKeyValues(keyValues: Uint8Array | undefined): KeyValue[] {
   const pairs: KeyValue[] = [];
@@ -63,7 +65,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Descriptions of all columns, by key. Those without a rule are left out. */
 const DESCRIPTIONS: ReadonlyMap<string, Cutter | undefined> = new Map<string, Cutter | undefined>([
-  ['ARROW:schema', undefined],
   ['parquet.avro.schema', undefined],
   ['avro.schema', undefined],
   ['iceberg.schema', undefined],
@@ -73,28 +74,35 @@ const DESCRIPTIONS: ReadonlyMap<string, Cutter | undefined> = new Map<string, Cu
   ['geo', cutGeo],
 ]);
 
+const ARROW = 'ARROW:schema';
+const PANDAS = 'pandas';
+
+/** @param root of the whole table, and `selected` of the columns that stay. */
 export function cutKeyValues(
   keyValues: Uint8Array | undefined,
-  kept: KeptColumns,
+  root: SchemaNode,
+  selected: SchemaNode,
 ): MetadataCut & { readonly keyValues: Uint8Array | undefined } {
+  const kept = new Map(selected.children.map((child) => [child.name, root.children.includes(child)]));
   const [shortened, dropped, pairs]: [string[], string[], KeyValue[]] = [[], [], []];
   for (const pair of readKeyValues(keyValues)) {
-    const { key, value } = pair;
-    const cut = DESCRIPTIONS.has(key) ? cutDescription(value ?? '', kept, DESCRIPTIONS.get(key)) : value;
-    if (cut === undefined && DESCRIPTIONS.has(key)) dropped.push(key);
-    else if (cut === value || cut === undefined) pairs.push(pair);
-    else {
-      shortened.push(key);
-      pairs.push(pairOf(key, cut));
+    const { key, value = '' } = pair;
+    if (key !== ARROW && !DESCRIPTIONS.has(key)) {
+      pairs.push(pair);
+      continue;
     }
+    const cutValue = (each: string, text: string) => (DESCRIPTIONS.has(each) ? cutDescription(each, text, kept) : text);
+    const arrow = key === ARROW ? cutArrowSchema(value, root, selected) : undefined;
+    const cut = arrow === undefined ? cutDescription(key, value, kept) : withArrowMetadata(arrow, cutValue);
+    if (cut !== undefined) pairs.push(pairOf(key, cut));
+    (cut === undefined ? dropped : shortened).push(key);
   }
   return { keyValues: pairs.length === 0 ? undefined : encodePairs(pairs), shortened, dropped };
 }
 
-function cutDescription(text: string, kept: KeptColumns, cutter: Cutter | undefined): string | undefined {
+function cutDescription(key: string, text: string, kept: KeptColumns): string | undefined {
   const description = parseObject(text);
-  if (cutter === undefined || description === undefined) return undefined;
-  const cut = cutter(description, kept);
+  const cut = description === undefined ? undefined : DESCRIPTIONS.get(key)?.(description, kept);
   return cut === undefined ? undefined : JSON.stringify(cut);
 }
 
@@ -155,16 +163,18 @@ function areAllWhole(kept: KeptColumns): boolean {
   return [...kept.values()].every((isWhole) => isWhole);
 }
 
-const PANDAS = 'pandas';
-
-/** pandas takes the numbers of rows from its metadata if they were its index. */
+/** Where the index of pandas was the numbers of the rows, its metadata says how many they are. */
 export function withRowCount(keyValues: Uint8Array | undefined, rows: number): Uint8Array | undefined {
   const pairs = readKeyValues(keyValues);
-  const changed = pairs.map((pair) => {
-    const value = pair.key === PANDAS ? withRange(pair.value ?? '', rows) : undefined;
-    return value === undefined ? pair : pairOf(PANDAS, value);
+  const withRows = (key: string, value: string) => (key === PANDAS ? (withRange(value, rows) ?? value) : value);
+  const ranges = pairs.map(({ key, value = '' }) => (key === PANDAS ? withRange(value, rows) : undefined));
+  if (ranges.every((range) => range === undefined)) return keyValues;
+  const changed = pairs.map((pair, i) => {
+    const { key, value = '' } = pair;
+    const text = key === ARROW ? withArrowMetadata(value, withRows) : ranges[i];
+    return text === undefined ? pair : pairOf(key, text);
   });
-  return changed.every((pair, i) => pair === pairs[i]) ? keyValues : encodePairs(changed);
+  return encodePairs(changed);
 }
 
 /** @returns undefined: its index is no range of numbers. */
@@ -180,11 +190,12 @@ function withRange(text: string, rows: number): string | undefined {
 
 /** The keys whose values differ; where pandas numbered the rows, it does not count how many they are. */
 export function differingKeys(first: Uint8Array | undefined, other: Uint8Array | undefined): string[] {
+  if (Buffer.compare(first ?? EMPTY_STRUCT, other ?? EMPTY_STRUCT) === 0) return [];
   const [one, two] = [comparable(first), comparable(other)];
   const keys = [...new Set([...one.keys(), ...two.keys()])];
   // Arrow's schema holds pandas' numbers of rows once more.
   const areRanges = rawPandas(first) !== rawPandas(other) && one.get(PANDAS) === two.get(PANDAS);
-  return keys.filter((key) => one.get(key) !== two.get(key) && !(areRanges && key === 'ARROW:schema'));
+  return keys.filter((key) => one.get(key) !== two.get(key) && !(areRanges && key === ARROW));
 }
 
 function comparable(keyValues: Uint8Array | undefined): Map<string, string> {

@@ -51,7 +51,7 @@ const KINDS = ['data', 'other', 'dictionary', 'data2'] as const;
 
 /**
  * @returns undefined: the header does not end within `bytes`.
- * @throws ThriftError for a header that is wrong, or longer than MOST_HEADER_BYTES.
+ * @throws ThriftError for a header that is wrong, or longer than MOST_HEADER_BYTES; it completes `page at byte N: `.
  */
 export function readPageHeader(bytes: Uint8Array, at: number): { header: PageHeader; headerBytes: number } | undefined {
   const reader = new ThriftReader(bytes, at);
@@ -65,96 +65,112 @@ export function readPageHeader(bytes: Uint8Array, at: number): { header: PageHea
   }
 }
 
-/** What the fields of the header say; -1: nothing. */
-class Fields {
-  type = -1;
-  compressedBytes = -1;
-  uncompressedBytes = -1;
-  crc: number | undefined;
-  valueCount = -1;
-  encoding = -1;
-  definitionEncoding: number = ENCODINGS.RLE;
-  repetitionEncoding: number = ENCODINGS.RLE;
+/** What the header of a page of one kind says; -1: nothing. */
+interface Claims {
+  field: number;
+  valueCount: number;
+  encoding: number;
+  definitionEncoding: number;
+  repetitionEncoding: number;
   rows: number | undefined;
   nullCount: number | undefined;
-  definitionBytes = 0;
-  repetitionBytes = 0;
-  isCompressed = true;
+  definitionBytes: number;
+  repetitionBytes: number;
+  isCompressed: boolean;
 }
 
-const HEADER_OF_KIND = { data: 5, other: 6, dictionary: 7, data2: 8 } as const;
+const NOTHING_CLAIMED: Claims = {
+  field: 0,
+  valueCount: -1,
+  encoding: -1,
+  definitionEncoding: ENCODINGS.RLE,
+  repetitionEncoding: ENCODINGS.RLE,
+  rows: undefined,
+  nullCount: undefined,
+  definitionBytes: 0,
+  repetitionBytes: 0,
+  isCompressed: true,
+};
+
+/** The field that describes a page of each kind. */
+const FIELD_OF_KIND = { data: 5, dictionary: 7, data2: 8 } as const;
 
 function parse(reader: ThriftReader): PageHeader {
-  const fields = new Fields();
-  let found = 0;
+  let [type, compressedBytes, uncompressedBytes] = [-1, -1, -1];
+  let crc: number | undefined;
+  let claims = NOTHING_CLAIMED;
   reader.struct((field) => {
-    if (field === 1) fields.type = reader.i32();
-    else if (field === 2) fields.uncompressedBytes = reader.i32();
-    else if (field === 3) fields.compressedBytes = reader.i32();
-    else if (field === 4) fields.crc = reader.i32() >>> 0;
-    else if (field === 5 || field === 7 || field === 8) {
-      if (found !== 0) throw new ThriftError('the page header describes two pages');
-      found = field;
-      if (field === 5) readDataPage(reader, fields);
-      else if (field === 7) readDictionaryPage(reader, fields);
-      else readDataPage2(reader, fields);
-    }
+    if (field === 1) type = reader.i32();
+    else if (field === 2) uncompressedBytes = reader.i32();
+    else if (field === 3) compressedBytes = reader.i32();
+    else if (field === 4) crc = reader.i32() >>> 0;
+    else if (field === 5 || field === 7) claims = readClaims(reader, field);
+    else if (field === 8) claims = readClaims2(reader, field);
   });
-  const kind = KINDS[fields.type] ?? 'other';
-  const { compressedBytes, uncompressedBytes, valueCount, definitionBytes, repetitionBytes } = fields;
-  if (compressedBytes < 0 || uncompressedBytes < 0) throw new ThriftError('the page header says no size of the page');
-  if (kind === 'other') return { ...fields, kind, valueCount: 0, encoding: 'PLAIN', ...LEVELS_OF_NONE };
-  if (found !== HEADER_OF_KIND[kind]) throw new ThriftError('the page header does not describe a page of its type');
-  if (valueCount < 0) throw new ThriftError('the page header says no number of values');
-  if (
-    definitionBytes < 0 ||
-    repetitionBytes < 0 ||
-    definitionBytes + repetitionBytes > Math.min(compressedBytes, uncompressedBytes)
-  )
-    throw new ThriftError(
-      `the page header claims ${definitionBytes} + ${repetitionBytes} bytes of levels in ${compressedBytes}`,
-    );
-  return {
-    ...fields,
-    kind,
-    encoding: encodingOf(fields.encoding),
-    definitionEncoding: encodingOf(fields.definitionEncoding),
-    repetitionEncoding: encodingOf(fields.repetitionEncoding),
-  };
+  if (compressedBytes < 0 || uncompressedBytes < 0) throw new ThriftError('its header says no size of it');
+  const sizes = { compressedBytes, uncompressedBytes, crc };
+  const kind = KINDS[type] ?? 'other';
+  if (kind === 'other') return { ...OTHER_PAGE, ...sizes };
+  if (claims.field !== FIELD_OF_KIND[kind]) throw new ThriftError('its header does not describe a page of its type');
+  const { valueCount, rows, nullCount, definitionBytes, repetitionBytes, isCompressed } = claims;
+  if (valueCount < 0) throw new ThriftError('its header says no number of values');
+  if ((rows ?? 0) < 0 || (nullCount ?? 0) < 0)
+    throw new ThriftError('its header says that it has less than 0 rows or nulls');
+  requireLevelBytes(definitionBytes, repetitionBytes, Math.min(compressedBytes, uncompressedBytes));
+  const encoding = encodingOf(claims.encoding);
+  const definitionEncoding = encodingOf(claims.definitionEncoding);
+  const repetitionEncoding = encodingOf(claims.repetitionEncoding);
+  const levels = { definitionEncoding, repetitionEncoding, definitionBytes, repetitionBytes };
+  return { kind, ...sizes, valueCount, encoding, ...levels, rows, nullCount, isCompressed };
 }
 
-const LEVELS_OF_NONE = { definitionEncoding: 'RLE', repetitionEncoding: 'RLE' } as const;
+const OTHER_PAGE = {
+  kind: 'other',
+  valueCount: 0,
+  encoding: 'PLAIN',
+  definitionEncoding: 'RLE',
+  repetitionEncoding: 'RLE',
+  rows: undefined,
+  nullCount: undefined,
+  definitionBytes: 0,
+  repetitionBytes: 0,
+  isCompressed: true,
+} as const;
 
-function readDataPage(reader: ThriftReader, fields: Fields): void {
-  reader.struct((field) => {
-    if (field === 1) fields.valueCount = reader.i32();
-    else if (field === 2) fields.encoding = reader.i32();
-    else if (field === 3) fields.definitionEncoding = reader.i32();
-    else if (field === 4) fields.repetitionEncoding = reader.i32();
-  });
+function requireLevelBytes(definitionBytes: number, repetitionBytes: number, pageBytes: number): void {
+  if (definitionBytes >= 0 && repetitionBytes >= 0 && definitionBytes + repetitionBytes <= pageBytes) return;
+  throw new ThriftError(`its header claims ${repetitionBytes} and ${definitionBytes} bytes of levels in ${pageBytes}`);
 }
 
-function readDictionaryPage(reader: ThriftReader, fields: Fields): void {
-  reader.struct((field) => {
-    if (field === 1) fields.valueCount = reader.i32();
-    else if (field === 2) fields.encoding = reader.i32();
+/** Of a data page (version 1) or a dictionary page, which has the first two fields. */
+function readClaims(reader: ThriftReader, field: number): Claims {
+  const claims: Claims = { ...NOTHING_CLAIMED, field };
+  reader.struct((each) => {
+    if (each === 1) claims.valueCount = reader.i32();
+    else if (each === 2) claims.encoding = reader.i32();
+    else if (field !== FIELD_OF_KIND.data) return;
+    else if (each === 3) claims.definitionEncoding = reader.i32();
+    else if (each === 4) claims.repetitionEncoding = reader.i32();
   });
+  return claims;
 }
 
-function readDataPage2(reader: ThriftReader, fields: Fields): void {
-  reader.struct((field) => {
-    if (field === 1) fields.valueCount = reader.i32();
-    else if (field === 2) fields.nullCount = reader.i32();
-    else if (field === 3) fields.rows = reader.i32();
-    else if (field === 4) fields.encoding = reader.i32();
-    else if (field === 5) fields.definitionBytes = reader.i32();
-    else if (field === 6) fields.repetitionBytes = reader.i32();
-    else if (field === 7) fields.isCompressed = reader.boolean();
+function readClaims2(reader: ThriftReader, field: number): Claims {
+  const claims: Claims = { ...NOTHING_CLAIMED, field };
+  reader.struct((each) => {
+    if (each === 1) claims.valueCount = reader.i32();
+    else if (each === 2) claims.nullCount = reader.i32();
+    else if (each === 3) claims.rows = reader.i32();
+    else if (each === 4) claims.encoding = reader.i32();
+    else if (each === 5) claims.definitionBytes = reader.i32();
+    else if (each === 6) claims.repetitionBytes = reader.i32();
+    else if (each === 7) claims.isCompressed = reader.boolean();
   });
+  return claims;
 }
 
 function encodingOf(number: number): Encoding {
   const encoding = ENCODING_NAMES.get(number);
-  if (encoding === undefined) throw new ThriftError(`the page has encoding ${number}, which is not supported`);
+  if (encoding === undefined) throw new ThriftError(`it has encoding ${number}, which is not read`);
   return encoding;
 }

@@ -4,6 +4,7 @@
  */
 import { InputError } from '../../errors.js';
 import { annotationOf, describeAnnotation as describe, meanTheSame } from './annotation.js';
+import { differingKeys } from './key-values.js';
 import { encodeElements, readSchema, type SchemaNode, shownPath, type TableSchema } from './schema.js';
 import { isInColumns, selectNodes } from './select-columns.js';
 
@@ -24,7 +25,13 @@ export interface SchemaDifference {
   readonly got: string;
 }
 
-export type Unified = { readonly schema: TableSchema } | { readonly difference: SchemaDifference };
+export interface UnifiedSchema {
+  readonly schema: TableSchema;
+  /** For messages: what differs in the metadata, of which the target's is taken. */
+  readonly ignored: readonly string[];
+}
+
+export type Unified = UnifiedSchema | { readonly difference: SchemaDifference };
 export type Reconciled = { readonly leaves: readonly LeafSource[] } | { readonly difference: SchemaDifference };
 
 /**
@@ -32,15 +39,17 @@ export type Reconciled = { readonly leaves: readonly LeafSource[] } | { readonly
  * where nothing changes. The rest of the metadata is that of `target`.
  */
 export function unify(target: TableSchema, other: TableSchema): Unified {
-  if (haveSameElements(target, other)) return { schema: target };
+  const ignored = differingKeys(target.keyValues, other.keyValues).map((key) => `\`${shownPath([key])}\``);
+  if (haveSameElements(target, other)) return { schema: target, ignored };
   const { root } = readSchema(target.elements);
   const relaxed = new Set<SchemaNode>();
   const walk = new Walk(target.elements, other.elements, (node) => relaxed.add(node));
   const difference = walk.compare(root, readSchema(other.elements).root);
   if (difference !== undefined) return { difference };
-  if (relaxed.size === 0) return { schema: target };
+  if (walk.haveOtherFieldIds) ignored.push('field ids');
+  if (relaxed.size === 0) return { schema: target, ignored };
   const elements = encodeElements(target.elements, relaxedTree(root, relaxed));
-  return { schema: { ...target, elements, leaves: readSchema(elements).leaves } };
+  return { schema: { ...target, elements, leaves: readSchema(elements).leaves }, ignored };
 }
 
 /**
@@ -83,6 +92,7 @@ class Walk {
   readonly #relax: ((node: SchemaNode) => void) | undefined;
   /** By leaf of the target. */
   readonly leaves: LeafSource[] = [];
+  haveOtherFieldIds = false;
 
   /** @param relax may make a required node of the target optional. */
   constructor(elements: Uint8Array, otherElements: Uint8Array, relax?: (node: SchemaNode) => void) {
@@ -115,6 +125,7 @@ class Walk {
     const differs = (expected: string, got: string) => ({ column: shownPath(path), expected, got });
     const [expected, got] = [annotationOf(this.#elements, target), annotationOf(this.#otherElements, other)];
     if (!meanTheSame(expected, got)) return differs(`is ${describe(expected)}`, `is ${describe(got)}`);
+    if (expected.fieldId !== got.fieldId) this.haveOtherFieldIds = true;
     const repeats = [target, other].filter(({ repetition }) => repetition === 'repeated').length;
     if (repeats === 1) return differs(`is ${target.repetition}`, `is ${other.repetition}`);
     if (target.repetition === 'required' && other.repetition === 'optional') {

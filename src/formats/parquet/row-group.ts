@@ -31,11 +31,6 @@ export interface ChunkRules {
   readonly leaves: readonly Leaf[];
   /** Where column chunks must end. */
   readonly endOfData: number;
-  /**
-   * Bytes that a chunk may be longer than the footer says: programs of old times left out the header of the dictionary
-   * page. What follows the chunk is no harm, since its number of values says where it ends.
-   */
-  readonly paddingBytes: number;
 }
 
 /** Behind the magic bytes. */
@@ -54,7 +49,7 @@ export function readRowGroup(
   { firstRow, rows }: Pick<RowGroup, 'firstRow' | 'rows'>,
   rules: ChunkRules,
 ): RowGroup {
-  const { leaves, paddingBytes, endOfData } = rules;
+  const { leaves, endOfData } = rules;
   const columns: ColumnChunk[] = [];
   const reader = new ThriftReader(footer, at);
   reader.struct((field) => {
@@ -70,13 +65,7 @@ export function readRowGroup(
   const places = new ChunkPlaces();
   places.add(columns);
   places.requireApart();
-  const byteLength = columns.reduce((sum, column) => sum + column.byteLength, 0);
-  const padded = paddingBytes === 0 ? columns : columns.map((column) => paddedBy(paddingBytes, column, endOfData));
-  return { rows, firstRow, columns: padded, byteLength };
-}
-
-function paddedBy(paddingBytes: number, column: ColumnChunk, endOfData: number): ColumnChunk {
-  return { ...column, byteLength: Math.min(column.byteLength + paddingBytes, endOfData - column.start) };
+  return { rows, firstRow, columns, byteLength: columns.reduce((sum, column) => sum + column.byteLength, 0) };
 }
 
 /** Good Parquet that pileshuf does not read. */
@@ -155,11 +144,12 @@ function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): C
     const name = number === 3 ? 'LZO' : `codec ${number}`;
     throw new UnsupportedError(`it is compressed with ${name}, which is not read; write the file with zstd`);
   }
-  // 0 says that there is none.
-  const start = dictionaryStart > 0 && dictionaryStart < dataStart ? dictionaryStart : dataStart;
-  const end = start + byteLength;
   if (byteLength < 0 || uncompressedBytes < 0) throw new ThriftError('its column chunk has no size');
-  if ((start < LEAST_START && byteLength > 0) || end > endOfData)
+  // 0 says that there are no such pages.
+  const hasDictionary = dictionaryStart > 0 && (dataStart === 0 || dictionaryStart < dataStart);
+  const start = hasDictionary ? dictionaryStart : byteLength === 0 ? LEAST_START : dataStart;
+  const end = start + byteLength;
+  if (start < LEAST_START || end > endOfData)
     throw new ThriftError(
       `its column chunk claims bytes ${start} to ${end}; expected bytes 4 to ${endOfData} of the file`,
     );

@@ -44,6 +44,7 @@ interface Element {
 
 /** Ten times as many as the widest tables that other programs can read. */
 const MOST_ELEMENTS = 2 ** 20;
+/** Names in a path. Each adds at most a level, and levels are single bytes in rows. */
 const MOST_DEPTH = MOST_LEVEL;
 /** In the paths of all leaves: a deep group with many leaves is small in the file. */
 const MOST_PATH_NAMES = 2 ** 22;
@@ -66,8 +67,6 @@ export function readSchema(elements: Uint8Array): { root: SchemaNode; leaves: re
     if (childCount === 0) {
       const shown = shownPath(path);
       if (type === undefined) throw new ThriftError(`its schema has a column of no type, ${shown}`);
-      if (Math.max(maxDefinition, maxRepetition) > MOST_LEVEL)
-        throw new ThriftError(`its column ${shown} has levels above ${MOST_LEVEL}`);
       if (type === 'FIXED_LEN_BYTE_ARRAY' && typeLength < 1)
         throw new ThriftError(`its column ${shown} has values of ${typeLength} bytes`);
       pathNames += path.length;
@@ -138,10 +137,13 @@ function readElement(reader: ThriftReader, mostChildren: number): Element {
 
 /** For messages: of one line, of some length. */
 export function shownPath(path: readonly string[]): string {
-  const name = path.join('.');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a message must stay one line.
-  const plain = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name) ? JSON.stringify(name) : name;
-  return plain.length > MOST_SHOWN ? `${plain.slice(0, MOST_SHOWN)}...` : plain;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line, or do worse to a terminal.
+  const name = path.join('.').replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
+  return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}...` : name;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 const MOST_SHOWN = 200;

@@ -2,7 +2,7 @@
 import { UsageError } from '../../errors.js';
 import { editsBetween } from '../../known-options.js';
 import { annotationOf } from './annotation.js';
-import { cutKeyValues, type KeptColumns, type MetadataCut } from './key-values.js';
+import { cutKeyValues, type MetadataCut } from './key-values.js';
 import type { Leaf } from './leaf.js';
 import { encodeElements, readSchema, type SchemaNode, shownPath, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
@@ -42,7 +42,7 @@ export function selectColumns(schema: TableSchema, columns: readonly string[], p
   const selected = selectNodes(root, isSelected);
   if (selected === undefined || selected === root) return { schema, cut: { shortened: [], dropped: [] } };
   const cutElements = encodeElements(elements, selected);
-  const { keyValues: cutPairs, ...cut } = cutKeyValues(keyValues, columnsOf(root, selected));
+  const { keyValues: cutPairs, ...cut } = cutKeyValues(keyValues, root, selected);
   return {
     schema: {
       ...schema,
@@ -74,13 +74,6 @@ function cutOrders(
 }
 
 const NO_ORDER = Uint8Array.of(0);
-
-/** The columns that stay of the root, and whether all of each does. */
-function columnsOf(root: SchemaNode, selected: SchemaNode): KeptColumns {
-  const kept = new Map(selected.children.map(({ name }) => [name, true]));
-  for (const child of selected.children) if (!root.children.includes(child)) kept.set(child.name, false);
-  return kept;
-}
 
 /** What programs take for one value stays whole: a variant, the keys and values of a map, the fields of a list's element. */
 function requireWholeGroups(elements: Uint8Array, root: SchemaNode, isSelected: (leaf: number) => boolean): void {
