@@ -15,8 +15,12 @@ export type ColumnFunctions = typeof functions;
 const PAGE_BYTES = 65536;
 /** So that addresses are positive numbers in JavaScript as well. */
 const MOST_BYTES = 2 ** 31 - PAGE_BYTES;
-/** What the allocator adds to a region, and loops may read or write beyond its end: 16 bytes at a time. */
-const OVERHEAD_BYTES = 16 + 32;
+/** How far loops may read or write beyond the end of a region. */
+const SLACK_BYTES = 32;
+/** What the allocator adds to a region, and the slack. */
+const OVERHEAD_BYTES = 16 + SLACK_BYTES;
+/** The allocator has no larger ones. */
+const MOST_REGION_BYTES = 2 ** 30 - 16 - SLACK_BYTES;
 
 let compiled: WebAssembly.Module | undefined;
 
@@ -76,13 +80,25 @@ export class ColumnMemory {
   allocate(byteLength: number): Region | undefined {
     const takenBytes = byteLength + OVERHEAD_BYTES;
     const missingBytes = this.#allocatedBytes + takenBytes - this.#allowanceBytes - this.#spareBytes;
-    if (this.#allocatedBytes + takenBytes > MOST_BYTES) return undefined;
+    if (this.#allocatedBytes + takenBytes > MOST_BYTES || byteLength > MOST_REGION_BYTES) return undefined;
     if (missingBytes > 0) {
       if (!this.#control.takeSpare(missingBytes)) return undefined;
       this.#spareBytes += missingBytes;
     }
+    const address = this.#addressOfNew(byteLength);
+    if (address === undefined) return undefined;
     this.#allocatedBytes += takenBytes;
-    return { address: this.wasm.allocate(byteLength + 32) >>> 0, byteLength };
+    return { address, byteLength };
+  }
+
+  /** Undefined: the system gives no more memory, or what is free lies in pieces. */
+  #addressOfNew(byteLength: number): number | undefined {
+    try {
+      return this.wasm.allocate(byteLength + SLACK_BYTES);
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) return undefined;
+      throw error;
+    }
   }
 
   release({ address, byteLength }: Region): void {

@@ -1,5 +1,7 @@
+/** Joins leaves into rows, as `src/formats/parquet/leaf.ts` lays them out. */
 import type { ColumnMemory, Region } from './column-memory.js';
 import type { LeafReader } from './leaf-reader.js';
+import { PageMemoryError } from './page-error.js';
 
 export interface JoinedRows {
   readonly rowCount: number;
@@ -8,19 +10,50 @@ export interface JoinedRows {
   readonly neededBytes: number;
 }
 
-/** Joins the leaves into rows, as `src/formats/parquet/leaf.ts` lays them out. */
-export declare class RowJoiner {
-  /** @param leaves of the same memory, in the order of rows. They stay the caller's. */
-  constructor(memory: ColumnMemory, leaves: readonly LeafReader[]);
+export class RowJoiner {
+  readonly #memory: ColumnMemory;
+  readonly #leafCount: number;
+  /** The address of the state of each leaf. */
+  readonly #states: Region;
+
   /**
-   * The index of the first leaf from `from` on without a whole row, which needs its next page, or the end of its chunk;
-   * -1: none.
+   * @param leaves of the same memory, in the order of rows. They stay the caller's.
+   * @throws PageMemoryError
    */
-  starvedLeaf(from?: number): number;
+  constructor(memory: ColumnMemory, leaves: readonly LeafReader[]) {
+    this.#memory = memory;
+    this.#leafCount = leaves.length;
+    const byteLength = 4 * leaves.length;
+    const states = memory.allocate(byteLength);
+    if (states === undefined) throw new PageMemoryError(byteLength, 'a list of columns');
+    this.#states = states;
+    new Uint32Array(memory.bytes.buffer, states.address, leaves.length).set(leaves.map((leaf) => leaf.stateAddress));
+  }
+
+  /** The index of the first leaf from `from` on that has no whole row, and needs a page or the end of its chunk; -1: none. */
+  starvedLeaf(from = 0): number {
+    return this.#memory.wasm.findStarved(this.#states.address, this.#leafCount, from);
+  }
+
   /**
    * As many of the next rows as all leaves have and the regions hold.
    * @param ends gets a u32 for each row: its end, relative to the beginning of `rows`.
    */
-  join(rows: Region, ends: Region): JoinedRows;
-  close(): void;
+  join(rows: Region, ends: Region): JoinedRows {
+    const { wasm } = this.#memory;
+    const mostRows = Math.floor(ends.byteLength / 4);
+    const rowCount = wasm.joinRows(
+      this.#states.address,
+      this.#leafCount,
+      mostRows,
+      rows.address,
+      rows.byteLength,
+      ends.address,
+    );
+    return { rowCount, byteLength: wasm.joinedBytes.value, neededBytes: wasm.neededBytes.value };
+  }
+
+  close(): void {
+    this.#memory.release(this.#states);
+  }
 }

@@ -12,4 +12,6 @@ declare namespace WebAssembly {
     constructor(descriptor: { initial: number; maximum: number; shared?: boolean });
     grow(pages: number): number;
   }
+  /** A trap. */
+  class RuntimeError extends Error {}
 }

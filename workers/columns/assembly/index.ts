@@ -9,3 +9,19 @@ export function allocate(byteLength: usize): usize {
 export function release(address: usize): void {
   heap.free(address);
 }
+
+export { decodeHadoopLz4, decodeLz4, decodeSnappy } from './decode-blocks';
+export { decodeDelta32, decodeDelta64, decodeDeltaLengths, decodePrefixes, expandedBytes, expandPrefixes } from './decode-delta';
+export {
+  decodeBitPackedLevels,
+  decodeIndexes,
+  decodeLevels,
+  decodeRunBooleans,
+  levelCount,
+  mapLevels,
+  unpackBooleans,
+} from './decode-hybrid';
+export { checkByteArrays, joinByteStreams, tabulateByteArrays } from './decode-plain';
+export { problem, problemAt } from './decode-problem';
+export { findStarved, joinedBytes, joinRows, neededBytes } from './join-rows';
+export { carryEntries, entriesBeforeRow, valueBytesOfEntries } from './leaf-state';
