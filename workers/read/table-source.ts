@@ -7,6 +7,7 @@ import { corruptInput, UsageError, WindowOverMemoryError } from '../../src/error
 import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
 import type { RowGroup } from '../../src/formats/parquet/row-group.js';
+import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableSpec } from '../../src/formats/parquet/table-spec.js';
 import { ThriftError } from '../../src/formats/parquet/thrift.js';
 import { RegularInput } from '../../src/io/input-source.js';
@@ -62,9 +63,10 @@ class RowReader {
   readonly #input: RegularInput;
   readonly #context: ReadContext;
   readonly #columns: ColumnMemory;
+  readonly #schema: TableSchema;
   readonly #footer: FileFooter;
   readonly #leaves: OpenLeaf[] = [];
-  readonly #joiner: RowJoiner;
+  #joiner: RowJoiner | undefined;
   readonly #pages: ChunkPages[] = [];
   readonly #isEnded: boolean[] = [];
   #rows: Region | undefined;
@@ -81,18 +83,23 @@ class RowReader {
     this.#columns = context.columns();
     const { path, version } = part;
     this.#footer = readFooter({ read: bytesOf(input) }, version.byteLength, path);
-    const sources = sourcesIn(this.#footer, schema, context.read, path);
+    this.#schema = schema;
+  }
+
+  #open(): RowJoiner {
+    const { leaves } = this.#schema;
+    const sources = sourcesIn(this.#footer, this.#schema, this.#context.read, this.#part.path);
     for (const [i, { index, definitionLevels }] of sources.entries()) {
-      const leaf = schema.leaves[i];
-      if (leaf === undefined) throw new RangeError(`the rows have no leaf ${i}`);
+      const leaf = leaves[i];
+      if (leaf === undefined) throw new RangeError(`rows have no leaf ${i}`);
       const levels = definitionLevels ?? Uint8Array.from({ length: leaf.maxDefinition + 1 }, (_, level) => level);
-      const reader = new LeafReader(this.#columns, leaf, levels);
-      this.#leaves.push({ name: nameOfLeaf(leaf), index, reader });
+      this.#leaves.push({ name: nameOfLeaf(leaf), index, reader: new LeafReader(this.#columns, leaf, levels) });
     }
     this.#joiner = new RowJoiner(
       this.#columns,
       this.#leaves.map(({ reader }) => reader),
     );
+    return this.#joiner;
   }
 
   source(): PartSource {
@@ -127,7 +134,7 @@ class RowReader {
 
   close(): void {
     thenAlways(
-      () => this.#joiner.close(),
+      () => this.#joiner?.close(),
       () => {
         for (const { reader } of this.#leaves) reader.close();
         for (const region of [this.#rows, this.#ends]) if (region !== undefined) this.#columns.release(region);
@@ -138,13 +145,14 @@ class RowReader {
   *#joined(): Generator<JoinedRows, void> {
     const { start, end } = this.#part;
     const { rowGroupCount } = this.#footer;
+    const joiner = this.#open();
     let first = 0;
     while (first < rowGroupCount && this.#footer.firstRowOf(first + 1) <= start) first += 1;
     this.#group = first;
     for (const group of this.#footer.rowGroups(first)) {
       if (group.firstRow >= end) return;
       this.#begin(group);
-      yield* this.#rowsOf(group);
+      yield* this.#rowsOf(group, joiner);
       this.#finish(group);
       this.#group += 1;
     }
@@ -162,13 +170,13 @@ class RowReader {
     }
   }
 
-  *#rowsOf({ rows: rowCount }: RowGroup): Generator<JoinedRows, void> {
+  *#rowsOf({ rows: rowCount }: RowGroup, joiner: RowJoiner): Generator<JoinedRows, void> {
     this.#rows ??= this.#allocate(JOINED_BYTES);
     this.#ends ??= this.#allocate(4 * MOST_JOINED_ROWS);
     for (let left = rowCount; left > 0; ) {
-      this.#feed(rowCount);
+      this.#feed(rowCount, joiner);
       const [rows, ends] = [this.#rows, this.#ends];
-      const joined = inPhase('transpose', () => this.#joiner.join(rows, ends));
+      const joined = inPhase('transpose', () => joiner.join(rows, ends));
       left -= joined.rowCount;
       if (left < 0) throw new PageError(`has more rows than the ${rowCount} of its row group`);
       if (joined.neededBytes > 0) {
@@ -184,8 +192,8 @@ class RowReader {
   }
 
   /** Decodes the next pages of all leaves that have no whole row. */
-  #feed(rowCount: number): void {
-    for (let i = this.#joiner.starvedLeaf(); i >= 0; i = this.#joiner.starvedLeaf(i)) {
+  #feed(rowCount: number, joiner: RowJoiner): void {
+    for (let i = joiner.starvedLeaf(); i >= 0; i = joiner.starvedLeaf(i)) {
       if (this.#decodePage(i)) continue;
       if (this.#isEnded[i] === true) throw new PageError(`has fewer rows than the ${rowCount} of its row group`);
       this.#endChunk(i);
@@ -201,8 +209,7 @@ class RowReader {
     this.#context.control.throwIfAborted();
     const page = pages.next();
     if (page === undefined) return false;
-    const { header, body } = page;
-    inPhase('decompress', () => this.#leaves[i]?.reader.addPage(header, body));
+    inPhase('decompress', () => this.#leaves[i]?.reader.addPage(page.header, page.body));
     return true;
   }
 
