@@ -70,7 +70,10 @@ const PAGE_TYPES = { data: 0, dictionary: 2 } as const;
 export interface LeafWorkshop {
   readonly memory: ColumnMemory;
   readonly compressor: PageCompressor;
+  /** For a page that is being encoded. */
   readonly area: GrownRegion;
+  /** For the values of a batch that become indexes. */
+  readonly scratch: GrownRegion;
 }
 
 export interface FinishedChunk {
@@ -151,7 +154,10 @@ export class LeafEncoder {
       } else if (isFull) this.#finishPage(rows, pages);
       else {
         this.#makeRoom(valueBytes, levels === 0 ? 0 : entries);
-        if (mode === MODES.indexed) this.#growDictionary(batchBytes, newEntries);
+        if (mode === MODES.indexed) {
+          this.#growDictionary(batchBytes, newEntries);
+          this.#workshop.scratch.ensure(batchBytes);
+        }
         return;
       }
     }
@@ -165,14 +171,20 @@ export class LeafEncoder {
   }
 
   #makeRoom(valueBytes: number, entries: number): void {
-    this.#set('values', this.#values.ensure(valueBytes, this.#get('valueBytes'), this.#pageBytes));
-    this.#set('valueCapacity', this.#values.byteLength);
-    if (entries === 0) return;
+    this.#values.ensure(valueBytes, this.#get('valueBytes'), this.#pageBytes);
     const kept = this.#get('entries');
-    this.#set('definitions', this.#definitions.ensure(entries, kept, this.#pageBytes));
-    this.#set('levelCapacity', this.#definitions.byteLength);
-    if (this.#get('maxRepetition') === 0) return;
-    this.#set('repetitions', this.#repetitions.ensure(this.#definitions.byteLength, kept));
+    if (entries > 0) this.#definitions.ensure(entries, kept, this.#pageBytes);
+    if (entries > 0 && this.#get('maxRepetition') > 0) this.#repetitions.ensure(entries, kept, this.#pageBytes);
+    this.#noteRoom();
+  }
+
+  #noteRoom(): void {
+    this.#set('values', this.#values.address);
+    this.#set('valueCapacity', this.#values.byteLength);
+    this.#set('definitions', this.#definitions.address);
+    this.#set('repetitions', this.#repetitions.address);
+    const levels = this.#get('maxRepetition') > 0 ? [this.#definitions, this.#repetitions] : [this.#definitions];
+    this.#set('levelCapacity', Math.min(...levels.map(({ byteLength }) => byteLength)));
   }
 
   #growDictionary(newBytes: number, newEntries: number): void {
@@ -240,8 +252,8 @@ export class LeafEncoder {
     const rest = valueCount - count;
     this.#growDictionary(valueBytes - byteLength, rest);
     memory.wasm.indexSample(this.#address, this.#values.address + byteLength, rest, indexes + 4 * count);
-    this.#set('values', this.#values.ensure(4 * valueCount));
-    this.#set('valueCapacity', this.#values.byteLength);
+    this.#values.ensure(4 * valueCount);
+    this.#noteRoom();
     memory.wasm.copy(this.#values.address, indexes, 4 * valueCount);
     this.#set('valueBytes', 4 * valueCount);
     this.#set('mode', MODES.indexed);
@@ -289,6 +301,16 @@ export class LeafEncoder {
     this.#set('valueBytes', 0);
     this.#set('valueCount', 0);
     this.#set('entries', 0);
+    this.#forgetLongValues();
+  }
+
+  #forgetLongValues(): void {
+    const { area, scratch } = this.#workshop;
+    area.trim(16 * this.#pageBytes, 0, this.#pageBytes);
+    for (const region of [scratch, this.#values, this.#definitions, this.#repetitions]) {
+      region.trim(2 * this.#pageBytes, 0, this.#pageBytes);
+    }
+    this.#noteRoom();
   }
 
   #encodingOf(valueCount: number): number {
@@ -396,5 +418,6 @@ export function slotsOf(entries: number): number {
 /** Of values drawn alike, as a few of them show it: among n of K values, n * n / 2K are equal to another. */
 function expectedDistinct(count: number, distinct: number): number {
   if (distinct === count) return Number.POSITIVE_INFINITY;
+  if (distinct <= count / 8) return distinct;
   return distinct <= count / 2 ? 1.25 * distinct : (count * count) / (2 * (count - distinct));
 }
