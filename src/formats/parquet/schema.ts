@@ -56,50 +56,49 @@ const TYPE_NAMES = new Map<number, PhysicalType>(
 /** @throws ThriftError if the elements form no tree. */
 export function readSchema(elements: Uint8Array): { root: SchemaNode; leaves: readonly Leaf[] } {
   const list = readElements(elements);
+  const [first] = list;
+  if (first === undefined || first.childCount === 0) throw new ThriftError('its schema has no columns');
   const leaves: Leaf[] = [];
-  let next = 0;
+  let next = 1;
   let pathNames = 0;
-  const readNode = (path: readonly string[], maxDefinition: number, maxRepetition: number): SchemaNode => {
-    const element = list[next];
-    if (element === undefined) throw new ThriftError('its schema ends before all children of its groups');
-    next += 1;
-    const { name, repetition, start, end, childCount, type, typeLength } = element;
+  const readNode = (
+    element: Element,
+    path: readonly string[],
+    maxDefinition: number,
+    maxRepetition: number,
+  ): SchemaNode => {
+    const { name, repetition, start, end, childCount } = element;
     if (childCount === 0) {
-      const shown = shownPath(path);
-      if (type === undefined) throw new ThriftError(`its schema has a column of no type, ${shown}`);
-      if (type === 'FIXED_LEN_BYTE_ARRAY' && typeLength < 1)
-        throw new ThriftError(`its column ${shown} has values of ${typeLength} bytes`);
+      leaves.push(leafOf(element, path, maxDefinition, maxRepetition));
       pathNames += path.length;
-      if (pathNames > MOST_PATH_NAMES) throw new ThriftError(`its columns are too many, nested too deeply`);
-      leaves.push({
-        path,
-        type,
-        typeLength: type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : 0,
-        maxDefinition,
-        maxRepetition,
-      });
       return { name, repetition, children: [], leaf: leaves.length - 1, start, end };
     }
     if (path.length >= MOST_DEPTH) throw new ThriftError(`its schema has groups in more than ${MOST_DEPTH} groups`);
+    if (pathNames + childCount * (path.length + 1) > MOST_PATH_NAMES)
+      throw new ThriftError(`its ${childCount} columns in ${shownPath(path)} are too many, nested too deeply`);
     const children: SchemaNode[] = [];
-    for (let i = 0; i < childCount; i += 1) {
+    while (children.length < childCount) {
       const child = list[next];
-      if (child === undefined) break;
-      children.push(
-        readNode(
-          [...path, child.name],
-          maxDefinition + (child.repetition === 'required' ? 0 : 1),
-          maxRepetition + (child.repetition === 'repeated' ? 1 : 0),
-        ),
-      );
+      if (child === undefined) throw new ThriftError('its schema ends before all children of its groups');
+      next += 1;
+      const definition = maxDefinition + (child.repetition === 'required' ? 0 : 1);
+      const repeated = maxRepetition + (child.repetition === 'repeated' ? 1 : 0);
+      children.push(readNode(child, [...path, child.name], definition, repeated));
     }
-    if (children.length < childCount) throw new ThriftError('its schema ends before all children of its groups');
     return { name, repetition, children, leaf: undefined, start, end };
   };
-  if (list[0]?.childCount === 0) throw new ThriftError('its schema has no columns');
-  const root = readNode([], 0, 0);
+  const root = readNode(first, [], 0, 0);
   if (next < list.length) throw new ThriftError('its schema has elements that belong to no group');
   return { root, leaves };
+}
+
+function leafOf(element: Element, path: readonly string[], maxDefinition: number, maxRepetition: number): Leaf {
+  const { type } = element;
+  if (type === undefined) throw new ThriftError(`its schema has a column of no type, ${shownPath(path)}`);
+  const typeLength = type === 'FIXED_LEN_BYTE_ARRAY' ? element.typeLength : 0;
+  if (type === 'FIXED_LEN_BYTE_ARRAY' && typeLength < 1)
+    throw new ThriftError(`its column ${shownPath(path)} has values of ${typeLength} bytes`);
+  return { path, type, typeLength, maxDefinition, maxRepetition };
 }
 
 function readElements(elements: Uint8Array): Element[] {

@@ -63,7 +63,7 @@ describe('readSchema', () => {
   const leaf = (writer: ThriftWriter) => void writer.field(1).i32(1).field(4).binary('x');
 
   it.each<[string, Uint8Array, RegExp]>([
-    ['no elements', raw(0), /ends before all children/],
+    ['no elements', raw(0), /has no columns/],
     ['no columns', raw(1, group(0)), /has no columns/],
     ['too few children', raw(2, group(2), leaf), /ends before all children/],
     ['too many elements', raw(3, group(1), leaf, leaf), /belong to no group/],
