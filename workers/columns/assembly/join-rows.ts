@@ -56,23 +56,19 @@ export function joinRows(
   ends: usize,
 ): u32 {
   let rows = mostRows;
-  let fixedBytes: u64 = 0;
-  for (let i: u32 = 0; i < leafCount; i++) {
-    const leaf = leafAt(leaves, i);
-    rows = min(rows, wholeRows(leaf));
-    if (leaf.maxDefinition == 0) fixedBytes += leaf.width;
-  }
+  for (let i: u32 = 0; i < leafCount; i++) rows = min(rows, wholeRows(leafAt(leaves, i)));
   let done: u32 = 0;
   let filled: u64 = 0;
   neededBytes = 0;
   while (done < rows) {
     const batch = min(batchRows, rows - done);
-    for (let r: u32 = 0; r < batch; r++) store<u64>(sizes + ((r as usize) << 3), fixedBytes);
-    for (let i: u32 = 0; i < leafCount; i++) addSizes(leafAt(leaves, i), batch);
+    memory.fill(sizes, 0, (batch as usize) << 3);
+    let evenBytes: u64 = 0;
+    for (let i: u32 = 0; i < leafCount; i++) evenBytes += addSizes(leafAt(leaves, i), batch);
 
     let fitting: u32 = 0;
     for (; fitting < batch; fitting++) {
-      const end = filled + load<u64>(sizes + ((fitting as usize) << 3));
+      const end = filled + evenBytes + load<u64>(sizes + ((fitting as usize) << 3));
       if (end > (roomBytes as u64)) break;
       store<u32>(cursors + ((fitting as usize) << 2), (room + (filled as usize)) as u32);
       store<u32>(ends + ((done as usize) << 2), end as u32);
@@ -81,7 +77,7 @@ export function joinRows(
     }
     if (fitting > 0) for (let i: u32 = 0; i < leafCount; i++) writeLeaf(leafAt(leaves, i), fitting);
     if (fitting < batch) {
-      if (done == 0) neededBytes = load<u64>(sizes) as f64;
+      if (done == 0) neededBytes = (evenBytes + load<u64>(sizes)) as f64;
       batchRows = max(fitting, 1);
       break;
     }
@@ -110,30 +106,36 @@ function setCursor(row: u32, at: usize): void {
   store<u32>(cursors + ((row as usize) << 2), at as u32);
 }
 
-/** Adds the bytes of a leaf to the sizes of rows. `joinRows` counts values that all rows have at the same length. */
-function addSizes(leaf: LeafState, rows: u32): void {
+/** Whether the next rows all have a value. */
+// @ts-ignore: decorator
+@inline
+function areDefined(leaf: LeafState, rows: u32): bool {
+  return countBytes(leaf.definitions, rows, leaf.maxDefinition) == rows;
+}
+
+/** Adds what rows have of a leaf to their sizes. @returns what has to be added to all of them. */
+function addSizes(leaf: LeafState, rows: u32): u64 {
   if (leaf.maxRepetition > 0) {
     addRepeatedSizes(leaf, rows);
-    return;
+    return 0;
   }
   const most = leaf.maxDefinition;
   const width = leaf.width;
   if (width > 0) {
-    if (most == 0) return;
-    for (let r: u32 = 0; r < rows; r++) grow(r, load<u8>(leaf.definitions + r) == most ? 1 + width : 1);
-    return;
+    if (most == 0) return width;
+    if (areDefined(leaf, rows)) return 1 + width;
+    for (let r: u32 = 0; r < rows; r++) if (load<u8>(leaf.definitions + r) == most) grow(r, width);
+    return 1;
   }
   let place = leaf.values;
   for (let r: u32 = 0; r < rows; r++) {
-    if (most > 0) {
-      grow(r, 1);
-      if (load<u8>(leaf.definitions + r) != most) continue;
-    }
+    if (most > 0 && load<u8>(leaf.definitions + r) != most) continue;
     const address = leaf.isIndexed ? addressOfIndexed(leaf, place) : place;
     const byteLength = byteArrayBytes(address);
     grow(r, byteLength);
     place += leaf.isIndexed ? 4 : (byteLength as usize);
   }
+  return most > 0 ? 1 : 0;
 }
 
 function writeLeaf(leaf: LeafState, rows: u32): void {
@@ -159,35 +161,49 @@ function writeLeaf(leaf: LeafState, rows: u32): void {
 @inline
 function writeFixed<T>(leaf: LeafState, rows: u32): void {
   const most = leaf.maxDefinition;
-  let place = leaf.values;
-  if (most == 0 && !leaf.isIndexed) {
-    for (let r: u32 = 0; r < rows; r++, place += sizeof<T>()) {
-      const at = cursorAt(r);
-      store<T>(at, load<T>(place));
-      setCursor(r, at + sizeof<T>());
-    }
-    leaf.values = place;
+  if (most > 0 && !areDefined(leaf, rows)) {
+    writeSome<T>(leaf, rows);
     return;
   }
+  const levelBytes: usize = most > 0 ? 1 : 0;
+  let place = leaf.values;
   for (let r: u32 = 0; r < rows; r++) {
-    let at = cursorAt(r);
-    if (most > 0) {
-      const level = load<u8>(leaf.definitions + r);
-      store<u8>(at, level);
-      at += 1;
-      if (level != most) {
-        setCursor(r, at);
-        continue;
-      }
-    }
+    const at = cursorAt(r);
+    if (most > 0) store<u8>(at, most);
     if (leaf.isIndexed) {
-      store<T>(at, load<T>(leaf.dictionary + (load<u32>(place) as usize) * sizeof<T>()));
+      store<T>(at + levelBytes, load<T>(leaf.dictionary + (load<u32>(place) as usize) * sizeof<T>()));
       place += 4;
     } else {
-      store<T>(at, load<T>(place));
+      store<T>(at + levelBytes, load<T>(place));
       place += sizeof<T>();
     }
-    setCursor(r, at + sizeof<T>());
+    setCursor(r, at + levelBytes + sizeof<T>());
+  }
+  leaf.values = place;
+}
+
+/** Of optional values of which some are missing. */
+// @ts-ignore: decorator
+@inline
+function writeSome<T>(leaf: LeafState, rows: u32): void {
+  const most = leaf.maxDefinition;
+  let place = leaf.values;
+  for (let r: u32 = 0; r < rows; r++) {
+    const at = cursorAt(r);
+    const level = load<u8>(leaf.definitions + r);
+    store<u8>(at, level);
+    if (level != most) {
+      setCursor(r, at + 1);
+      continue;
+    }
+    if (leaf.isIndexed) {
+      store<T>(at, load<T>(leaf.dictionary + (load<u32>(place) as usize) * sizeof<T>()), 1);
+      place += 4;
+    } else {
+      store<T>(at, load<T>(place), 1);
+      place += sizeof<T>();
+    }
+    setCursor(r, at + 1 + sizeof<T>());
   }
   leaf.values = place;
 }
