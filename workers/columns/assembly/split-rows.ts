@@ -181,7 +181,7 @@ function isReady(leaf: EncodedLeaf): bool {
       leaf.dictionaryBytes <= leaf.dictionaryLimit &&
       leaf.dictionaryCount <= MOST_DICTIONARY_ENTRIES &&
       leaf.dictionaryBytes + leaf.batchBytes <= leaf.dictionaryCapacity &&
-      (leaf.dictionaryCount + entries) << 1 <= leaf.slotCount &&
+      (leaf.dictionaryCount + entries) << 2 <= leaf.slotCount &&
       (leaf.width != 0 || leaf.dictionaryCount + entries <= leaf.offsetCapacity))
   );
 }
