@@ -19,23 +19,20 @@ export interface WrittenTable {
 
 /** What the caller asks for. */
 export interface TableChoice {
-  /** Undefined: that of the first input. */
-  readonly codec: WrittenCodec | undefined;
-  /** Undefined: the usual one. */
-  readonly level: number | undefined;
-  readonly rowGroupBytes: number;
+  /** Undefined: the codec of the first input, at its usual level. */
+  readonly compression: TableWriteSpec | undefined;
+  /** Undefined: `USUAL_ROW_GROUP_BYTES`. */
+  readonly rowGroupBytes: number | undefined;
   readonly rowGroupRows: number | undefined;
 }
 
 /** What programs write that were not told a size. */
-export const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
+const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 
 /** @param codecOfInput undefined: the inputs have no rows. */
-export function completeTable(
-  { codec, level, rowGroupBytes, rowGroupRows }: TableChoice,
-  codecOfInput: PageCodec | undefined,
-): TableOutput {
-  return { ...pageCompressionOf(codec ?? writtenFor(codecOfInput), level), rowGroupBytes, rowGroupRows };
+export function completeTable(choice: TableChoice | undefined, codecOfInput: PageCodec | undefined): TableOutput {
+  const { compression, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice ?? {};
+  return { ...(compression ?? pageCompressionOf(writtenFor(codecOfInput))), rowGroupBytes, rowGroupRows };
 }
 
 /** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */
