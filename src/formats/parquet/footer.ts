@@ -13,7 +13,7 @@
 import { corruptInput, InputError } from '../../errors.js';
 import { annotationOf, readColumnOrders } from './annotation.js';
 import { readKeyValues } from './key-values.js';
-import { ChunkPlaces, type ChunkRules, type RowGroup, readRowGroup, UnsupportedError } from './row-group.js';
+import { ChunkPlaces, type RowGroup, readRowGroup, UnsupportedError } from './row-group.js';
 import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftError, ThriftReader } from './thrift.js';
 
@@ -89,7 +89,7 @@ function readFooterBytes(file: ByteRanges, byteLength: number, path: string, mos
 }
 
 function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFooter {
-  const found: Found = { version: -1, rows: -1, createdBy: '', starts: [], rowsOfGroups: [] };
+  const found: Found = { version: 1, rows: -1, createdBy: '', starts: [], rowsOfGroups: [] };
   const reader = new ThriftReader(bytes);
   reader.struct((field) => {
     if (field === 1) found.version = reader.i32();
@@ -114,7 +114,6 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
   const sum = firstRows.at(-1) ?? 0;
   // Some programs do not count them there.
   if (rows !== 0 && sum !== rows) throw new ThriftError(`it claims ${rows} rows, and its row groups ${sum}`);
-  const rules: ChunkRules = { leaves, endOfData };
   const paddingBytes = paddingBytesOf(createdBy);
   return {
     schema,
@@ -125,8 +124,9 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
     rowGroups: function* (first = 0, end = starts.length) {
       const chunks = new ChunkPlaces();
       for (let i = first; i < end; i += 1) {
+        const counts = { firstRow: firstRows[i] ?? 0, rows: rowsOfGroups[i] ?? 0 };
         const group = inFile(path, `row group ${i}`, () =>
-          readRowGroup(bytes, starts[i] ?? 0, { firstRow: firstRows[i] ?? 0, rows: rowsOfGroups[i] ?? 0 }, rules),
+          readRowGroup(bytes, starts[i] ?? 0, counts, leaves, endOfData),
         );
         if (end - first === starts.length) chunks.add(group.columns);
         yield withPadding(group, paddingBytes, endOfData);
