@@ -1,7 +1,7 @@
 /** Completes the options that say how rows are written, and refuses what does not go with them. */
 import { UsageError } from '../errors.js';
 import { completeTable, type TableChoice, USUAL_ROW_GROUP_BYTES } from '../formats/parquet/table-output.js';
-import { pageCompressionOf, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
+import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
@@ -18,14 +18,12 @@ const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], Writ
 };
 
 export function completeTableChoice({ parquetCodec, rowGroupBytes, rowGroupRows }: TableOptions): TableChoice {
-  const { codec, level } = parquetCodec === undefined ? NOT_ASKED : askedCodec(parquetCodec);
-  return { codec, level, rowGroupBytes: rowGroupBytes ?? USUAL_ROW_GROUP_BYTES, rowGroupRows };
+  const compression = parquetCodec && askedCodec(parquetCodec);
+  return { compression, rowGroupBytes: rowGroupBytes ?? USUAL_ROW_GROUP_BYTES, rowGroupRows };
 }
 
-const NOT_ASKED = { codec: undefined, level: undefined };
-
-function askedCodec(asked: ParquetCompression): Pick<TableChoice, 'codec' | 'level'> {
-  if (asked === 'none') return { codec: 'UNCOMPRESSED', level: undefined };
+function askedCodec(asked: ParquetCompression): TableWriteSpec {
+  if (asked === 'none') return pageCompressionOf('UNCOMPRESSED');
   if (!Object.hasOwn(CODECS, asked?.codec)) {
     throw new UsageError(
       `\`parquetCodec\`: expected 'none', or an object with \`codec\` one of ${Object.keys(CODECS).join(', ')}`,

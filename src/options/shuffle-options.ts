@@ -328,7 +328,7 @@ const ROW_GROUPS = optionGroup('Output', {
    * fixes the rows and their order; the codec, its level and the sizes of row groups change the bytes of the files alone.
    */
   parquetCodec: option<ParquetCompression>({
-    resumes: ['codec of Parquet', ({ write: { tableChoice } }) => [tableChoice?.codec, tableChoice?.level]],
+    resumes: ['codec of Parquet', ({ write }) => write.tableChoice?.compression],
     name: 'parquet-codec', value: 'CODEC', parse: parseParquetCompression,
     usualWords: ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'],
     help: 'compress pages of Parquet outputs with none, snappy, gzip, brotli, zstd or lz4, with a level as in zstd:3',
@@ -342,7 +342,7 @@ const ROW_GROUPS = optionGroup('Output', {
   }),
   /** The most rows in a row group of a Parquet output; about so many if `shards` are by bytes. Default: any number. */
   rowGroupRows: option<number>({
-    check: whole(1), resumes: ['rows of row groups', ({ write }) => write.tableChoice?.rowGroupRows],
+    check: whole(1), resumes: ['number of rows in row groups', ({ write }) => write.tableChoice?.rowGroupRows],
     name: 'row-group-rows', value: 'N', parse: parseRecords,
     help: 'in Parquet outputs, row groups of at most N rows', default: 'any number',
   }),

@@ -212,9 +212,10 @@ export function fitPass2(
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
   const fitted = planPass2(memory, memoryNeed.budgetBytes, poolBytes, longestRecordBytes);
   if (fitted === undefined) {
+    const beside = memory.columnBytes === 0 ? '' : ` beside ${counted(memory.columnBytes, 'byte')} of pages of columns`;
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,
+      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget${beside}; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,
     );
   }
   const { workers, arenaBytes, spareBytes } = fitted;

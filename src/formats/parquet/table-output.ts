@@ -19,10 +19,8 @@ export interface WrittenTable {
 
 /** What the caller asks for. */
 export interface TableChoice {
-  /** Undefined: that of the first input. */
-  readonly codec: WrittenCodec | undefined;
-  /** Undefined: the usual one. */
-  readonly level: number | undefined;
+  /** Undefined: the codec of the first input, at its usual level. */
+  readonly compression: TableWriteSpec | undefined;
   readonly rowGroupBytes: number;
   readonly rowGroupRows: number | undefined;
 }
@@ -32,10 +30,10 @@ export const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 
 /** @param codecOfInput undefined: the inputs have no rows. */
 export function completeTable(
-  { codec, level, rowGroupBytes, rowGroupRows }: TableChoice,
+  { compression, rowGroupBytes, rowGroupRows }: TableChoice,
   codecOfInput: PageCodec | undefined,
 ): TableOutput {
-  return { ...pageCompressionOf(codec ?? writtenFor(codecOfInput), level), rowGroupBytes, rowGroupRows };
+  return { ...(compression ?? pageCompressionOf(writtenFor(codecOfInput))), rowGroupBytes, rowGroupRows };
 }
 
 /** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */
