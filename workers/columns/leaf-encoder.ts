@@ -48,7 +48,7 @@ type Word = (typeof WORDS)[number];
 const OFFSETS = Object.fromEntries(WORDS.map((word, i) => [word, 4 * i])) as Readonly<Record<Word, number>>;
 
 const MODES = { sampling: 0, raw: 1, indexed: 2 } as const;
-export const MOST_DICTIONARY_ENTRIES = 65536;
+export const MOST_DICTIONARY_ENTRIES = 32768;
 
 /** Values that decide. */
 const SAMPLE_VALUES = 4096;
@@ -148,7 +148,7 @@ export class LeafEncoder {
       const entries = this.#get('entries') + newEntries;
       const isFull = entries > newEntries && valueBytes + entries * levels > this.#pageBytes;
       if (mode === MODES.sampling && (isFull || this.#get('valueCount') >= SAMPLE_VALUES)) this.#decide(false);
-      else if (mode === MODES.indexed && this.#isDictionaryFull()) {
+      else if (mode === MODES.indexed && this.#isDictionaryOver(batchBytes)) {
         this.#finishPage(rows, pages);
         this.#set('mode', MODES.raw);
       } else if (isFull) this.#finishPage(rows, pages);
@@ -163,8 +163,10 @@ export class LeafEncoder {
     }
   }
 
-  #isDictionaryFull(): boolean {
+  /** It is full, or long values come. */
+  #isDictionaryOver(batchBytes: number): boolean {
     return (
+      (this.#get('width') === 0 && batchBytes > dictionaryLimitOf(this.#pageBytes)) ||
       this.#get('dictionaryBytes') > dictionaryLimitOf(this.#pageBytes) ||
       this.#get('dictionaryCount') > MOST_DICTIONARY_ENTRIES
     );
@@ -410,9 +412,9 @@ export function dictionaryLimitOf(pageBytes: number): number {
   return pageBytes / 2;
 }
 
-/** A power of 2, at least twice the entries. */
+/** A power of 2, at least four times the entries: with twice as many, indexes take a third longer. */
 export function slotsOf(entries: number): number {
-  return 2 ** Math.ceil(Math.log2(2 * Math.max(entries, 1)));
+  return 2 ** (32 - Math.clz32(4 * Math.ceil(entries) - 1));
 }
 
 /** Of values drawn alike, as a few of them show it: among n of K values, n * n / 2K are equal to another. */

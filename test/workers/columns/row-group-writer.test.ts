@@ -219,6 +219,9 @@ describe('the encoding of a column', () => {
     const encodings = encodingsOf({ type: 'BYTE_ARRAY' }, values);
     expect(encodings.slice(0, 2)).toEqual(['dictionary PLAIN', 'data RLE_DICTIONARY']);
     expect(encodings.slice(2)).toContain('data PLAIN');
+    const short = Array.from({ length: 4500 }, () => Buffer.from(`value ${whole(9)}`));
+    const last = encodingsOf({ type: 'BYTE_ARRAY' }, [...short, Buffer.alloc(600_000)]);
+    expect(last).toEqual(['dictionary PLAIN', 'data RLE_DICTIONARY', 'data PLAIN']);
   });
 });
 

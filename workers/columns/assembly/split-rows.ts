@@ -177,10 +177,11 @@ function isReady(leaf: EncodedLeaf): bool {
   if (valueBytes > leaf.valueCapacity || (levels != 0 && leaf.entries + entries > leaf.levelCapacity)) return false;
   return (
     !isIndexed ||
-    (leaf.dictionaryBytes <= leaf.dictionaryLimit &&
+    ((leaf.width != 0 || leaf.batchBytes <= leaf.dictionaryLimit) &&
+      leaf.dictionaryBytes <= leaf.dictionaryLimit &&
       leaf.dictionaryCount <= MOST_DICTIONARY_ENTRIES &&
       leaf.dictionaryBytes + leaf.batchBytes <= leaf.dictionaryCapacity &&
-      (leaf.dictionaryCount + entries) << 1 <= leaf.slotCount &&
+      (leaf.dictionaryCount + entries) << 2 <= leaf.slotCount &&
       (leaf.width != 0 || leaf.dictionaryCount + entries <= leaf.offsetCapacity))
   );
 }
