@@ -22,7 +22,6 @@ import {
   storedBytesIn,
   type TableInput,
 } from './source.js';
-import { measuredGroups, sourcesIn, withFooter } from './tables.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -141,6 +140,7 @@ async function plannedTable(
   const { path, table } = input;
   const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
   if (rows === undefined || table.rowGroups < 2 || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
+  const { measuredGroups, sourcesIn, withFooter } = await import('./tables.js');
   return withFooter(input, async (footer) => {
     const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
     let [storedStart, decodedStart] = [0, 0];

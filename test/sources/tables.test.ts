@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
 import { listInputs } from '#src/sources/list-inputs.js';
-import { asRows } from '#src/sources/tables.js';
+import { asRows } from '#src/sources/rows-or-records.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';

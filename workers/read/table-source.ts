@@ -146,21 +146,21 @@ class RowReader {
     const { start, end } = this.#part;
     const { rowGroupCount } = this.#footer;
     const joiner = this.#open();
+    const { control, decoderMemory } = this.#context;
+    const source = new ChunkInput(this.#input, control, decoderMemory, this.#leaves.length);
     let first = 0;
     while (first < rowGroupCount && this.#footer.firstRowOf(first + 1) <= start) first += 1;
     this.#group = first;
     for (const group of this.#footer.rowGroups(first)) {
       if (group.firstRow >= end) return;
-      this.#begin(group);
+      this.#begin(group, source);
       yield* this.#rowsOf(group, joiner);
       this.#finish(group);
       this.#group += 1;
     }
   }
 
-  #begin({ columns }: RowGroup): void {
-    const { control, decoderMemory } = this.#context;
-    const source = new ChunkInput(this.#input, control, decoderMemory, this.#leaves.length);
+  #begin({ columns }: RowGroup, source: ChunkInput): void {
     for (const [i, { index, reader }] of this.#leaves.entries()) {
       const chunk = columns[index];
       if (chunk === undefined) throw new RangeError(`the row group has no column ${index}`);
@@ -263,8 +263,8 @@ class RowReader {
     const { decoderMemory } = this.#context;
     // Each column has a page in memory; what those of the columns to come need is not known.
     const known = this.#columns.allocatedBytes;
-    const seen = (this.#leaf ?? this.#leaves.length - 1) + 1;
-    const allBytes = Math.ceil(((known + neededBytes) / seen) * this.#leaves.length);
+    const seen = Math.max(1, (this.#leaf ?? this.#leaves.length - 1) + 1);
+    const allBytes = Math.ceil(((known + neededBytes) / seen) * Math.max(seen, this.#leaves.length));
     if (neededBytes > MOST_REGION_BYTES)
       return new UsageError(
         `${this.#part.path}: ${place}: a page has ${counted(neededBytes, 'byte')}, more than the ${MOST_REGION_BYTES} that a thread can decode; write the file again with smaller pages`,
