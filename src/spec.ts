@@ -48,7 +48,7 @@ export interface KeySpec {
 export interface WriteSpec {
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
-  /** What is asked for if the inputs hold rows. Absent: they cannot. */
+  /** What is asked for if the inputs hold rows. Absent: nothing. */
   readonly tableChoice?: TableChoice | undefined;
   /** How rows are written. Absent: the output has records, one after the other, or the footers of inputs are not read yet. */
   readonly table?: TableOutput | undefined;

@@ -51,6 +51,8 @@ export interface ScatterSettings extends ReadSettings, PileSettings {
 export interface ShuffleSettings extends PileSettings {
   readonly readBytes: number;
   readonly outputBytes: number;
+  /** What pages of columns may take beside the arena; 0: there are no columns. */
+  readonly columnBytes: number;
   /** Whether records of equal keys come in the order of their bytes, not in the order in which they were read. */
   readonly tiesByBytes: boolean;
   /** The framing of the records; undefined: a store has them, which keeps none whose neighbours must differ. */

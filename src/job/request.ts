@@ -206,7 +206,7 @@ export function completeOutput(
       cut: { shards, shardPrefix, splits },
       write: {
         compression: chooseCompression({ ...options, shards }),
-        tableChoice: mayHoldRows ? completeTableChoice(options) : undefined,
+        tableChoice: completeTableChoice(options),
       },
     },
     output,

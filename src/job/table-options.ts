@@ -1,6 +1,6 @@
 /** Completes the options that say how rows are written, and refuses what does not go with them. */
 import { UsageError } from '../errors.js';
-import { completeTable, type TableChoice, USUAL_ROW_GROUP_BYTES } from '../formats/parquet/table-output.js';
+import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { requireKnownOptions } from '../known-options.js';
@@ -17,9 +17,12 @@ const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], Writ
   lz4: 'LZ4_RAW',
 };
 
-export function completeTableChoice({ parquetCodec, rowGroupBytes, rowGroupRows }: TableOptions): TableChoice {
+/** @returns undefined: nothing is asked for. */
+export function completeTableChoice(options: TableOptions): TableChoice | undefined {
+  const { parquetCodec, rowGroupBytes, rowGroupRows } = options;
   const compression = parquetCodec && askedCodec(parquetCodec);
-  return { compression, rowGroupBytes: rowGroupBytes ?? USUAL_ROW_GROUP_BYTES, rowGroupRows };
+  const isAsked = [compression, rowGroupBytes, rowGroupRows].some((value) => value !== undefined);
+  return isAsked ? { compression, rowGroupBytes, rowGroupRows } : undefined;
 }
 
 function askedCodec(asked: ParquetCompression): TableWriteSpec {
@@ -43,7 +46,10 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
   const table = inputs.find(holdsRows);
   if (table === undefined) {
     if (output !== undefined && spec.cut.shards === undefined) refuseOtherFormats(output, undefined);
-    return;
+    if (spec.write.tableChoice === undefined) return;
+    throw new UsageError(
+      'no input is a Parquet file: leave out `parquetCodec`, `rowGroupBytes` and `rowGroupRows`, or give Parquet files alone',
+    );
   }
   const holds = `${table.path} holds Parquet data, and`;
   if (spec.write.compression !== undefined)
@@ -56,6 +62,5 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
 
 /** How rows are written, once the footers of the inputs are read. */
 export function withTable(write: WriteSpec, table: ReadSpec['table']): WriteSpec {
-  if (table === undefined || write.tableChoice === undefined) return write;
-  return { ...write, table: completeTable(write.tableChoice, table.codec) };
+  return table === undefined ? write : { ...write, table: completeTable(write.tableChoice, table.codec) };
 }

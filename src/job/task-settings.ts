@@ -57,13 +57,13 @@ export async function openPiles(
   onProfile: OnProfile,
   releases: Release[],
 ): Promise<OpenedPiles> {
-  const { threads, arenaBytes } = await threadsOfPass2(pass1, plan, storage.ramPool, piles, onProfile, releases);
+  const { threads, ...bytes } = await threadsOfPass2(pass1, plan, storage.ramPool, piles, onProfile, releases);
   const { jobName, control } = threads;
   const { bufferBytes, readBytes, outputBytes } = plan.memory;
   const settings = {
     jobName,
     control: control.buffer,
-    arenaBytes,
+    ...bytes,
     bufferBytes,
     readBytes,
     outputBytes,

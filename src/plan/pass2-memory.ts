@@ -17,6 +17,8 @@ export interface Pass2Memory {
   readonly workers: number;
   /** The size that each worker's arena may reach. */
   readonly arenaBytes: number;
+  /** What pages of columns may take beside it; 0: there are no columns. */
+  readonly columnBytes: number;
   /** Further bytes that all arenas together may take. */
   readonly spareBytes: number;
 }
@@ -31,24 +33,21 @@ export function planPass2(
   poolBytes: number,
   longestRecordBytes: number,
 ): Pass2Memory | undefined {
-  const { workers, pass2ArenaBytes, columnBytes } = plan;
+  const { workers, pass2ArenaBytes } = plan;
   const availableBytes = budgetBytes - poolBytes;
-  // A thread takes it when it needs it.
-  const besideBytes = columnBytes === 0 ? 0 : columnBytes + COPIES_OF_ROW * longestRecordBytes;
-  const spareBeside = (threads: number, arenaBytes: number) =>
-    plan.pass2MayGrow ? Math.max(0, availableBytes - threads * arenaBytes) : threads * besideBytes;
+  const columnBytes = plan.columnBytes === 0 ? 0 : plan.columnBytes + COPIES_OF_ROW * longestRecordBytes;
+  const fitted = (threads: number, arenaBytes: number): Pass2Memory => {
+    const takenBytes = threads * (arenaBytes + columnBytes);
+    const spareBytes = plan.pass2MayGrow ? Math.max(0, availableBytes - takenBytes) : 0;
+    return { workers: threads, arenaBytes, columnBytes, spareBytes };
+  };
   const neededBytes = arenaBytesForRecord(plan, longestRecordBytes);
-  if (
-    neededBytes <= pass2ArenaBytes &&
-    (besideBytes === 0 || workers * (pass2ArenaBytes + besideBytes) <= availableBytes)
-  ) {
-    return { workers, arenaBytes: pass2ArenaBytes, spareBytes: spareBeside(workers, pass2ArenaBytes) };
-  }
-  const affordable = Math.min(workers, Math.floor(availableBytes / (neededBytes + besideBytes)));
+  const isPlanned = columnBytes === 0 || workers * (pass2ArenaBytes + columnBytes) <= availableBytes;
+  if (neededBytes <= pass2ArenaBytes && isPlanned) return fitted(workers, pass2ArenaBytes);
+  const affordable = Math.min(workers, Math.floor(availableBytes / (neededBytes + columnBytes)));
   if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) return undefined;
-  const roomy = Math.min(Math.floor(availableBytes / affordable) - besideBytes, LARGEST_ARENA_BYTES);
-  const arenaBytes = Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy);
-  return { workers: affordable, arenaBytes, spareBytes: spareBeside(affordable, arenaBytes) };
+  const roomy = Math.min(Math.floor(availableBytes / affordable) - columnBytes, LARGEST_ARENA_BYTES);
+  return fitted(affordable, Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy));
 }
 
 /** A long row is copied to be split into its columns; each of these and a page have a copy of it, too. */
@@ -127,7 +126,7 @@ interface RescatterBytes {
 /** @param outputBytes of one output buffer. */
 export function planRescatter(
   totals: Pick<PileTotals, 'records' | 'recordBytes'>,
-  { workers, arenaBytes, spareBytes }: Pass2Memory,
+  { workers, arenaBytes, spareBytes }: Omit<Pass2Memory, 'columnBytes'>,
   outputBytes: number,
 ): RescatterBytes {
   const roomOf = (byteLength: number) => Math.min(byteLength, LARGEST_ARENA_BYTES) - OUTPUT_BUFFER_COUNT * outputBytes;

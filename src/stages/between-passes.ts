@@ -196,7 +196,7 @@ interface MemoryOfPass1 {
   readonly control: JobControl;
 }
 
-interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes'> {
+interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes' | 'columnBytes'> {
   readonly needsNewThreads: boolean;
 }
 
@@ -218,11 +218,13 @@ export function fitPass2(
       `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget${beside}; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,
     );
   }
-  const { workers, arenaBytes, spareBytes } = fitted;
+  const { workers, arenaBytes, columnBytes, spareBytes } = fitted;
   const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;
   control.setSpare(spareBytes);
-  const canStay = grownBytes <= 0 && workers === memory.workers && arenaBytes >= memory.pass2ArenaBytes;
-  return { workers, arenaBytes, needsNewThreads: !canStay };
+  // What pass 1 took for columns is there for those of pass 2.
+  const hasGrown = grownBytes > workers * columnBytes;
+  const canStay = !hasGrown && workers === memory.workers && arenaBytes >= memory.pass2ArenaBytes;
+  return { workers, arenaBytes, columnBytes, needsNewThreads: !canStay };
 }
 
 /** The threads of pass 1, or new ones if `fitPass2` says so. */
@@ -233,12 +235,12 @@ export async function threadsOfPass2(
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],
-): Promise<{ readonly threads: Threads; readonly arenaBytes: number }> {
+): Promise<Pick<FittedMemory, 'arenaBytes' | 'columnBytes'> & { readonly threads: Threads }> {
   const { control } = threads;
-  const { workers, arenaBytes, needsNewThreads } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
-  if (!needsNewThreads) return { threads, arenaBytes };
+  const { workers, needsNewThreads, ...bytes } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
+  if (!needsNewThreads) return { threads, ...bytes };
   await threads.pool.destroy();
   const threadCount = inline ? 0 : workers;
   const others = await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases);
-  return { threads: others, arenaBytes };
+  return { threads: others, ...bytes };
 }

@@ -17,7 +17,12 @@ describe('planPass2', () => {
     const plan = planMemory(usualNeed);
     const { workers, pass2ArenaBytes: arenaBytes } = plan;
     const spareBytes = usualNeed.budgetBytes - workers * arenaBytes;
-    expect(planPass2(plan, usualNeed.budgetBytes, 0, 4000)).toEqual({ workers, arenaBytes, spareBytes });
+    expect(planPass2(plan, usualNeed.budgetBytes, 0, 4000)).toEqual({
+      workers,
+      arenaBytes,
+      columnBytes: 0,
+      spareBytes,
+    });
   });
 
   it('gives every thread room for the longest record, within the budget, or refuses it', () => {
@@ -38,6 +43,21 @@ describe('planPass2', () => {
         expect(fitted.arenaBytes).toBeLessThanOrEqual(mostBytes);
         const promised = poolBytes + fitted.workers * fitted.arenaBytes + fitted.spareBytes;
         expect(promised).toBeLessThanOrEqual(need.budgetBytes);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('gives every thread room for pages of columns and the copies of a long row, within the budget', () => {
+    const columns = logarithmic(1, 2 ** 30);
+    fc.assert(
+      fc.property(anyNeed, columns, recordBytes, (need, columnBytes, longest) => {
+        const plan = planMemory({ ...need, columnBytes });
+        const fitted = planPass2(plan, need.budgetBytes, plan.ramPoolBytes, longest);
+        if (fitted === undefined) return;
+        expect(fitted.columnBytes).toBeGreaterThanOrEqual(columnBytes + longest);
+        const ofThreads = fitted.workers * (fitted.arenaBytes + fitted.columnBytes);
+        expect(plan.ramPoolBytes + ofThreads + fitted.spareBytes).toBeLessThanOrEqual(need.budgetBytes);
       }),
       { numRuns: 2000 },
     );

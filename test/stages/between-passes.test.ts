@@ -20,7 +20,8 @@ function fitted(longestRecordBytes: number, takenBytes = 0) {
 describe('fitPass2', () => {
   it('keeps the threads if their arenas hold the longest record', () => {
     const { control, ...fit } = fitted(4000);
-    expect(fit).toEqual({ workers: memory.workers, arenaBytes: memory.pass2ArenaBytes, needsNewThreads: false });
+    const { workers, pass2ArenaBytes: arenaBytes } = memory;
+    expect(fit).toEqual({ workers, arenaBytes, columnBytes: 0, needsNewThreads: false });
     expect(control.spareBytes).toBe(usualNeed.budgetBytes - memory.workers * memory.pass2ArenaBytes);
   });
 
@@ -37,6 +38,19 @@ describe('fitPass2', () => {
   it('needs new threads if arenas have grown in pass 1, because only the end of a thread frees its arena', () => {
     expect(memory.pass1SpareBytes).toBeGreaterThan(MIB);
     expect(fitted(4000, MIB)).toMatchObject({ workers: memory.workers, needsNewThreads: true });
+  });
+
+  it('keeps the threads if pass 1 took no more for columns than pass 2 needs for them', () => {
+    const need = { ...usualNeed, columnBytes: MIB };
+    const plan = planMemory(need);
+    const fitOf = (takenBytes: number) => {
+      const control = JobControl.create([], plan.pass1SpareBytes);
+      control.takeSpare(takenBytes);
+      const piles = scatteredPiles([], emptyTotals(plan.pileCount), 100);
+      return fitPass2({ memory: plan, memoryNeed: need, ramPool: undefined, control }, piles);
+    };
+    expect(fitOf(plan.workers * MIB)).toMatchObject({ workers: plan.workers, needsNewThreads: false });
+    expect(fitOf((plan.workers + 1) * MIB)).toMatchObject({ workers: plan.workers, needsNewThreads: true });
   });
 
   it('needs new threads, and fewer, if the longest record needs larger arenas', () => {

@@ -47,7 +47,7 @@ export class ColumnMemory {
   readonly wasm: ColumnFunctions;
   readonly #control: Pick<JobControl, 'takeSpare' | 'giveSpare'>;
   readonly #memory: WebAssembly.Memory;
-  readonly #allowanceBytes: number;
+  #allowanceBytes: number;
   #allocatedBytes = 0;
   #spareBytes = 0;
   #bytes: Uint8Array;
@@ -69,6 +69,11 @@ export class ColumnMemory {
   get bytes(): Uint8Array {
     if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = new Uint8Array(this.#memory.buffer);
     return this.#bytes;
+  }
+
+  /** @param byteLength what all of it may take without asking. It may have taken spare memory before. */
+  allow(byteLength: number): void {
+    this.#allowanceBytes = Math.max(this.#allowanceBytes, byteLength - this.#spareBytes);
   }
 
   /** What its regions take. */

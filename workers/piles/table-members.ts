@@ -21,6 +21,7 @@ export function tableMembers(
   };
   const { control } = threadStateOf(job);
   const memory = columnMemoryOf(job);
+  memory.allow(job.columnBytes);
   const writer = new RowGroupWriter({ memory, control, schema, spec, spill: { gate: disk.gate, newPath } });
   return {
     endsWithBuffer: false,

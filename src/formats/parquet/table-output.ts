@@ -21,18 +21,17 @@ export interface WrittenTable {
 export interface TableChoice {
   /** Undefined: the codec of the first input, at its usual level. */
   readonly compression: TableWriteSpec | undefined;
-  readonly rowGroupBytes: number;
+  /** Undefined: `USUAL_ROW_GROUP_BYTES`. */
+  readonly rowGroupBytes: number | undefined;
   readonly rowGroupRows: number | undefined;
 }
 
 /** What programs write that were not told a size. */
-export const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
+const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 
 /** @param codecOfInput undefined: the inputs have no rows. */
-export function completeTable(
-  { compression, rowGroupBytes, rowGroupRows }: TableChoice,
-  codecOfInput: PageCodec | undefined,
-): TableOutput {
+export function completeTable(choice: TableChoice | undefined, codecOfInput: PageCodec | undefined): TableOutput {
+  const { compression, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice ?? {};
   return { ...(compression ?? pageCompressionOf(writtenFor(codecOfInput))), rowGroupBytes, rowGroupRows };
 }
 
