@@ -268,7 +268,12 @@ export function refuseOtherFormats(output: string, kind: RecordKind['by'] | unde
       `the output ${output}: its name stands for a codec that pileshuf does not write; name it .gz or .zst (${OUTPUT_CODECS.join(' or ')}), or write to standard output and compress that`,
     );
   const format = formatOfEnding.get(endingOf(output))?.output;
-  if (mayHoldRows && format === TABLES) return;
+  if (format === TABLES) {
+    if (mayHoldRows) return;
+    throw new UsageError(
+      `the output ${output}: its name stands for Parquet, which only Parquet files become; name it after its records, such as .jsonl or .csv`,
+    );
+  }
   if (format !== undefined)
     throw new UsageError(
       `the output ${output}: its name stands for ${format}, which pileshuf does not write; name it after its records, such as .jsonl or .csv, and convert it afterwards`,
@@ -277,6 +282,15 @@ export function refuseOtherFormats(output: string, kind: RecordKind['by'] | unde
   if (expected === undefined || !isBinary(expected) || kind === undefined || kind === expected.by) return;
   throw new UsageError(
     `the output ${output}: its name stands for a format that holds other records; give \`records: { by: '${expected.by}' }\` for inputs of that format, or name it after its records`,
+  );
+}
+
+/** Refuses names of an output of rows that promise lines, or what else it is not. */
+export function requireNameOfRows(output: string): void {
+  const format = formatOfEnding.get(endingOf(output));
+  if (codecOfName(output) === undefined && (format === undefined || format.output === TABLES)) return;
+  throw new UsageError(
+    `the output ${output}: the rows of Parquet files become Parquet, and its name stands for something else; name it .parquet`,
   );
 }
 

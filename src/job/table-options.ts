@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.js';
 import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
-import { refuseOtherFormats } from '../formats/recognition.js';
+import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
 import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
 import type { ParquetCompression } from '../options/values.js';
@@ -51,6 +51,7 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
       'no input is a Parquet file: leave out `parquetCodec`, `rowGroupBytes` and `rowGroupRows`, or give Parquet files alone',
     );
   }
+  if (output !== undefined && spec.cut.shards === undefined) requireNameOfRows(output);
   const holds = `${table.path} holds Parquet data, and`;
   if (spec.write.compression !== undefined)
     throw new UsageError(

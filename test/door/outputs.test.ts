@@ -11,8 +11,12 @@ describe('a name that stands for a format which is not written', () => {
     lines: [line],
   });
   testDoor([
-    ...['x.parquet', 'X.Feather', 'x.orc', 'x.avro', 'x.h5', 'x.xlsx', 'x.zip', 'x.npz', 'x.parquet.gz', 'x.tgz'].map(
-      (name) => refused(name, /the output \S+: its name stands for .+, which pileshuf does not write; name it after/),
+    refused(
+      'x.parquet',
+      /the output x\.parquet: its name stands for Parquet, which only Parquet files become; name it after its records/,
+    ),
+    ...['X.Feather', 'x.orc', 'x.avro', 'x.h5', 'x.xlsx', 'x.zip', 'x.npz', 'x.tgz'].map((name) =>
+      refused(name, /the output \S+: its name stands for .+, which pileshuf does not write; name it after/),
     ),
     ...['x.bz2', 'x.jsonl.xz', 'x.lz4', 'x.bgz', 'x.Z'].map((name) =>
       refused(name, /the output \S+: its name stands for a codec that pileshuf does not write; name it \.gz or \.zst/),

@@ -25,7 +25,8 @@ export type PageToDecode = Pick<
   | 'definitionBytes'
   | 'repetitionBytes'
   | 'isCompressed'
->;
+> &
+  Partial<Pick<PageHeader, 'rows'>>;
 
 /** What decoding needs of a column chunk. */
 export interface ChunkToDecode {
@@ -218,6 +219,9 @@ export class LeafReader {
       repetitions = this.#take(valueCount, 'repetition levels', this.#pageRegions);
       at = this.#decodeLevels('repetition', page, { from: at, to, count: valueCount }, maxRepetition, repetitions);
       rowStarts = this.#memory.wasm.levelCount.value;
+    }
+    if (page.rows !== undefined && page.rows !== rowStarts) {
+      throw new PageError(`${counted(rowStarts, 'row')} begin in it; its header claims ${page.rows}`);
     }
     if (page.kind === 'data2') at = region.address + page.repetitionBytes;
     let definitions = 0;

@@ -49,7 +49,7 @@ interface AppendedString {
   readonly text: string;
 }
 
-/** Distances lead forward alone, so new strings have place at the end, and the old ones stay unused. */
+/** Distances lead forward alone, so strings of another length have place at the end, and the old ones stay unused. */
 function withStrings(message: Buffer, appended: readonly AppendedString[]): Buffer {
   const start = startOf(message);
   const end = start + message.readUInt32LE(start - 4);
@@ -58,6 +58,11 @@ function withStrings(message: Buffer, appended: readonly AppendedString[]): Buff
   let place = end;
   for (const { distance, text } of appended) {
     const bytes = Buffer.from(text);
+    const oldPlace = distance + message.readUInt32LE(distance);
+    if (message.readUInt32LE(oldPlace) === bytes.byteLength) {
+      bytes.copy(message, oldPlace + 4);
+      continue;
+    }
     // A NUL ends it, and the message has a multiple of 8 bytes.
     const piece = Buffer.alloc(Math.ceil((4 + bytes.byteLength + 1) / 8) * 8);
     piece.writeUInt32LE(bytes.byteLength);

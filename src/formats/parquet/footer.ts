@@ -175,14 +175,19 @@ function readRowCount(reader: ThriftReader): number {
   return rows;
 }
 
+/** No header of a dictionary page is longer. */
+const DICTIONARY_HEADER_BYTES = 100;
+
 /**
  * How many bytes longer a column chunk may be than the footer says: parquet-mr before 1.2.9 did not count the header of the
  * dictionary page. What is read too much does no harm, because the number of values says where a chunk ends.
  */
 function paddingBytesOf(createdBy: string): number {
+  // The first ones did not say their version.
+  if (/^parquet-mr(?! version)/.test(createdBy)) return DICTIONARY_HEADER_BYTES;
   const [, minor, patch] = /^parquet-mr version 1\.(\d+)\.(\d+)/.exec(createdBy) ?? [];
   if (minor === undefined) return 0;
-  return Number(minor) < 2 || (Number(minor) === 2 && Number(patch) < 9) ? 100 : 0;
+  return Number(minor) < 2 || (Number(minor) === 2 && Number(patch) < 9) ? DICTIONARY_HEADER_BYTES : 0;
 }
 
 function withPadding(group: RowGroup, paddingBytes: number, endOfData: number): RowGroup {

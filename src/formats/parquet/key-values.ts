@@ -163,29 +163,45 @@ function areAllWhole(kept: KeptColumns): boolean {
   return [...kept.values()].every((isWhole) => isWhole);
 }
 
-/** Where the index of pandas was the numbers of the rows, its metadata says how many they are. */
+/**
+ * Where the index of pandas was the numbers of the rows, its metadata says how many they are. All else stays as it is
+ * written, byte for byte.
+ */
 export function withRowCount(keyValues: Uint8Array | undefined, rows: number): Uint8Array | undefined {
-  const pairs = readKeyValues(keyValues);
-  const withRows = (key: string, value: string) => (key === PANDAS ? (withRange(value, rows) ?? value) : value);
-  const ranges = pairs.map(({ key, value = '' }) => (key === PANDAS ? withRange(value, rows) : undefined));
-  if (ranges.every((range) => range === undefined)) return keyValues;
-  const changed = pairs.map((pair, i) => {
+  let isChanged = false;
+  const withRows = (key: string, value: string) => (key === PANDAS ? withRange(value, rows) : value);
+  const pairs = readKeyValues(keyValues).map((pair) => {
     const { key, value = '' } = pair;
-    const text = key === ARROW ? withArrowMetadata(value, withRows) : ranges[i];
-    return text === undefined ? pair : pairOf(key, text);
+    const text = (key === ARROW ? withArrowMetadata(value, withRows) : withRows(key, value)) ?? value;
+    if (text === value) return pair;
+    isChanged = true;
+    return pairOf(key, text);
   });
-  return encodePairs(changed);
+  return isChanged ? encodePairs(pairs) : keyValues;
 }
 
-/** @returns undefined: its index is no range of numbers. */
-function withRange(text: string, rows: number): string | undefined {
+/** @returns the text as it is, if its index is no range, or one of so many rows. */
+function withRange(text: string, rows: number): string {
   const pandas = parseObject(text);
   const indexColumns = pandas?.['index_columns'];
-  if (!Array.isArray(indexColumns)) return undefined;
-  const isRange = (index: unknown) => objectOf(index)?.['kind'] === 'range';
-  if (!indexColumns.some(isRange)) return undefined;
-  const changed = indexColumns.map((index) => (isRange(index) ? { ...index, start: 0, stop: rows, step: 1 } : index));
-  return JSON.stringify({ ...pandas, index_columns: changed });
+  if (!Array.isArray(indexColumns)) return text;
+  const isWrong = (index: unknown) => objectOf(index)?.['kind'] === 'range' && rowsOfRange(index) !== rows;
+  if (!indexColumns.some(isWrong)) return text;
+  const range: JsonObject = { start: 0, stop: rows, step: 1 };
+  const changed = indexColumns.map((index) => (isWrong(index) ? { ...index, ...range } : index));
+  const expected = JSON.stringify({ ...pandas, index_columns: changed });
+  const edited = text.replace(/\{[^{}]*\}/g, (object) =>
+    isWrong(parseObject(object))
+      ? object.replace(/("(start|stop|step)"\s*:\s*)-?\d+/g, (_, name, field) => `${name}${range[field]}`)
+      : object,
+  );
+  // What looks like a range may be a part of something else, or a name with braces in it.
+  return JSON.stringify(parseObject(edited)) === expected ? edited : expected;
+}
+
+function rowsOfRange(index: unknown): number {
+  const { start, stop, step } = objectOf(index) ?? {};
+  return Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
 }
 
 /** The keys whose values differ; where pandas numbered the rows, it does not count how many they are. */
@@ -198,9 +214,12 @@ export function differingKeys(first: Uint8Array | undefined, other: Uint8Array |
   return keys.filter((key) => one.get(key) !== two.get(key) && !(areRanges && key === ARROW));
 }
 
+/** Rows that no range has. */
+const NO_RANGE = -1;
+
 function comparable(keyValues: Uint8Array | undefined): Map<string, string> {
   return new Map(
-    readKeyValues(keyValues).map(({ key, value = '' }) => [key, (key === PANDAS && withRange(value, 0)) || value]),
+    readKeyValues(keyValues).map(({ key, value = '' }) => [key, key === PANDAS ? withRange(value, NO_RANGE) : value]),
   );
 }
 

@@ -205,6 +205,28 @@ describe('metadata', () => {
     expect(arrow.fields).toEqual(readArrowSchema(ARROW_SCHEMA).fields);
   });
 
+  it('keeps blanks, and changes the digits of a range of other rows alone', () => {
+    const written = (range: string) =>
+      `{"index_columns": [${range}], "columns": [{"name": "{\\"kind\\": \\"range\\"}"}], "creator": {"stop": 2}}`;
+    const table = (range: string) => keyValuesOf({ pandas: written(range) });
+    const range = '{"kind": "range", "name": null, "start" : 10, "stop": 20, "step": 2}';
+    const right = table(range);
+    expect(withRowCount(right, 5)).toBe(right);
+    const changed = '{"kind": "range", "name": null, "start" : 0, "stop": 123, "step": 1}';
+    expect(withRowCount(right, 123)).toEqual(table(changed));
+    const named = readKeyValues(
+      withRowCount(table('{"kind": "range", "name": "{", "start": 0, "stop": 2, "step": 1}'), 3),
+    );
+    expect(JSON.parse(named[0]?.value ?? '')).toMatchObject({ index_columns: [{ name: '{', stop: 3 }] });
+    expect(differingKeys(right, table(changed))).toEqual([]);
+  });
+
+  it('has the size that it had in the schema of Arrow, where the number of digits is the same', () => {
+    const [changed] = readKeyValues(withRowCount(keyValuesOf({ 'ARROW:schema': ARROW_SCHEMA }), 7));
+    expect(changed?.value).toHaveLength(ARROW_SCHEMA.length);
+    expect(readArrowSchema(changed?.value ?? '').metadata).toEqual({ k: 'v', pandas: pandas(['a', 's'], 7) });
+  });
+
   it('stays byte for byte where pandas does not number the rows', () => {
     const writer = new ThriftWriter();
     writer.list(12, 2, (i) =>

@@ -177,6 +177,22 @@ describe('damaged pages', () => {
     expect(read({ encoding: 'DELTA_BYTE_ARRAY' })).toThrow('of type INT64 cannot have this encoding');
   });
 
+  it('of version 2 with other rows than their headers claim are refused', () => {
+    const shape: LeafShape = { path: ['a'], repetitions: ['repeated'], type: 'INT32' };
+    const entries = [[1, 2], [], [3]].flatMap((row) => entriesOf(shape, row));
+    const [page] = makePages(leafOf(shape), entries, { version: 2 });
+    if (page === undefined) throw new RangeError('no page');
+    const read = (rows: number) => () =>
+      joinedRows(
+        [{ leaf: leafOf(shape), codec: 'UNCOMPRESSED', pages: [{ ...page, header: { ...page.header, rows } }] }],
+        {
+          memory: openGuarded(),
+        },
+      );
+    expect(read(3)).not.toThrow();
+    expect(read(2)).toThrow('3 rows begin in it; its header claims 2');
+  });
+
   it('that expand beyond the memory are refused', () => {
     const shape: LeafShape = { path: ['a'], repetitions: ['required'], type: 'BYTE_ARRAY' };
     const rows = Array(900).fill('x'.repeat(5000));
