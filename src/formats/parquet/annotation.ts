@@ -136,13 +136,7 @@ const TYPE_ORDER = 1;
 export function sortOrdersOf({ elements, leaves, columnOrders }: TableSchema): SortOrder[] {
   const orders: SortOrder[] = leaves.map(() => undefined);
   if (columnOrders === undefined) return orders;
-  const kinds: number[] = [];
-  const reader = new ThriftReader(columnOrders, 0, THRIFT.LIST);
-  reader.list((i) =>
-    reader.struct((field) => {
-      kinds[i] = field;
-    }),
-  );
+  const kinds = readColumnOrders(columnOrders);
   const visit = (node: SchemaNode): void => {
     node.children.forEach(visit);
     const leaf = node.leaf === undefined ? undefined : leaves[node.leaf];
@@ -151,6 +145,19 @@ export function sortOrdersOf({ elements, leaves, columnOrders }: TableSchema): S
   };
   visit(readSchema(elements).root);
   return orders;
+}
+
+/** @returns the kind of order of each leaf, 0: none. */
+export function readColumnOrders(columnOrders: Uint8Array): number[] {
+  const kinds: number[] = [];
+  const reader = new ThriftReader(columnOrders, 0, THRIFT.LIST);
+  reader.list((i) => {
+    kinds[i] = 0;
+    reader.struct((field) => {
+      kinds[i] = field;
+    });
+  });
+  return kinds;
 }
 
 function typeOrderOf(annotation: Annotation, type: PhysicalType): SortOrder {

@@ -11,8 +11,10 @@
  * for.
  */
 import { corruptInput, InputError } from '../../errors.js';
-import { ChunkPlaces, type ChunkRules, type RowGroup, readRowGroup, UnsupportedError } from './row-group.js';
-import { readSchema, type TableSchema } from './schema.js';
+import { annotationOf, readColumnOrders } from './annotation.js';
+import { readKeyValues } from './key-values.js';
+import { ChunkPlaces, type RowGroup, readRowGroup, UnsupportedError } from './row-group.js';
+import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftError, ThriftReader } from './thrift.js';
 
 /** Gives bytes [position, position + byteLength) of a file, good until the next call. */
@@ -87,7 +89,7 @@ function readFooterBytes(file: ByteRanges, byteLength: number, path: string, mos
 }
 
 function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFooter {
-  const found: Found = { version: -1, rows: -1, createdBy: '', starts: [], rowsOfGroups: [] };
+  const found: Found = { version: 1, rows: -1, createdBy: '', starts: [], rowsOfGroups: [] };
   const reader = new ThriftReader(bytes);
   reader.struct((field) => {
     if (field === 1) found.version = reader.i32();
@@ -104,16 +106,17 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
   });
   const { version, rows, createdBy, starts, rowsOfGroups, elements, keyValues, columnOrders } = found;
   if (elements === undefined) throw new ThriftError('it has no schema');
-  const { leaves } = readSchema(elements);
+  const { root, leaves } = readSchema(elements);
+  const schema: TableSchema = { version, leaves, elements, keyValues, columnOrders };
+  requireReadable(schema, root);
   const firstRows = [0];
   for (const [i, count] of rowsOfGroups.entries()) firstRows.push((firstRows[i] ?? 0) + count);
   const sum = firstRows.at(-1) ?? 0;
   // Some programs do not count them there.
   if (rows !== 0 && sum !== rows) throw new ThriftError(`it claims ${rows} rows, and its row groups ${sum}`);
-  const rules: ChunkRules = { leaves, endOfData };
   const paddingBytes = paddingBytesOf(createdBy);
   return {
-    schema: { version, leaves, elements, keyValues, columnOrders },
+    schema,
     rows: sum,
     createdBy,
     rowGroupCount: starts.length,
@@ -121,8 +124,9 @@ function parseFooter(bytes: Uint8Array, endOfData: number, path: string): FileFo
     rowGroups: function* (first = 0, end = starts.length) {
       const chunks = new ChunkPlaces();
       for (let i = first; i < end; i += 1) {
+        const counts = { firstRow: firstRows[i] ?? 0, rows: rowsOfGroups[i] ?? 0 };
         const group = inFile(path, `row group ${i}`, () =>
-          readRowGroup(bytes, starts[i] ?? 0, { firstRow: firstRows[i] ?? 0, rows: rowsOfGroups[i] ?? 0 }, rules),
+          readRowGroup(bytes, starts[i] ?? 0, counts, leaves, endOfData),
         );
         if (end - first === starts.length) chunks.add(group.columns);
         yield withPadding(group, paddingBytes, endOfData);
@@ -141,6 +145,18 @@ interface Found {
   elements?: Uint8Array;
   keyValues?: Uint8Array;
   columnOrders?: Uint8Array;
+}
+
+/** So that what is carried as bytes may be read at any time. */
+function requireReadable({ elements, leaves, keyValues, columnOrders }: TableSchema, root: SchemaNode): void {
+  const visit = (node: SchemaNode): void => {
+    annotationOf(elements, node);
+    node.children.forEach(visit);
+  };
+  visit(root);
+  readKeyValues(keyValues);
+  const orders = columnOrders === undefined ? leaves.length : readColumnOrders(columnOrders).length;
+  if (orders !== leaves.length) throw new ThriftError(`it claims ${orders} column orders of ${leaves.length} columns`);
 }
 
 /** Copied, so that it keeps no footer in memory. */

@@ -65,32 +65,23 @@ export function readPageHeader(bytes: Uint8Array, at: number): { header: PageHea
   }
 }
 
-/** What the header of a page of one kind says; -1: nothing. */
-interface Claims {
-  field: number;
-  valueCount: number;
-  encoding: number;
-  definitionEncoding: number;
-  repetitionEncoding: number;
+/** What the field that describes a page of one kind says; -1: nothing. */
+class Claims {
+  readonly field: number;
+  valueCount = -1;
+  encoding = -1;
+  definitionEncoding: number = ENCODINGS.RLE;
+  repetitionEncoding: number = ENCODINGS.RLE;
   rows: number | undefined;
   nullCount: number | undefined;
-  definitionBytes: number;
-  repetitionBytes: number;
-  isCompressed: boolean;
-}
+  definitionBytes = 0;
+  repetitionBytes = 0;
+  isCompressed = true;
 
-const NOTHING_CLAIMED: Claims = {
-  field: 0,
-  valueCount: -1,
-  encoding: -1,
-  definitionEncoding: ENCODINGS.RLE,
-  repetitionEncoding: ENCODINGS.RLE,
-  rows: undefined,
-  nullCount: undefined,
-  definitionBytes: 0,
-  repetitionBytes: 0,
-  isCompressed: true,
-};
+  constructor(field: number) {
+    this.field = field;
+  }
+}
 
 /** The field that describes a page of each kind. */
 const FIELD_OF_KIND = { data: 5, dictionary: 7, data2: 8 } as const;
@@ -98,7 +89,7 @@ const FIELD_OF_KIND = { data: 5, dictionary: 7, data2: 8 } as const;
 function parse(reader: ThriftReader): PageHeader {
   let [type, compressedBytes, uncompressedBytes] = [-1, -1, -1];
   let crc: number | undefined;
-  let claims = NOTHING_CLAIMED;
+  let claims = new Claims(0);
   reader.struct((field) => {
     if (field === 1) type = reader.i32();
     else if (field === 2) uncompressedBytes = reader.i32();
@@ -144,7 +135,7 @@ function requireLevelBytes(definitionBytes: number, repetitionBytes: number, pag
 
 /** Of a data page (version 1) or a dictionary page, which has the first two fields. */
 function readClaims(reader: ThriftReader, field: number): Claims {
-  const claims: Claims = { ...NOTHING_CLAIMED, field };
+  const claims = new Claims(field);
   reader.struct((each) => {
     if (each === 1) claims.valueCount = reader.i32();
     else if (each === 2) claims.encoding = reader.i32();
@@ -156,7 +147,7 @@ function readClaims(reader: ThriftReader, field: number): Claims {
 }
 
 function readClaims2(reader: ThriftReader, field: number): Claims {
-  const claims: Claims = { ...NOTHING_CLAIMED, field };
+  const claims = new Claims(field);
   reader.struct((each) => {
     if (each === 1) claims.valueCount = reader.i32();
     else if (each === 2) claims.nullCount = reader.i32();

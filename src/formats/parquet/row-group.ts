@@ -26,13 +26,6 @@ export interface RowGroup {
   readonly byteLength: number;
 }
 
-/** What the chunks of a file are checked against. */
-export interface ChunkRules {
-  readonly leaves: readonly Leaf[];
-  /** Where column chunks must end. */
-  readonly endOfData: number;
-}
-
 /** Behind the magic bytes. */
 const LEAST_START = 4;
 /** Of a page with its header. */
@@ -41,15 +34,16 @@ const MOST_PAGE_VALUES = 2 ** 31;
 
 /**
  * @param at where its struct begins in the bytes of the footer.
+ * @param endOfData in the file, where all column chunks must end.
  * @throws ThriftError whose message begins with the column, or says what is wrong with the row group.
  */
 export function readRowGroup(
   footer: Uint8Array,
   at: number,
   { firstRow, rows }: Pick<RowGroup, 'firstRow' | 'rows'>,
-  rules: ChunkRules,
+  leaves: readonly Leaf[],
+  endOfData: number,
 ): RowGroup {
-  const { leaves, endOfData } = rules;
   const columns: ColumnChunk[] = [];
   const reader = new ThriftReader(footer, at);
   reader.struct((field) => {
@@ -81,26 +75,18 @@ function inColumn<Result>(leaf: Leaf, read: () => Result): Result {
 }
 
 /** What the fields say; -1: nothing. */
-interface Claims {
-  type: number;
-  codec: number;
-  valueCount: number;
-  uncompressedBytes: number;
-  byteLength: number;
-  dataStart: number;
-  dictionaryStart: number;
+class Claims {
+  type = -1;
+  codec = -1;
+  valueCount = -1;
+  uncompressedBytes = -1;
+  byteLength = -1;
+  dataStart = -1;
+  dictionaryStart = -1;
 }
 
 function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
-  const claims: Claims = {
-    type: -1,
-    codec: -1,
-    valueCount: -1,
-    uncompressedBytes: -1,
-    byteLength: -1,
-    dataStart: -1,
-    dictionaryStart: -1,
-  };
+  const claims = new Claims();
   let otherFile = '';
   let isEncrypted = false;
   reader.struct((field) => {

@@ -48,26 +48,20 @@ export function selectColumns(schema: TableSchema, columns: readonly string[], p
       ...schema,
       elements: cutElements,
       leaves: readSchema(cutElements).leaves,
-      columnOrders: cutOrders(columnOrders, leaves.length, isSelected),
+      columnOrders: cutOrders(columnOrders, isSelected),
       keyValues: cutPairs,
     },
     cut,
   };
 }
 
-function cutOrders(
-  orders: Uint8Array | undefined,
-  leafCount: number,
-  isSelected: (leaf: number) => boolean,
-): Uint8Array | undefined {
+function cutOrders(orders: Uint8Array | undefined, isSelected: (leaf: number) => boolean): Uint8Array | undefined {
   if (orders === undefined) return undefined;
   const kept: Uint8Array[] = [];
   const reader = new ThriftReader(orders, 0, THRIFT.LIST);
-  const count = reader.list((leaf) => {
-    const { bytes } = reader.raw();
-    if (isSelected(leaf)) kept.push(bytes);
+  reader.list((leaf) => {
+    if (isSelected(leaf)) kept.push(reader.raw().bytes);
   });
-  if (count !== leafCount) return undefined;
   const writer = new ThriftWriter();
   writer.list(THRIFT.STRUCT, kept.length, (i) => writer.raw(THRIFT.STRUCT, kept[i] ?? NO_ORDER));
   return writer.take();

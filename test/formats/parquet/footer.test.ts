@@ -1,7 +1,9 @@
 /** Footers: what they say, and what they may not. */
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
+import { sortOrdersOf } from '#src/formats/parquet/annotation.js';
 import { type FileFooter, readFooter } from '#src/formats/parquet/footer.js';
+import { unify } from '#src/formats/parquet/reconcile.js';
 import { THRIFT, ThriftWriter } from '#src/formats/parquet/thrift.js';
 import { drawsFor } from '../../fixtures/draws.js';
 import { atScale } from '../../fixtures/scale.js';
@@ -30,7 +32,11 @@ function open(file: Buffer): FileFooter {
 }
 
 function readAll(file: Buffer): void {
-  for (const _ of open(file).rowGroups());
+  const { schema, rowGroups } = open(file);
+  // What is carried as bytes is read at any time.
+  sortOrdersOf(schema);
+  unify(table, schema);
+  for (const _ of rowGroups());
 }
 
 /** The file with other claims of the second chunk of the first row group. */
@@ -101,6 +107,11 @@ describe('readFooter', () => {
       'a footer larger than the file',
       Buffer.concat([Buffer.from('PAR1'), Buffer.from([255, 255, 255, 127]), Buffer.from('PAR1')]),
       /^in: byte 4 claims a footer of 2147483647 bytes in a file of 12$/,
+    ],
+    [
+      'too few column orders',
+      fileOf({ ...table, columnOrders: columnOrdersOf(1) }, groups),
+      /^in: its footer: it claims 1 column orders of 2 columns$/,
     ],
     ['no schema', Buffer.from('PAR1\0\x01\0\0\0PAR1', 'latin1'), /^in: its footer: it has no schema$/],
     [
