@@ -39,7 +39,7 @@ const SMALLEST_FRAME = Buffer.from('28b52ffd200109000061', 'hex');
 
 /** Call it once a thread, before its first page. */
 export async function loadPageCodecs(): Promise<void> {
-  expandZstd ??= zstdWorksHere() ? zstdExpander.expand : expandBy(await wasmDecoder());
+  expandZstd ??= zstdWorksHere() ? zstdExpander.expand : expandInPieces(await wasmDecoder());
 }
 
 function zstdWorksHere(): boolean {
@@ -51,7 +51,8 @@ function zstdWorksHere(): boolean {
   }
 }
 
-function expandBy(decoder: SynchronousZstdDecoder): Expand {
+/** Where nothing decodes a frame at once. */
+export function expandInPieces(decoder: SynchronousZstdDecoder): Expand {
   return (bytes, target) => {
     const frame = decoder.open();
     try {

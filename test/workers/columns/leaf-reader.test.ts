@@ -5,6 +5,7 @@ import { PAGE_CODECS, type PageCodec } from '#src/formats/parquet/page-codec.js'
 import { loadPageCodecs } from '#workers/columns/page-codecs.js';
 import { canWriteZstd } from '../../fixtures/can-write-zstd.ts';
 import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
+import { hadoopLz4 } from '../../fixtures/parquet/compress-blocks.ts';
 import { encodingsOf } from '../../fixtures/parquet/encode-values.ts';
 import { makePages, type PageOptions } from '../../fixtures/parquet/make-pages.ts';
 import type { LeafShape, NestedValue } from '../../fixtures/parquet/rows-of-leaves.ts';
@@ -59,15 +60,15 @@ describe('a leaf', () => {
   for (const { type, width, encoding } of CASES) {
     const typeLength = type === 'INT96' ? 0 : width;
     it(`of ${type}${typeLength || ''} in ${encoding}: required, optional, in lists of lists`, () => {
-      const values = valuesOf(type, width, 400);
-      const options = { encoding, entriesPerPage: 150 };
+      const values = valuesOf(type, width, 200);
+      const options = { encoding, entriesPerPage: 80 };
       const shape = { path: ['a'], type, typeLength };
       expectRows({ ...shape, repetitions: ['required'] }, values, options);
       const withNulls = values.map((value, i) => (i % 7 === 3 ? null : value));
       for (const version of [1, 2] as const) {
         expectRows({ ...shape, repetitions: ['optional'] }, withNulls, { ...options, version });
       }
-      const lists = Array.from({ length: 60 }, (_, i): NestedValue => {
+      const lists = Array.from({ length: 40 }, (_, i): NestedValue => {
         if (i % 11 === 5) return null;
         return Array.from({ length: i % 4 }, (_, j) => withNulls.slice(3 * i + j, 3 * i + 2 * j));
       });
@@ -95,6 +96,19 @@ describe('a leaf', () => {
       }
     });
   }
+
+  it('is read from a page of LZ4 with several blocks in a frame, as Hadoop makes of large ones', () => {
+    const shape: LeafShape = { path: ['a'], repetitions: ['required'], type: 'INT64' };
+    const entries = Array.from({ length: 999 }, (_, i) => entriesOf(shape, i % 60));
+    const [page] = makePages(leafOf(shape), entries.flat(), {});
+    if (page === undefined) throw new RangeError('no page');
+    const [a, b, c] = [page.body.subarray(0, 1000), page.body.subarray(1000, 1001), page.body.subarray(1001)];
+    for (const frames of [[[a, b, c]], [[a], [b, c]], [[a, b], [c]]]) {
+      const pages = [{ header: page.header, body: hadoopLz4(frames) }];
+      const read = joinedRows([{ leaf: leafOf(shape), codec: 'LZ4', pages }], { memory: shared });
+      expect(Buffer.concat(read).equals(page.body)).toBe(true);
+    }
+  });
 
   it('is read from an old page of LZ4 without a frame', () => {
     const leaf = leafOf(text);
