@@ -4,10 +4,12 @@ import type { ColumnMemory, Region } from './column-memory.js';
 /** Allocators round up little requests; growing by a byte each time would copy everything each time. */
 const LEAST_BYTES = 256;
 
+const NONE: Region = { address: 0, byteLength: 0 };
+
 /** A region that is replaced by a larger one when more is needed. */
 export class GrownRegion {
   readonly #memory: ColumnMemory;
-  #region: Region = { address: 0, byteLength: 0 };
+  #region: Region = NONE;
 
   constructor(memory: ColumnMemory) {
     this.#memory = memory;
@@ -23,27 +25,38 @@ export class GrownRegion {
 
   /**
    * @param keptBytes of what it holds stay; the others need not.
-   * @param usualBytes it grows by halves up to so many, and beyond them to what is needed.
+   * @param usualBytes it grows by halves up to so many, if there is memory, and beyond them to what is needed.
    * @throws UsageError ERR_MEMORY_BUDGET
    */
   ensure(neededBytes: number, keptBytes = 0, usualBytes = 0): number {
     if (neededBytes <= this.byteLength) return this.address;
     const byteLength = Math.max(neededBytes, Math.min(usualBytes, Math.ceil(1.5 * this.byteLength)), LEAST_BYTES);
     if (keptBytes === 0) this.release();
-    const region = this.#memory.allocate(byteLength);
+    const region = this.#memory.allocate(byteLength) ?? this.#memory.allocate(neededBytes);
     if (region === undefined)
       throw new UsageError(
-        `no memory for ${byteLength} bytes of a column beside the others of its row group; raise \`memory\`, or use fewer \`workers\``,
+        `no memory for ${neededBytes} bytes of a column beside the others of its row group; raise \`memory\`, or use fewer \`workers\``,
         'ERR_MEMORY_BUDGET',
       );
+    this.#replace(region, keptBytes);
+    return region.address;
+  }
+
+  /** What a long value has made larger than `mostBytes` becomes as small as usual. */
+  trim(mostBytes: number, keptBytes: number, usualBytes: number): void {
+    if (this.byteLength <= mostBytes) return;
+    const region = this.#memory.allocate(usualBytes);
+    if (region !== undefined) this.#replace(region, keptBytes);
+  }
+
+  #replace(region: Region, keptBytes: number): void {
     if (keptBytes > 0) this.#memory.wasm.copy(region.address, this.address, keptBytes);
     this.release();
     this.#region = region;
-    return region.address;
   }
 
   release(): void {
     if (this.byteLength > 0) this.#memory.release(this.#region);
-    this.#region = { address: 0, byteLength: 0 };
+    this.#region = NONE;
   }
 }

@@ -48,7 +48,7 @@ type Word = (typeof WORDS)[number];
 const OFFSETS = Object.fromEntries(WORDS.map((word, i) => [word, 4 * i])) as Readonly<Record<Word, number>>;
 
 const MODES = { sampling: 0, raw: 1, indexed: 2 } as const;
-export const MOST_DICTIONARY_ENTRIES = 65536;
+export const MOST_DICTIONARY_ENTRIES = 32768;
 
 /** Values that decide. */
 const SAMPLE_VALUES = 4096;
@@ -70,7 +70,10 @@ const PAGE_TYPES = { data: 0, dictionary: 2 } as const;
 export interface LeafWorkshop {
   readonly memory: ColumnMemory;
   readonly compressor: PageCompressor;
+  /** For a page that is being encoded. */
   readonly area: GrownRegion;
+  /** For the values of a batch that become indexes. */
+  readonly scratch: GrownRegion;
 }
 
 export interface FinishedChunk {
@@ -145,34 +148,45 @@ export class LeafEncoder {
       const entries = this.#get('entries') + newEntries;
       const isFull = entries > newEntries && valueBytes + entries * levels > this.#pageBytes;
       if (mode === MODES.sampling && (isFull || this.#get('valueCount') >= SAMPLE_VALUES)) this.#decide(false);
-      else if (mode === MODES.indexed && this.#isDictionaryFull()) {
+      else if (mode === MODES.indexed && this.#isDictionaryOver(batchBytes)) {
         this.#finishPage(rows, pages);
         this.#set('mode', MODES.raw);
       } else if (isFull) this.#finishPage(rows, pages);
       else {
         this.#makeRoom(valueBytes, levels === 0 ? 0 : entries);
-        if (mode === MODES.indexed) this.#growDictionary(batchBytes, newEntries);
+        if (mode === MODES.indexed) {
+          this.#growDictionary(batchBytes, newEntries);
+          this.#workshop.scratch.ensure(batchBytes);
+        }
         return;
       }
     }
   }
 
-  #isDictionaryFull(): boolean {
+  /** It is full, or long values come. */
+  #isDictionaryOver(batchBytes: number): boolean {
     return (
+      (this.#get('width') === 0 && batchBytes > dictionaryLimitOf(this.#pageBytes)) ||
       this.#get('dictionaryBytes') > dictionaryLimitOf(this.#pageBytes) ||
       this.#get('dictionaryCount') > MOST_DICTIONARY_ENTRIES
     );
   }
 
   #makeRoom(valueBytes: number, entries: number): void {
-    this.#set('values', this.#values.ensure(valueBytes, this.#get('valueBytes'), this.#pageBytes));
-    this.#set('valueCapacity', this.#values.byteLength);
-    if (entries === 0) return;
+    this.#values.ensure(valueBytes, this.#get('valueBytes'), this.#pageBytes);
     const kept = this.#get('entries');
-    this.#set('definitions', this.#definitions.ensure(entries, kept, this.#pageBytes));
-    this.#set('levelCapacity', this.#definitions.byteLength);
-    if (this.#get('maxRepetition') === 0) return;
-    this.#set('repetitions', this.#repetitions.ensure(this.#definitions.byteLength, kept));
+    if (entries > 0) this.#definitions.ensure(entries, kept, this.#pageBytes);
+    if (entries > 0 && this.#get('maxRepetition') > 0) this.#repetitions.ensure(entries, kept, this.#pageBytes);
+    this.#noteRoom();
+  }
+
+  #noteRoom(): void {
+    this.#set('values', this.#values.address);
+    this.#set('valueCapacity', this.#values.byteLength);
+    this.#set('definitions', this.#definitions.address);
+    this.#set('repetitions', this.#repetitions.address);
+    const levels = this.#get('maxRepetition') > 0 ? [this.#definitions, this.#repetitions] : [this.#definitions];
+    this.#set('levelCapacity', Math.min(...levels.map(({ byteLength }) => byteLength)));
   }
 
   #growDictionary(newBytes: number, newEntries: number): void {
@@ -240,8 +254,8 @@ export class LeafEncoder {
     const rest = valueCount - count;
     this.#growDictionary(valueBytes - byteLength, rest);
     memory.wasm.indexSample(this.#address, this.#values.address + byteLength, rest, indexes + 4 * count);
-    this.#set('values', this.#values.ensure(4 * valueCount));
-    this.#set('valueCapacity', this.#values.byteLength);
+    this.#values.ensure(4 * valueCount);
+    this.#noteRoom();
     memory.wasm.copy(this.#values.address, indexes, 4 * valueCount);
     this.#set('valueBytes', 4 * valueCount);
     this.#set('mode', MODES.indexed);
@@ -289,6 +303,16 @@ export class LeafEncoder {
     this.#set('valueBytes', 0);
     this.#set('valueCount', 0);
     this.#set('entries', 0);
+    this.#forgetLongValues();
+  }
+
+  #forgetLongValues(): void {
+    const { area, scratch } = this.#workshop;
+    area.trim(16 * this.#pageBytes, 0, this.#pageBytes);
+    for (const region of [scratch, this.#values, this.#definitions, this.#repetitions]) {
+      region.trim(2 * this.#pageBytes, 0, this.#pageBytes);
+    }
+    this.#noteRoom();
   }
 
   #encodingOf(valueCount: number): number {
@@ -388,13 +412,14 @@ export function dictionaryLimitOf(pageBytes: number): number {
   return pageBytes / 2;
 }
 
-/** A power of 2, at least twice the entries. */
+/** A power of 2, at least four times the entries: with twice as many, indexes take a third longer. */
 export function slotsOf(entries: number): number {
-  return 2 ** Math.ceil(Math.log2(2 * Math.max(entries, 1)));
+  return 2 ** (32 - Math.clz32(4 * Math.ceil(entries) - 1));
 }
 
 /** Of values drawn alike, as a few of them show it: among n of K values, n * n / 2K are equal to another. */
 function expectedDistinct(count: number, distinct: number): number {
   if (distinct === count) return Number.POSITIVE_INFINITY;
+  if (distinct <= count / 8) return distinct;
   return distinct <= count / 2 ? 1.25 * distinct : (count * count) / (2 * (count - distinct));
 }

@@ -74,8 +74,6 @@ export class RowGroupWriter {
   readonly #table: Region;
   /** The rows that are not split yet. */
   readonly #stage: GrownRegion;
-  /** The values of a leaf in one batch. */
-  readonly #scratch: GrownRegion;
   #stagedBytes = 0;
   #rowBytes = 0;
   #rows = 0;
@@ -85,9 +83,9 @@ export class RowGroupWriter {
   constructor(parts: RowGroupWriterParts) {
     const { memory, schema, spec, control, spill } = parts;
     this.#parts = parts;
-    this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: new GrownRegion(memory) };
-    this.#stage = new GrownRegion(memory);
-    this.#scratch = new GrownRegion(memory);
+    const region = () => new GrownRegion(memory);
+    this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
+    this.#stage = region();
     this.#pages = new FinishedPages(control, spill);
     const leafBytes = memory.wasm.encodedLeafBytes();
     const tableBytes = schema.leaves.length * leafBytes + PLACES_BYTES;
@@ -139,7 +137,7 @@ export class RowGroupWriter {
       const from = this.#stage.address + done;
       const end = wasm.walkBatch(from, this.#stage.address + this.#stagedBytes, isLast) >>> 0;
       if (end === 0) break;
-      this.#splitBatch(end - from);
+      this.#splitBatch();
       done = end - this.#stage.address;
     }
     const rest = this.#stagedBytes - done;
@@ -150,13 +148,15 @@ export class RowGroupWriter {
     wasm.copy(this.#stage.address, this.#stage.address + done, rest);
     this.#stagedBytes = rest;
     // A batch is longer than the stage.
-    if (!isLast && done === 0) this.#stage.ensure(2 * this.#stage.byteLength, rest);
+    if (!isLast && done === 0) this.#stage.ensure(this.#stage.byteLength + 1, rest, 2 * this.#stage.byteLength);
+    else if (rest < STAGE_BYTES) this.#stage.trim(2 * STAGE_BYTES, rest, STAGE_BYTES);
   }
 
-  #splitBatch(byteLength: number): void {
-    const { wasm } = this.#workshop.memory;
-    const scratch = this.#scratch.ensure(byteLength);
-    for (let next = wasm.splitBatch(0, scratch); ; next = wasm.splitBatch(next, scratch)) {
+  #splitBatch(): void {
+    const { memory, scratch } = this.#workshop;
+    const { wasm } = memory;
+    for (let next = 0; ; ) {
+      next = wasm.splitBatch(next, scratch.address, scratch.byteLength);
       const leaf = this.#leaves[next];
       if (leaf === undefined) break;
       leaf.makeReady(this.#rows, this.#pages);
@@ -191,7 +191,7 @@ export class RowGroupWriter {
     this.#pages.release();
     for (const leaf of this.#leaves) leaf.close();
     this.#workshop.compressor.close();
-    for (const region of [this.#workshop.area, this.#stage, this.#scratch]) region.release();
+    for (const region of [this.#workshop.area, this.#workshop.scratch, this.#stage]) region.release();
     this.#workshop.memory.release(this.#table);
   }
 }

@@ -35,6 +35,9 @@ const PAGE_TABLES: Parameters = [
 ];
 const LEVEL_OF_PAGE_TABLES = 3;
 
+/** Few pages are longer than 1 MiB. */
+const MOST_KEPT_ROOM_BYTES = 2 * 1024 * 1024;
+
 type Parameters = readonly (readonly [parameter: number, value: number])[];
 
 export interface ZstdWriter extends SegmentExpander {
@@ -121,6 +124,7 @@ function addonWriter(addon: ZstdAddon): ZstdWriter {
       let room = new Uint8Array();
       return (bytes) => {
         const boundBytes = addon.compressBound(bytes.byteLength);
+        if (boundBytes > MOST_KEPT_ROOM_BYTES) return compress(bytes, new Uint8Array(boundBytes));
         if (room.byteLength < boundBytes) room = new Uint8Array(boundBytes);
         return compress(bytes, room);
       };

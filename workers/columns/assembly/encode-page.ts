@@ -21,13 +21,14 @@ function indexBits(leaf: EncodedLeaf): u32 {
   return max<u32>(bitsOf(max<u32>(leaf.dictionaryCount, 1) - 1), 1);
 }
 
-/** The most bytes of the page in any encoding that fits its values. */
+/** The most bytes of the page in any encoding that its type can have. */
 export function pageBound(address: usize): u32 {
   const leaf = changetype<EncodedLeaf>(address);
   let bound: u32 = 64;
   if (leaf.maxRepetition != 0) bound += 4 + hybridBound(leaf.entries, bitsOf(leaf.maxRepetition));
   if (leaf.maxDefinition != 0) bound += 4 + hybridBound(leaf.entries, bitsOf(leaf.maxDefinition));
   if (leaf.mode == INDEXED) return bound + hybridBound(leaf.valueCount, indexBits(leaf));
+  if (leaf.width != 4 && leaf.width != 8) return bound + leaf.valueBytes;
   return bound + max<u32>(leaf.valueBytes, deltaBound(leaf.valueCount, leaf.width));
 }
 

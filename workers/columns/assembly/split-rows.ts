@@ -140,14 +140,15 @@ function areBooleans(p: usize, count: u32): bool {
 
 /**
  * Splits the batch that was walked, from leaf `first` on. Reads and writes up to 16 bytes too far.
- * @param scratch room for as many bytes as the batch has.
+ * @param scratch room for the values of a leaf with a dictionary.
  * @returns the next leaf that must be made ready before it takes its part; the number of leaves at the end.
  */
-export function splitBatch(first: u32, scratch: usize): u32 {
+export function splitBatch(first: u32, scratch: usize, scratchBytes: u32): u32 {
   for (let i = first; i < leafCount; i++) {
     const leaf = leafAt(leaves, i);
     if (!isReady(leaf)) return i;
     if (leaf.mode == INDEXED) {
+      if (leaf.batchBytes > scratchBytes) return i;
       const count = leaf.valueCount;
       take(leaf, scratch);
       indexValues(leaf, scratch, leaf.valueCount - count, leaf.values + leaf.valueBytes);
@@ -176,10 +177,11 @@ function isReady(leaf: EncodedLeaf): bool {
   if (valueBytes > leaf.valueCapacity || (levels != 0 && leaf.entries + entries > leaf.levelCapacity)) return false;
   return (
     !isIndexed ||
-    (leaf.dictionaryBytes <= leaf.dictionaryLimit &&
+    ((leaf.width != 0 || leaf.batchBytes <= leaf.dictionaryLimit) &&
+      leaf.dictionaryBytes <= leaf.dictionaryLimit &&
       leaf.dictionaryCount <= MOST_DICTIONARY_ENTRIES &&
       leaf.dictionaryBytes + leaf.batchBytes <= leaf.dictionaryCapacity &&
-      (leaf.dictionaryCount + entries) << 1 <= leaf.slotCount &&
+      (leaf.dictionaryCount + entries) << 2 <= leaf.slotCount &&
       (leaf.width != 0 || leaf.dictionaryCount + entries <= leaf.offsetCapacity))
   );
 }

@@ -1,0 +1,376 @@
+/** Rows become a row group that holds the same rows, in the encodings that suit them; the bytes follow from the rows alone. */
+import { existsSync } from 'node:fs';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { pageCompressionOf, type WrittenCodec } from '#src/formats/parquet/table-write-spec.js';
+import { isBefore, valueOrdersOf } from '#src/formats/parquet/value-order.js';
+import { loadPageCodecs } from '#workers/columns/page-codecs.js';
+import { canWriteZstd } from '../../fixtures/can-write-zstd.ts';
+import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
+import { useTestDirectory } from '../../fixtures/temp-directory.ts';
+import {
+  type Column,
+  describeGroup,
+  drawRows,
+  MadeGroups,
+  makeGroup,
+  PLAIN,
+  pagesOf,
+  plainValue,
+  readGroup,
+  schemaOf,
+} from './row-groups.ts';
+
+beforeAll(loadPageCodecs);
+
+const hex = (rows: readonly Uint8Array[]) => Buffer.concat(rows).toString('hex');
+
+const TYPES: readonly Pick<Column, 'type' | 'typeLength'>[] = [
+  { type: 'BOOLEAN' },
+  { type: 'INT32' },
+  { type: 'INT64' },
+  { type: 'INT96' },
+  { type: 'FLOAT' },
+  { type: 'DOUBLE' },
+  { type: 'BYTE_ARRAY' },
+  ...[1, 2, 4, 8, 33].map((typeLength) => ({ type: 'FIXED_LEN_BYTE_ARRAY' as const, typeLength })),
+];
+const SHAPES = [[0], [1], [1, 0, 1], [2], [1, 2, 1], [2, 2], [2, 0, 2, 1]];
+const ALL = TYPES.flatMap((each, i) =>
+  [0, 1, 2].map((j) => ({ ...each, repetitions: SHAPES[(i + 3 * j) % 7] ?? [0] })),
+);
+
+/** One of `different` values of a type, short unless it is of any length. */
+function drawnValue(draw: () => number, different: number) {
+  return ({ type, typeLength }: { readonly type: string; readonly typeLength: number }): Buffer => {
+    const number = Math.floor(draw() * different);
+    if (type === 'BOOLEAN') return Buffer.of(number % 2);
+    if (type === 'BYTE_ARRAY') return Buffer.from('value '.repeat(number % 7) + number);
+    const widths: Readonly<Record<string, number>> = { INT32: 4, FLOAT: 4, INT64: 8, DOUBLE: 8, INT96: 12 };
+    const bytes = Buffer.alloc(Math.max(widths[type] ?? typeLength, 4));
+    bytes.writeInt32LE((number * 7919) % 2 ** 31);
+    return bytes.subarray(0, widths[type] ?? typeLength);
+  };
+}
+
+function tableOfAll(rows: number, different: number, columns: readonly Column[] = ALL) {
+  const schema = schemaOf(columns);
+  const draw = drawsFor(`rows ${rows} ${different}`);
+  return { schema, rows: drawRows(schema, rows, draw, drawnValue(draw, different)) };
+}
+
+describe('RowGroupWriter', () => {
+  const directory = useTestDirectory();
+
+  it('keeps the rows of all types, nested in all ways', () => {
+    for (const [count, different] of [
+      [1, 5],
+      [300, 3],
+      [1300, 100_000],
+    ] as const) {
+      const { schema, rows } = tableOfAll(count, different);
+      expect(hex(readGroup(schema, makeGroup(schema, rows)))).toBe(hex(rows));
+    }
+  });
+
+  it('keeps the rows of drawn tables', () => {
+    const column = fc.record({ type: fc.constantFrom(...TYPES), repetitions: fc.constantFrom(...SHAPES) });
+    const tables = fc.tuple(fc.array(column, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 150 }));
+    fc.assert(
+      fc.property(tables, fc.integer({ min: 1, max: 500 }), ([columns, count], different) => {
+        const { schema, rows } = tableOfAll(
+          count,
+          different,
+          columns.map(({ type, repetitions }) => ({ ...type, repetitions })),
+        );
+        expect(hex(readGroup(schema, makeGroup(schema, rows)))).toBe(hex(rows));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('gives the same bytes however the rows come, with any memory, and in each of its row groups', () => {
+    const { schema, rows } = tableOfAll(700, 300);
+    const bytes = makeGroup(schema, rows);
+    const all = Buffer.concat(rows);
+    const paths: string[] = [];
+    const newPath = () => {
+      paths.push(directory.path(`pages-${paths.length}`));
+      return paths.at(-1) ?? '';
+    };
+    for (const spareBytes of [2 ** 30, 0, 20_000]) {
+      const made = new MadeGroups(schema, PLAIN, { spareBytes, newPath });
+      for (const pieceBytes of [13_331, all.byteLength, 61]) {
+        const pieces = Array.from({ length: Math.ceil(all.byteLength / pieceBytes) }, (_, i) =>
+          all.subarray(i * pieceBytes, (i + 1) * pieceBytes),
+        );
+        expect(made.make(pieces).equals(bytes)).toBe(true);
+        expect(made.writer.rowBytes).toBe(0);
+      }
+      made.writer.close();
+    }
+    expect(paths).toHaveLength(6);
+    expect(paths.filter((path) => existsSync(path))).toEqual([]);
+  });
+
+  it('removes its file when it is closed within a row group', () => {
+    const schema = schemaOf([{ type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 60_000 }]);
+    const path = directory.path('pages');
+    const { writer } = new MadeGroups(schema, PLAIN, { spareBytes: 0, newPath: () => path });
+    for (let i = 0; i < 30; i++) writer.add(noiseOf(60_000));
+    expect(existsSync(path)).toBe(true);
+    writer.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  const codecs: readonly WrittenCodec[] = ['SNAPPY', 'GZIP', 'BROTLI', 'LZ4_RAW', 'UNCOMPRESSED', 'ZSTD'];
+  for (const codec of codecs.filter((each) => each !== 'ZSTD' || canWriteZstd)) {
+    it(`compresses pages with ${codec}`, () => {
+      const spec = pageCompressionOf(codec);
+      const { schema, rows } = tableOfAll(250, 900);
+      const bytes = makeGroup(schema, rows, spec);
+      expect(hex(readGroup(schema, bytes, spec))).toBe(hex(rows));
+      if (codec !== 'UNCOMPRESSED') expect(bytes.byteLength).toBeLessThan(makeGroup(schema, rows).byteLength);
+    });
+  }
+});
+
+/** How each of the pages of the only column is encoded. */
+function encodingsOf(column: Column, values: readonly Uint8Array[], spec = PLAIN): string[] {
+  const schema = schemaOf([column]);
+  const [leaf] = schema.leaves;
+  if (leaf === undefined) throw new Error('no leaf');
+  const rows = values.map((value) => plainValue(leaf, value));
+  const bytes = makeGroup(schema, rows, spec);
+  expect(hex(readGroup(schema, bytes, spec))).toBe(hex(rows));
+  return (pagesOf(bytes)[0] ?? []).map(({ header }) => `${header.kind} ${header.encoding}`);
+}
+
+const numbers = (count: number, of: (i: number) => number | bigint) =>
+  Array.from({ length: count }, (_, i) => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(of(i)));
+    return bytes;
+  });
+
+describe('the encoding of a column', () => {
+  const draw = drawsFor('encodings');
+  const whole = (most: number) => Math.floor(draw() * most);
+
+  it('is a dictionary for few different values', () => {
+    const dictionary = ['dictionary PLAIN', 'data RLE_DICTIONARY'];
+    const sites = Array.from({ length: 6000 }, () => Buffer.from(`https://www.site-${whole(90)}.example`));
+    expect(encodingsOf({ type: 'BYTE_ARRAY' }, sites)).toEqual(dictionary);
+    expect(
+      encodingsOf(
+        { type: 'INT64' },
+        numbers(6000, () => whole(2) * 2 ** 50 + whole(2)),
+      ),
+    ).toEqual(dictionary);
+    // A sample is not needed: these are all.
+    expect(encodingsOf({ type: 'BYTE_ARRAY' }, sites.slice(0, 400))).toEqual(dictionary);
+    expect(
+      encodingsOf(
+        { type: 'INT64' },
+        numbers(50, () => 2 ** 50),
+      ),
+    ).toEqual(dictionary);
+  });
+
+  it('is one of differences for numbers of a short range', () => {
+    const delta = ['data DELTA_BINARY_PACKED'];
+    expect(
+      encodingsOf(
+        { type: 'INT64' },
+        numbers(9000, () => 1.6e12 + whole(2 ** 31)),
+      ),
+    ).toEqual(delta);
+    expect(
+      encodingsOf(
+        { type: 'INT64' },
+        numbers(5000, (i) => -i),
+      ),
+    ).toEqual(delta);
+    const ends = [2n ** 63n - 1n, -(2n ** 63n), 0n, -1n];
+    const wide = numbers(5000, (i) => (i < 4000 ? i : (ends[whole(4)] ?? 0n)));
+    expect(encodingsOf({ type: 'INT64' }, wide)).toEqual(delta);
+    const short = numbers(5000, (i) => (i < 4200 ? i : ([2 ** 31 - 1, -(2 ** 31)][whole(2)] ?? 0)));
+    expect(
+      encodingsOf(
+        { type: 'INT32' },
+        short.map((each) => each.subarray(0, 4)),
+      ),
+    ).toEqual(delta);
+  });
+
+  it('is plain for values that differ, and for long ones', () => {
+    const noise = noiseOf(8 * 5000);
+    const doubles = Array.from({ length: 5000 }, (_, i) => noise.subarray(8 * i, 8 * i + 8));
+    expect(encodingsOf({ type: 'DOUBLE' }, doubles)).toEqual(['data PLAIN']);
+    expect(encodingsOf({ type: 'INT64' }, doubles)).toEqual(['data PLAIN']);
+    const long = Array.from({ length: 40 }, () => Buffer.alloc(5000, 1));
+    expect(encodingsOf({ type: 'BYTE_ARRAY' }, long)).toEqual(['data PLAIN']);
+  });
+
+  it('falls back to plain when the dictionary becomes too large', () => {
+    const values = Array.from({ length: 15_000 }, (_, i) =>
+      Buffer.from(`${'value '.repeat(15)}${i < 5000 ? whole(50) : i}`),
+    );
+    const encodings = encodingsOf({ type: 'BYTE_ARRAY' }, values);
+    expect(encodings.slice(0, 2)).toEqual(['dictionary PLAIN', 'data RLE_DICTIONARY']);
+    expect(encodings.slice(2)).toContain('data PLAIN');
+    const short = Array.from({ length: 4500 }, () => Buffer.from(`value ${whole(9)}`));
+    const last = encodingsOf({ type: 'BYTE_ARRAY' }, [...short, Buffer.alloc(600_000)]);
+    expect(last).toEqual(['dictionary PLAIN', 'data RLE_DICTIONARY', 'data PLAIN']);
+  });
+});
+
+describe('the pages of a column', () => {
+  it('have at most 1 MiB, or one batch of rows, and begin with rows', () => {
+    const schema = schemaOf([{ type: 'BYTE_ARRAY', repetitions: [2] }, { type: 'INT32' }]);
+    const draw = drawsFor('pages');
+    const noise = noiseOf(3_000_000);
+    const rows = drawRows(schema, 900, draw, ({ type }, _, row) => {
+      const start = Math.floor(draw() * 1e6);
+      return noise.subarray(
+        start,
+        start + (type === 'INT32' ? 4 : row === 400 ? 1_500_000 : Math.floor(draw() * 3000)),
+      );
+    });
+    const bytes = makeGroup(schema, rows, PLAIN, 2 ** 26);
+    expect(hex(readGroup(schema, bytes))).toBe(hex(rows));
+    const [chunk] = describeGroup(bytes).chunks;
+    const sizes = (pagesOf(bytes)[0] ?? []).map(({ header }) => header.uncompressedBytes);
+    expect(sizes.filter((size) => size > 1024 * 1024)).toHaveLength(1);
+    expect(Math.max(...sizes)).toBeGreaterThan(1_500_000);
+    expect(sizes.length).toBeLessThan(10);
+    expect(chunk?.pages.reduce((sum, page) => sum + page.rows, 0)).toBe(900);
+    expect(chunk?.uncompressedBytes).toBe(chunk?.pages.reduce((sum, page) => sum + page.byteLength, 0));
+  });
+
+  it('are small where there are many columns', () => {
+    const columns = Array.from({ length: 1500 }, () => ({ type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 100 }) as const);
+    const schema = schemaOf(columns);
+    const noise = noiseOf(151_000);
+    const rows = Array.from({ length: 170 }, (_, i) => noise.subarray(i, i + 150_000));
+    const bytes = makeGroup(schema, rows);
+    expect(Buffer.concat(readGroup(schema, bytes)).equals(Buffer.concat(rows))).toBe(true);
+    expect(describeGroup(bytes).chunks[700]?.pages.map((page) => page.rows)).toEqual([163, 7]);
+  });
+});
+
+describe('bounds and counts', () => {
+  const columns: readonly Column[] = [
+    { type: 'INT32' },
+    { type: 'INT32', converted: 13 },
+    { type: 'INT64' },
+    { type: 'INT64', converted: 14 },
+    { type: 'FLOAT' },
+    { type: 'DOUBLE', repetitions: [1] },
+    { type: 'BOOLEAN' },
+    { type: 'BYTE_ARRAY', repetitions: [1] },
+    { type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 9 },
+    { type: 'BYTE_ARRAY', repetitions: [2] },
+  ];
+
+  /** Compared one by one. */
+  function expectBounds(count: number, different: number): void {
+    const schema = schemaOf(columns);
+    const orders = valueOrdersOf(schema);
+    const draw = drawsFor(`bounds ${different}`);
+    const pool = Array.from({ length: different }, () => Buffer.from(noiseOf(1000).subarray(Math.floor(draw() * 980))));
+    const values: Buffer[][] = columns.map(() => []);
+    const rows = drawRows(schema, count, draw, ({ type, typeLength }, index) => {
+      const noise = pool[Math.floor(draw() * different)] ?? Buffer.of();
+      const widths: Readonly<Record<string, number>> = { INT32: 4, FLOAT: 4, INT64: 8, DOUBLE: 8 };
+      let value = Buffer.from(noise.subarray(0, widths[type] ?? typeLength));
+      if (type === 'BOOLEAN') value = Buffer.of((noise[0] ?? 0) % 2);
+      // Most begin alike, and some are the beginnings of others.
+      if (type === 'BYTE_ARRAY')
+        value = Buffer.concat([Buffer.from('https://'), noise.subarray(0, (noise[1] ?? 0) % 12)]);
+      // No NaN.
+      if (type === 'FLOAT' || type === 'DOUBLE') value[value.byteLength - 1] = 0x40;
+      values[index]?.push(value);
+      return value;
+    });
+    const { chunks } = describeGroup(makeGroup(schema, rows));
+    for (const [i, order] of orders.entries()) {
+      expect(order).not.toBe('none');
+      const sorted = [...(values[i] ?? [])].sort(
+        (a, b) => Number(isBefore(order, b, a)) - Number(isBefore(order, a, b)),
+      );
+      const { bounds, pages } = chunks[i] ?? {};
+      const found = [bounds, pages?.[0]?.bounds].flatMap((each) => [each?.least, each?.most]);
+      const wanted = [sorted[0], sorted.at(-1)].map((each) => each?.toString('hex'));
+      expect(found.map((each) => each && Buffer.from(each).toString('hex'))).toEqual([...wanted, ...wanted]);
+      const entries = pages?.reduce((sum, page) => sum + page.valueCount - page.nullCount, 0);
+      expect(entries).toBe(values[i]?.length);
+    }
+  }
+
+  it('are those of the values, with a dictionary and without', () => {
+    expectBounds(400, 5);
+    expectBounds(600, 5000);
+  });
+
+  const boundsOf = (column: Column, values: readonly Uint8Array[]) => {
+    const schema = schemaOf([column]);
+    const [leaf] = schema.leaves;
+    const rows = values.map((value) => (leaf === undefined ? value : plainValue(leaf, value)));
+    const [chunk] = describeGroup(makeGroup(schema, rows)).chunks;
+    return chunk?.bounds && [chunk.bounds.least, chunk.bounds.most].map((each) => Buffer.from(each).toString('hex'));
+  };
+  const doubles = (...all: readonly number[]) =>
+    all.map((each) => {
+      const bytes = Buffer.alloc(8);
+      bytes.writeDoubleLE(each);
+      return bytes;
+    });
+
+  it('are missing where they are not sure, or long', () => {
+    expect(boundsOf({ type: 'DOUBLE' }, doubles(1, Number.NaN, 2))).toBeUndefined();
+    expect(boundsOf({ type: 'BYTE_ARRAY' }, [Buffer.alloc(65), Buffer.of(1)])).toBeUndefined();
+    expect(boundsOf({ type: 'BYTE_ARRAY' }, [Buffer.alloc(64), Buffer.of(1)])).toBeDefined();
+    expect(boundsOf({ type: 'INT96' }, [Buffer.alloc(12)])).toBeUndefined();
+    expect(boundsOf({ type: 'BYTE_ARRAY', converted: 5 }, [Buffer.of(1)])).toBeUndefined();
+    expect(
+      boundsOf({ type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 12, converted: 21 }, [Buffer.alloc(12)]),
+    ).toBeUndefined();
+  });
+
+  it('give both zeros the sign that includes the other', () => {
+    const both = ['0000000000000080', '0000000000000000'];
+    expect(boundsOf({ type: 'DOUBLE' }, doubles(0, 0))).toEqual(both);
+    expect(boundsOf({ type: 'DOUBLE' }, doubles(-0))).toEqual(both);
+  });
+});
+
+describe('a row that does not fit the schema', () => {
+  const schema = schemaOf([
+    { type: 'INT32', repetitions: [1] },
+    { type: 'BOOLEAN', repetitions: [2, 1, 2] },
+  ]);
+  const none = Buffer.of(0);
+  const list = (...bytes: readonly number[]) => Buffer.of(bytes[0] ?? 0, 0, 0, ...bytes.slice(1));
+
+  it('is an error that names the column', () => {
+    expect(() => makeGroup(schema, [Buffer.concat([none, list(1, 0, 0, 0)])])).not.toThrow();
+    const broken = [
+      [[Buffer.of(2), list(1, 0, 0, 0)], 'c0'],
+      [[none, list(0, 0, 0, 0)], 'c1'],
+      [[none, list(2, 0, 0, 0, 0, 0)], 'c1'],
+      [[none, list(2, 0, 0, 3, 0, 0)], 'c1'],
+      [[none, list(1, 0, 0, 4)], 'c1'],
+      [[none, list(1, 0x80, 0, 2)], 'c1'],
+    ] as const;
+    for (const [parts, name] of broken) {
+      expect(() => makeGroup(schema, [Buffer.concat(parts)]), name).toThrow(new RegExp(`does not fit.*${name}`));
+    }
+  });
+
+  it('is an error when its end is missing', () => {
+    expect(() => makeGroup(schema, [none])).toThrow('cut off after 1 byte');
+    expect(() => makeGroup(schema, [none, list(9, 0, 0)])).toThrow('cut off');
+    expect(() => makeGroup(schemaOf([{ type: 'BYTE_ARRAY' }]), [Buffer.of(255, 255, 255, 255, 1)])).toThrow('cut off');
+  });
+});
