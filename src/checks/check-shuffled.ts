@@ -19,7 +19,7 @@ import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js'
 import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { inputPart } from '../sources/input-part.js';
-import { headerBytesOf, isPlain, isReadOnce } from '../sources/source.js';
+import { headerBytesOf, holdsRows, isPlain, isReadOnce } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
@@ -64,6 +64,11 @@ async function check(
   const id = options.id === undefined ? undefined : parseFieldPath(options.id, '`id`');
   const opened = await openSets([inputs], request, { readBytes: READ_BYTES, ...tuning }, false);
   const [set] = opened.sets;
+  const table = set?.inputs.find(holdsRows);
+  if (table !== undefined && (field !== undefined || id !== undefined))
+    throw new UsageError(
+      `${table.path} holds Parquet data, and \`field\` and \`id\` are fields of JSON records; leave them out`,
+    );
   if (set === undefined || opened.storedBytes === undefined) {
     const stream = set?.inputs.find(isReadOnce);
     throw new UsageError(

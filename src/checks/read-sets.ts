@@ -21,8 +21,8 @@ import { estimateInputs } from '../sources/estimate.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { gatesOf, listInputs } from '../sources/list-inputs.js';
+import { asRows } from '../sources/rows-or-records.js';
 import { holdsRows, type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
-import { asRows, openTables } from '../sources/tables.js';
 import type { RecordSet } from '../stages/compare.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
@@ -77,7 +77,8 @@ export async function openSets(
   warnOfNamesOfRecords(all, given, true, onWarning);
   const read = asRows(given, all);
   // Rows of both sides are those of one table.
-  const rows = all.some(holdsRows) ? await openTables(all, { read, signal, onWarning: () => {} }) : undefined;
+  const { openTables } = all.some(holdsRows) ? await import('../sources/tables.js') : {};
+  const rows = await openTables?.(all, { read, signal, onWarning: () => {} });
   const knownBytes = storedBytesOf(rows?.inputs ?? all);
   const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];

@@ -18,6 +18,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
+import { holdsRows } from '../sources/source.js';
 import type { ReadSpec } from '../spec.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
 import { type OpenedSets, openSets, passOver } from './read-sets.js';
@@ -34,8 +35,10 @@ export interface VerifiedSide {
 /** Where a record begins. */
 export interface RecordPlace {
   readonly path: string;
-  /** Offset in the decoded file. */
+  /** Offset in the decoded file, or the number of the row, from 0. */
   readonly position: number;
+  /** Present where the file is a table. */
+  readonly isRow?: true | undefined;
 }
 
 /** A record that does not come equally often on both sides. */
@@ -170,14 +173,18 @@ function describeDifferences(
     const placesOf = (record: ComparedRecord) => record.inSets[more]?.places ?? [];
     const differing = found.filter((record) => countOf(record, more) > countOf(record, less));
     const records = differing.reduce((sum, record) => sum + countOf(record, more) - countOf(record, less), 0);
-    const pathOf = ({ inputOrdinal }: FoundPlace) => inputName(sets[more]?.inputs[inputOrdinal]?.path ?? '');
+    const placeOf = ({ inputOrdinal, position }: FoundPlace): RecordPlace => {
+      const input = sets[more]?.inputs[inputOrdinal];
+      const place = { path: inputName(input?.path ?? ''), position };
+      return holdsRows(input) ? { ...place, isRow: true } : place;
+    };
     const first = differing
       .sort((a, b) => firstOf(placesOf(a), placesOf(b)))
       .slice(0, MOST_SHOWN)
       .map((record) => ({
         inInputs: countOf(record, 0),
         inOutputs: countOf(record, 1),
-        places: placesOf(record).map((place) => ({ path: pathOf(place), position: place.position })),
+        places: placesOf(record).map(placeOf),
         byteLength: record.byteLength,
         excerpt: Buffer.from(record.excerpt, 'latin1').toString(),
       }));

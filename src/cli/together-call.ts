@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   mix: 'each tuple comes once; shuffle each file by itself',
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
   prefix: 'each member keeps its name',
+  columns: 'aligned files hold no tables',
   key: 'the keys of aligned files always come from ordinals',
   'input-ids': 'the id of an input is the ordinal of its tuple',
   echo: 'the records of aligned files come from files',

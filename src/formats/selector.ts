@@ -3,7 +3,7 @@
  * or other JSON values of the same bytes: `1` and `1.0` are two values, and neither is `"1"`. Only fields have values
  * that are no strings.
  *
- *     .metadata.site       a field of a JSON object, by the keys that lead to it
+ *     .metadata.site       a field of a JSON object, by the keys that lead to it, or a column of a table
  *     csv:site  csv:3      a column of comma-separated values, by its name in the header or its number from 1
  *     tsv:site  tsv:3      a column of values that tabs separate
  *     key  key:/EXPR/      the key of a sample in a tar file, or the first group of an expression that matches it
@@ -12,6 +12,9 @@
 import { InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
+import { type Leaf, nameOfLeaf } from './parquet/leaf.js';
+import { whyNoText } from './parquet/leaf-value.js';
+import type { TableSchema } from './parquet/schema.js';
 
 export interface NumberField {
   readonly name: string;
@@ -34,7 +37,15 @@ export type Selector = {
   | ColumnSelector
   | { readonly kind: 'key'; readonly expression: Expression | undefined }
   | { readonly kind: 'expression'; readonly expression: Expression }
+  | LeafSelector
 );
+
+/** A field of a table. */
+interface LeafSelector {
+  readonly kind: 'leaf';
+  /** The first leaves of its rows, of which the last one has the value. */
+  readonly leaves: readonly Leaf[];
+}
 
 interface ColumnSelector {
   readonly kind: 'column';
@@ -131,12 +142,32 @@ function countGroups(source: string, flags: string, what: string): number {
   }
 }
 
+/**
+ * The same rule with the leaf of a table in place of a field.
+ * @param path of the file whose columns are named in messages.
+ */
+export function withLeaf<R extends Rule>(rule: R, { leaves }: TableSchema, path: string): R {
+  const { text, ...selector } = rule.selector;
+  if (selector.kind !== 'field')
+    throw new UsageError(`${text} selects no value in the rows of ${path}; expected a column, as in .url or .meta.url`);
+  const name = selector.path.join('.');
+  const index = leaves.findIndex((leaf) => leaf.path.length === selector.path.length && nameOfLeaf(leaf) === name);
+  const leaf = leaves[index];
+  if (leaf === undefined)
+    throw new InputError('ERR_FIELD_MISSING', `${path}: ${text} names no column of its rows; expected the name of one`);
+  const problem = whyNoText(leaf);
+  if (problem !== undefined) throw new InputError('ERR_FIELD_MISSING', `${path}: ${problem}`);
+  return { ...rule, selector: { text, kind: 'leaf', leaves: leaves.slice(0, index + 1) } };
+}
+
 /** For messages: what a record without a value lacks, and what is expected. */
 export function lackOf(selector: Selector): string {
   const { text } = selector;
   switch (selector.kind) {
     case 'field':
       return `no field ${text}; expected a JSON object that has it`;
+    case 'leaf':
+      return `no value in the column ${text}; expected one in each row`;
     case 'column':
       return `no column ${text}; expected a row that has it`;
     case 'key':

@@ -18,7 +18,7 @@ import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
 import type { Estimate } from '../sources/estimate.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { storedBytesOf } from '../sources/source.js';
+import { holdsRows, type Input, storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count.js';
 import { startThreads } from '../stages/threads.js';
 import type { JobScope } from './job.js';
@@ -92,6 +92,7 @@ export async function expectCounts(...call: Parameters<typeof countInputs>): Pro
 export async function expectGroups(...call: Parameters<typeof countInputs>): Promise<readonly ExpectedGroup[]> {
   const [{ inputs, estimate, ...readable }, request, ...rest] = call;
   const { framing, decompressProgram } = request.spec.read;
+  if (inputs.some(holdsRows)) return groupsOfRows(readable.groupCount, readable.groupOf, inputs, estimate);
   const isSmall = storedBytesOf(inputs) <= MOST_STORED_BYTES && estimate.recordBytes <= MOST_DECODED_BYTES;
   // A program of the user may do more than decode.
   if (framing === undefined || (isSmall && decompressProgram === undefined)) {
@@ -102,6 +103,25 @@ export async function expectGroups(...call: Parameters<typeof countInputs>): Pro
   const groups: ExpectedGroup[] = [];
   for (let group = 0; group < readable.groupCount; group++) groups.push(await sampleGroup(group, call));
   return groups;
+}
+
+/** Footers tell how many rows there are. */
+function groupsOfRows(
+  groupCount: number,
+  groupOf: CountableInputs['groupOf'],
+  inputs: readonly Input[],
+  estimate: Estimate,
+): ExpectedGroup[] {
+  const size = decodedSize(estimate);
+  return Array.from({ length: groupCount }, (_, group) => {
+    const tables = inputs.filter(holdsRows).filter((input) => groupOf[inputs.indexOf(input)] === group);
+    const rowBytes = tables.reduce((sum, { table }) => sum + table.rowBytes, 0);
+    return {
+      records: exactly(tables.reduce((sum, { table }) => sum + table.rows, 0)),
+      bytes: inCases((each) => rowBytes * size[each]),
+      sum: 0n,
+    };
+  });
 }
 
 async function sampleGroup(

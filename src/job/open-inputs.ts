@@ -8,8 +8,8 @@ import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-re
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
+import { asRows } from '../sources/rows-or-records.js';
 import { holdsRows, type Input } from '../sources/source.js';
-import { asRows, openTables } from '../sources/tables.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 
 type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes'>;
@@ -60,6 +60,7 @@ export async function openHeaders(
   { comparesKeys = true, readsStreams = false } = {},
 ): Promise<OpenedInputs> {
   if (listed.some(holdsRows)) {
+    const { openTables } = await import('../sources/tables.js');
     const opened = await openTables(listed, { read, signal, onWarning });
     return { ...opened, firstHeader: undefined, framing: undefined };
   }

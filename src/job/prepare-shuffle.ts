@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { withColumns } from '../keep/content-rule.js';
+import { withColumns, withLeaves } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
@@ -78,7 +78,7 @@ export async function prepareShuffle(
   );
   const asked = { ...given, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
-  refuseValuesOfRows(asked.spec, listed.inputs);
+  refuseFieldOfRows(asked.spec, listed.inputs);
   requireTableOutput(asked, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
@@ -109,7 +109,8 @@ export async function prepareShuffle(
   const { inputs, firstHeader } = opened;
   const write = withTable(asked.spec.write, table);
   const known = { ...asked.spec, read: { ...read, framing, table }, key: manifest?.spec.key ?? key, write };
-  const spec = withColumns(known, firstHeader);
+  const spec =
+    table === undefined ? withColumns(known, firstHeader) : withLeaves(known, table.schema, inputs[0]?.path ?? '');
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
@@ -168,16 +169,12 @@ export async function prepareShuffle(
   };
 }
 
-/** Content decides by values of text alone. */
-function refuseValuesOfRows({ keep, cut }: ShuffleSpec, inputs: readonly Input[]): void {
+/** Rows have no fields that could be added up. */
+function refuseFieldOfRows({ keep }: ShuffleSpec, inputs: readonly Input[]): void {
   const table = inputs.find(holdsRows);
-  const option =
-    (keep.unique?.by !== undefined && 'uniqueBy') ||
-    (cut.splitBy !== undefined && 'splitBy') ||
-    (keep.mix.shares?.field !== undefined && 'mix');
-  if (table === undefined || option === false) return;
+  if (table === undefined || keep.mix.shares?.field === undefined) return;
   throw new UsageError(
-    `${table.path} holds Parquet data, and \`${option}\` finds no values in its rows; leave it out, or convert the inputs to JSON lines`,
+    `${table.path} holds Parquet data, and the field of a \`mix\` is one of JSON records; give shares of rows`,
   );
 }
 
@@ -205,6 +202,7 @@ function mostRecordsOf(
   const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     if (input.kind === 'list') return input.list.ends.length;
+    if (holdsRows(input)) return input.table.rows;
     if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };

@@ -24,7 +24,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { codecOf, type Input, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { codecOf, holdsRows, type Input, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
@@ -119,7 +119,7 @@ async function preview(
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   const codecs: Record<string, number> = {};
   for (const input of inputs) {
-    const name = isReadOnce(input) ? 'stream' : (codecOf(input)?.name ?? 'plain');
+    const name = isReadOnce(input) ? 'stream' : holdsRows(input) ? 'parquet' : (codecOf(input)?.name ?? 'plain');
     codecs[name] = (codecs[name] ?? 0) + 1;
   }
   return codecs;

@@ -12,7 +12,7 @@ import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { type AmountInCases, casesOf, type Expected, exactly, inCases, SIDE } from '../plan/sampled-records.js';
-import { isReadOnce } from '../sources/source.js';
+import { holdsRows, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
@@ -49,7 +49,7 @@ export async function expectSizes(
   const { request, inputsToRead: inputs, weighing, plan } = prepared;
   const { spec, tempZstdLevel, signal } = request;
   const { framing } = spec.read;
-  if (framing === undefined || inputs.some(isReadOnce)) return undefined;
+  if ((framing === undefined && !inputs.some(holdsRows)) || inputs.some(isReadOnce)) return undefined;
   const groupOf = weighing?.groupOf ?? inputs.map(() => 0);
   const readable = { ...prepared, inputs, groupOf, groupCount: weighing?.groups.length ?? 1, field: undefined };
   const groups = await expectGroups(readable, request, plan.memoryNeed, tuning, warn);
@@ -63,7 +63,8 @@ export async function expectSizes(
   );
   const isEncoded = spec.write.compression !== undefined || tempZstdLevel !== undefined;
   const files = isEncoded ? filesOf(inputs, prepared.estimate) : [];
-  const { kept } = await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal);
+  const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal));
+  const kept = sample?.kept ?? [];
   return {
     records,
     recordBytes,

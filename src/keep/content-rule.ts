@@ -3,7 +3,8 @@
  * asks for a value of the record.
  */
 import type { FoundHeader } from '../formats/header.js';
-import { type ValueRule, withColumnNumber } from '../formats/selector.js';
+import type { TableSchema } from '../formats/parquet/schema.js';
+import { type ValueRule, withColumnNumber, withLeaf } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
 import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';
 import { type CutSpec, splitKeys } from './splits.js';
@@ -40,6 +41,17 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
   const { splitBy } = spec.cut;
   const cut = { ...spec.cut, splitBy: splitBy && withColumnNumber(splitBy, header) };
   return { ...spec, keep: withColumn(spec.keep, header), cut };
+}
+
+/** The same spec with the columns that its selectors name. @param path of a table. */
+export function withLeaves<Spec extends RuledSpec>(spec: Spec, table: TableSchema, path: string): Spec {
+  const { unique } = spec.keep;
+  const { splitBy } = spec.cut;
+  return {
+    ...spec,
+    keep: { ...spec.keep, unique: unique && { by: unique.by && withLeaf(unique.by, table, path) } },
+    cut: { ...spec.cut, splitBy: splitBy && withLeaf(splitBy, table, path) },
+  };
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */

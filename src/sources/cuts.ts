@@ -22,7 +22,6 @@ import {
   storedBytesIn,
   type TableInput,
 } from './source.js';
-import { measuredGroups, sourcesIn, withFooter } from './tables.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -141,11 +140,12 @@ async function plannedTable(
   const { path, table } = input;
   const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
   if (rows === undefined || table.rowGroups < 2 || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
+  const { measuredGroups, sourcesIn, withFooter } = await import('./tables.js');
   return withFooter(input, async (footer) => {
     const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
     let [storedStart, decodedStart] = [0, 0];
     for (const group of measuredGroups(footer, sourcesIn(footer, rows.schema, { columns }, path), rows.schema)) {
-      if (group.firstRow > 0) points.add({ start: group.firstRow, storedStart, decodedStart });
+      if (group.firstRow > 0) points.add({ start: group.firstRow, storedStart, decodedStart }, decodedStart);
       storedStart += group.storedBytes;
       decodedStart += group.rowBytes;
     }
@@ -156,16 +156,18 @@ async function plannedTable(
 /** Keeps some of the points, which come in order and may be millions. */
 class SpacedPoints {
   #points: CutPoint[] = [];
+  #nextPlace = 0;
   #spacing: number;
 
   constructor(spacing: number) {
     this.#spacing = Math.max(1, spacing);
   }
 
-  add(point: CutPoint): void {
-    const last = this.#points.at(-1);
-    if (last !== undefined && point.decodedStart < last.decodedStart + this.#spacing) return;
+  /** @param place in bytes. */
+  add(point: CutPoint, place = point.start): void {
+    if (place < this.#nextPlace) return;
     this.#points.push(point);
+    this.#nextPlace = place + this.#spacing;
     if (this.#points.length < MOST_POINTS) return;
     this.#points = this.#points.filter((_, i) => i % 2 === 1);
     this.#spacing *= 2;

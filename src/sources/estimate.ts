@@ -55,7 +55,8 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   return {
     recordBytes,
     leastBytes: recordBytes - compressedBytes + least,
-    mostBytes: recordBytes - compressedBytes + most,
+    // Values that repeat in a table are stored once.
+    mostBytes: recordBytes - compressedBytes + most + tableBytes,
     meanRecordBytes: meanOfAll(
       [plainBytes, meanOf(plainSamples)],
       [compressedBytes, meanOf(heads)],

@@ -1,5 +1,4 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
-import { InputError, UsageError } from '../errors.js';
 import { type FileFooter, readFooter } from '../formats/parquet/footer.js';
 import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
@@ -9,7 +8,6 @@ import type { TableSchema } from '../formats/parquet/schema.js';
 import { selectColumns } from '../formats/parquet/select-columns.js';
 import type { TableSpec } from '../formats/parquet/table-spec.js';
 import { openForRead, readBytes, withFileAsync } from '../io/files.js';
-import { inputName } from '../io/input-source.js';
 import { hearSignalsAt } from '../pause.js';
 import type { ReadSpec } from '../spec.js';
 import { moreInputs } from './list-inputs.js';
@@ -17,26 +15,6 @@ import { type FileInput, holdsRows, type Input, type InputTable, type TableInput
 
 /** What a page of a column takes at most, with a dictionary before it, as usual programs write them. */
 const USUAL_PAGE_BYTES = 2 * 2 ** 20;
-
-/** How these inputs are read: as rows, if one of them holds some. @throws if others do not, or options do not go with rows. */
-export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
-  const first = inputs.find(holdsRows);
-  if (first === undefined) {
-    if (read.columns === undefined) return read;
-    throw new UsageError('`columns` chooses columns of Parquet files, and no input is one; leave it out');
-  }
-  const other = inputs.find((input) => !holdsRows(input));
-  if (other !== undefined)
-    throw new InputError(
-      'ERR_INPUT_FORMAT',
-      `${first.path} holds Parquet data, and ${inputName(other.path)} does not; give them to different jobs, or convert one of them`,
-    );
-  const { header, skipsBlank } = read;
-  const option = header === undefined ? (skipsBlank === true ? 'skipBlank' : undefined) : `header.${header.kind}`;
-  if (option !== undefined)
-    throw new UsageError(`${first.path} holds Parquet data, whose rows are no lines; leave out \`${option}\``);
-  return { ...read, framing: undefined, linesAssumed: false };
-}
 
 interface TablesRequest {
   readonly read: ReadSpec;

@@ -82,7 +82,8 @@ describe('a shuffle', () => {
 
   it.each(
     sampled(
-      foreignSamples.map(([name, bytes], i) => [i, name, bytes] as const),
+      // Files of Parquet are inputs.
+      foreignSamples.map(([name, bytes], i) => [i, name, bytes] as const).filter(([, name]) => name !== 'Parquet data'),
       3,
     ),
   )('refuses %i: %s, in one line of the words of the command', async (_, name, bytes) => {

@@ -38,5 +38,6 @@ export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
   openFileLimit: logarithmic(64, 2 ** 20),
   isResumable: fc.boolean(),
   outputWaits: fc.boolean(),
+  columnBytes: fc.oneof(fc.constant(0), logarithmic(1, 2 ** 34)),
   layout: fc.constant(undefined),
 });

@@ -52,6 +52,16 @@ describe('planMemory', () => {
     );
   });
 
+  it('leaves each thread what its columns need, and takes fewer threads where they need much', () => {
+    const planFor = (columnBytes: number) => planMemory({ ...usual, workers: 8, budgetBytes: GIB, columnBytes });
+    const sizes = [0, 8 * MIB, 100 * MIB, GIB].map((columnBytes) => {
+      const { workers, pass1SpareBytes } = planFor(columnBytes);
+      expect(pass1SpareBytes).toBeGreaterThanOrEqual(Math.min(workers * columnBytes, GIB / 2));
+      return workers;
+    });
+    expect(sizes).toEqual([8, 8, 5, 1]);
+  });
+
   it('keeps every size in its bounds', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {

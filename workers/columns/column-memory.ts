@@ -20,7 +20,7 @@ const SLACK_BYTES = 32;
 /** What the allocator adds to a region, and the slack. */
 const OVERHEAD_BYTES = 16 + SLACK_BYTES;
 /** The allocator has no larger ones. */
-const MOST_REGION_BYTES = 2 ** 30 - 16 - SLACK_BYTES;
+export const MOST_REGION_BYTES = 2 ** 30 - 16 - SLACK_BYTES;
 
 let compiled: WebAssembly.Module | undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. For keys of samples
- * and groups of expressions the kernel asks the host, which finds and compares them here.
+ * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. For keys of
+ * samples, groups of expressions, and leaves of rows the kernel asks the host, which finds and compares them here.
  *
  * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
@@ -10,12 +10,17 @@ import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
 import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
+import type { Leaf } from '../../src/formats/parquet/leaf.js';
+import { findLeafValue, isNumber, textOfValue } from '../../src/formats/parquet/leaf-value.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;
-const KINDS = { field: 0, column: 1, key: 2, expression: 2 } as const satisfies Record<Selector['kind'], number>;
+const KINDS = { field: 0, column: 1, key: 2, expression: 2, leaf: 2 } as const satisfies Record<
+  Selector['kind'],
+  number
+>;
 /** The room for a value that is found here; longer ones are hashed in pieces. */
 const ROOM_BYTES = 1024;
 const IN_PIECES = 2 ** 32 - 1;
@@ -73,8 +78,13 @@ function finderIn(kernel: Kernel, room: number, find: Finder, missing = ''): Val
 
 /** A prefix comes first. */
 function compareFound(a: Value, b: Value): number {
-  if (a.encoding === b.encoding && a.text === b.text) return 0;
-  return Buffer.compare(Buffer.from(a.text, a.encoding), Buffer.from(b.text, b.encoding));
+  if (a.encoding === b.encoding && a.text === b.text && a.isNumber === b.isNumber) return 0;
+  return Buffer.compare(Buffer.from(quoted(a), a.encoding), Buffer.from(quoted(b), b.encoding));
+}
+
+/** A number and the same characters as a string are two values, as in JSON. */
+function quoted({ text, isNumber }: Value): string {
+  return isNumber === true ? text : `"${text}`;
 }
 
 /** The value that records without one count as: a quote and its characters. If such records are refused, no characters. */
@@ -101,7 +111,8 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 }
 
 /** Puts a quote and the string into the room, or hashes both in pieces. @returns as `findValue` of the kernel. */
-function putString({ wasm }: Kernel, memory: Buffer, room: number, { text, encoding }: Value): number {
+function putString({ wasm }: Kernel, memory: Buffer, room: number, { text, encoding, isNumber }: Value): number {
+  if (isNumber === true) return memory.write(text, room, encoding);
   memory[room] = QUOTE;
   if (text.length < ROOM_BYTES / MOST_UNIT_BYTES) return 1 + memory.write(text, room + 1, encoding);
   wasm.beginHash(LANE);
@@ -119,6 +130,8 @@ type Encoding = 'utf8' | 'latin1';
 interface Value {
   readonly text: string;
   readonly encoding: Encoding;
+  /** A whole number in decimal, which needs no quote. Absent: a string. */
+  readonly isNumber?: boolean;
 }
 
 type Finder = (memory: Buffer, start: number, end: number) => Value | undefined;
@@ -131,6 +144,7 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
     const ending = (framing && lineEndOf(framing)) ?? NOTHING;
     return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
   }
+  if (selector.kind === 'leaf') return finderOfLeaf(selector.leaves);
   if (selector.kind !== 'key') return undefined;
   const match = selector.expression === undefined ? undefined : matcherOf(selector.expression);
   return (memory, start, end) => {
@@ -138,6 +152,16 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
     if (text === undefined || match === undefined) return text === undefined ? undefined : { text, encoding: 'latin1' };
     const key = Buffer.from(text, 'latin1');
     return match(key, 0, key.byteLength, start);
+  };
+}
+
+function finderOfLeaf(leaves: readonly Leaf[]): Finder {
+  const leaf = leaves.at(-1);
+  if (leaf === undefined) throw new RangeError('rows have no leaf');
+  const isOfNumbers = isNumber(leaf);
+  return (memory, start) => {
+    const value = findLeafValue(memory, start, leaves);
+    return value && { text: textOfValue(memory, value, leaf), encoding: 'latin1', isNumber: isOfNumbers };
   };
 }
 

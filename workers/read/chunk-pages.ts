@@ -13,7 +13,9 @@ import { PageError, PageMemoryError } from '../columns/page-error.js';
 /** Read ahead, of all chunks together, and of one. */
 const AHEAD_BYTES = 4 * 2 ** 20;
 const MOST_AHEAD_BYTES = 2 ** 20;
-const LEAST_ROOM_BYTES = 64 * 1024;
+const LEAST_ROOM_BYTES = 4096;
+const LEAST_READ_BYTES = 16 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 export interface StoredPage {
   readonly header: PageHeader;
@@ -38,17 +40,24 @@ export class ChunkInput {
     this.#leafCount = leafCount;
   }
 
-  /** The room with its first `kept` bytes, for at least `byteLength`. */
-  roomFor(byteLength: number, kept: number): Buffer {
-    const room = this.#room;
-    if (byteLength <= room.byteLength) return room;
-    const roomBytes = Math.max(LEAST_ROOM_BYTES, this.aheadBytes, byteLength);
-    if (!this.#memory.reserve(roomBytes + this.#leafCount * this.aheadBytes))
-      throw new PageMemoryError(roomBytes, 'a compressed page');
-    this.#room = Buffer.allocUnsafeSlow(roomBytes);
-    room.copy(this.#room, 0, 0, kept);
+  /** @returns room for at least `byteLength` bytes, which begins with `kept`. */
+  roomFor(byteLength: number, kept: Buffer): Buffer {
+    const former = this.#room;
+    if (byteLength > former.byteLength) {
+      const roomBytes = Math.max(LEAST_ROOM_BYTES, byteLength);
+      if (!this.#memory.reserve(roomBytes + this.#leafCount * this.aheadBytes))
+        throw new PageMemoryError(roomBytes, 'a compressed page');
+      this.#room = Buffer.allocUnsafeSlow(roomBytes);
+    }
+    if (kept.buffer !== this.#room.buffer) kept.copy(this.#room);
     return this.#room;
   }
+}
+
+interface FoundPage {
+  readonly header: PageHeader;
+  readonly headerBytes: number;
+  readonly byteLength: number;
 }
 
 export class ChunkPages {
@@ -57,9 +66,9 @@ export class ChunkPages {
   /** Of the next page, in the file. */
   #position: number;
   #valuesLeft: number;
-  /** The first `#aheadBytes` of it are those from `#position` on. */
-  #ahead: Buffer | undefined;
-  #aheadBytes = 0;
+  #aheadRoom: Buffer | undefined;
+  /** What was read from `#position` on. */
+  #ahead: Buffer = NOTHING;
 
   constructor(source: ChunkInput, { start, byteLength, valueCount }: ColumnChunk) {
     this.#source = source;
@@ -79,63 +88,62 @@ export class ChunkPages {
 
   /** @returns undefined: the chunk has no more. @throws PageError, ThriftError, PageMemoryError */
   next(): StoredPage | undefined {
-    if (this.isAtEnd) {
+    const left = this.#end - this.#position;
+    if (this.isAtEnd || left <= 0) {
       // Of some files, bytes behind the last page seem to belong to the chunk.
-      this.#pass(this.#end - this.#position);
+      this.#pass(left);
       return undefined;
     }
-    const source = this.#source;
-    const left = this.#end - this.#position;
-    if (left <= 0) return undefined;
-    let filled = this.#takeAhead();
-    const fill = (wanted: number): Buffer => {
-      const most = Math.min(wanted, left);
-      const room = source.roomFor(most, filled);
-      if (most > filled) filled += this.#read(room, filled, most - filled);
-      return room;
-    };
-    let room = fill(Math.max(LEAST_ROOM_BYTES / 4, source.aheadBytes));
-    let found = readPageHeader(room.subarray(0, filled), 0);
-    while (found === undefined) {
-      if (filled === left) throw new PageError('the column chunk ends within the header of the page');
-      room = fill(4 * filled);
-      found = readPageHeader(room.subarray(0, filled), 0);
+    let bytes = this.#ahead;
+    let page = this.#pageIn(bytes, left);
+    while (page === undefined || page.byteLength > bytes.byteLength) {
+      bytes = this.#fill(bytes, page?.byteLength ?? Math.max(LEAST_READ_BYTES, 4 * bytes.byteLength), left);
+      page ??= this.#pageIn(bytes, left);
     }
-    const { header, headerBytes } = found;
-    const pageBytes = headerBytes + header.compressedBytes;
-    if (pageBytes > left)
-      throw new PageError(`it claims ${pageBytes} bytes, and the column chunk has only ${left} from there on`);
-    room = fill(pageBytes);
-    const body = room.subarray(headerBytes, pageBytes);
+    const { header, headerBytes, byteLength } = page;
+    const body = bytes.subarray(headerBytes, byteLength);
     if (header.crc !== undefined && crc32(body) !== header.crc) throw new PageError('its checksum (CRC-32) is wrong');
     if (header.kind === 'data' || header.kind === 'data2') this.#valuesLeft -= header.valueCount;
     if (this.#valuesLeft < 0) throw new PageError('the pages have more values than the column chunk claims');
-    this.#keepAhead(room.subarray(pageBytes, filled));
-    this.#pass(pageBytes);
+    this.#keep(bytes.subarray(byteLength));
+    this.#pass(byteLength);
     return { header, body };
   }
 
-  #takeAhead(): number {
-    const byteLength = this.#aheadBytes;
-    if (this.#ahead === undefined || byteLength === 0) return 0;
-    this.#ahead.copy(this.#source.roomFor(byteLength, 0), 0, 0, byteLength);
-    this.#aheadBytes = 0;
-    return byteLength;
+  /** Undefined: its header does not end in these bytes. @param left bytes of the chunk. */
+  #pageIn(bytes: Buffer, left: number): FoundPage | undefined {
+    const found = bytes.byteLength === 0 ? undefined : readPageHeader(bytes, 0);
+    if (found === undefined) {
+      if (bytes.byteLength === left) throw new PageError('the column chunk ends within the header of the page');
+      return undefined;
+    }
+    const { header, headerBytes } = found;
+    const byteLength = headerBytes + header.compressedBytes;
+    if (byteLength <= left) return { header, headerBytes, byteLength };
+    throw new PageError(`it claims ${byteLength} bytes, and the column chunk has only ${left} from there on`);
   }
 
-  #keepAhead(bytes: Buffer): void {
-    const { aheadBytes } = this.#source;
-    if (bytes.byteLength === 0 || aheadBytes === 0) return;
-    this.#ahead ??= Buffer.allocUnsafeSlow(Math.min(aheadBytes, this.#end - this.#position));
-    this.#aheadBytes = bytes.copy(this.#ahead);
-  }
-
-  #read(room: Buffer, at: number, byteLength: number): number {
-    const { input } = this.#source;
-    const count = input.readAt(room, at, byteLength, this.#position + at);
-    if (count === byteLength) return count;
+  #fill(bytes: Buffer, wanted: number, left: number): Buffer {
+    const { input, aheadBytes } = this.#source;
+    const filled = bytes.byteLength;
+    const end = Math.min(left, Math.max(wanted, aheadBytes));
+    const room = this.#source.roomFor(end, bytes);
+    if (input.readAt(room, filled, end - filled, this.#position + filled) === end - filled)
+      return room.subarray(0, end);
     input.requireUnchanged();
     throw new PageError('the file ends within the page');
+  }
+
+  #keep(rest: Buffer): void {
+    const { aheadBytes } = this.#source;
+    const room = this.#aheadRoom;
+    if (rest.byteLength === 0 || aheadBytes === 0 || rest.buffer === room?.buffer) {
+      this.#ahead = aheadBytes === 0 ? NOTHING : rest;
+      return;
+    }
+    const ownRoom = room ?? Buffer.allocUnsafeSlow(Math.min(aheadBytes, rest.byteLength + this.#end - this.#position));
+    this.#aheadRoom = ownRoom;
+    this.#ahead = ownRoom.subarray(0, rest.copy(ownRoom));
   }
 
   #pass(byteLength: number): void {

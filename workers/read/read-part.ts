@@ -21,7 +21,6 @@ import type { ReadContext, ToldBySource, UseOfSource } from './part-source.js';
 import { ReadArena } from './read-arena.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
 import { withStream } from './stream-source.js';
-import { withTable } from './table-source.js';
 
 export interface PartReport extends ToldBySource {
   readonly coverage: Coverage;
@@ -82,8 +81,12 @@ export async function readPart(
 }
 
 /** The only place that knows which kinds of sources there are. */
-function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
-  if (part.kind === 'table') return withTable(part, context, use);
+async function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
+  if (part.kind === 'table') {
+    // Few jobs need it.
+    const { withTable } = await import('./table-source.js');
+    return withTable(part, context, use);
+  }
   if (part.kind === 'list') return use(listSource(part.list, context));
   return part.kind === 'stream' ? withStream(part, context, use) : withFile(part, context, use);
 }

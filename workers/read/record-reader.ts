@@ -365,7 +365,7 @@ export class RecordReader implements FramingKernel {
     if (kept > 0) {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
       if (longest > this.#longestBytes) throw overLimit(this.#longestPlace(kept), this.#longestBytes);
-      this.#requireValues(base, basePosition);
+      this.#requireValues(kept, base, basePosition);
     }
     this.#firstStart ??= basePosition;
     this.#markBefore = 0;
@@ -383,7 +383,7 @@ export class RecordReader implements FramingKernel {
   }
 
   /** Refuses the first record without a value that it must have. */
-  #requireValues(base: number, basePosition: number): void {
+  #requireValues(count: number, base: number, basePosition: number): void {
     const rule = this.#job.content?.value;
     if (rule === undefined) return;
     const { selector } = rule;
@@ -396,11 +396,12 @@ export class RecordReader implements FramingKernel {
       address: missing,
       delimiterBytes: this.#framing.delimiter?.byteLength ?? 0,
     };
+    let index = 0;
+    while (this.#tableStart(index) !== missing) index += 1;
+    const { place } = this.#place(basePosition + missing - base, this.#taken - count + index);
+    const why = selector.kind === 'leaf' ? undefined : whyUnfit(record, selector.kind === 'field');
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
-    throw new InputError(
-      'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} ${whyUnfit(record, selector.kind === 'field') ?? lack}`,
-    );
+    throw new InputError('ERR_FIELD_MISSING', `${inputName(this.#part.path)}: ${place} ${why ?? lack}`);
   }
 
   /** Returns the bytes of the longest record so far. */

@@ -3,7 +3,7 @@
  * that follows (`src/formats/parquet/leaf.ts`); its position is its ordinal in the file.
  */
 import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
-import { corruptInput, UsageError, WindowOverMemoryError } from '../../src/errors.js';
+import { corruptInput, counted, UsageError, WindowOverMemoryError } from '../../src/errors.js';
 import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
 import type { RowGroup } from '../../src/formats/parquet/row-group.js';
@@ -14,7 +14,7 @@ import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import { sourcesIn } from '../../src/sources/tables.js';
-import type { ColumnMemory, Region } from '../columns/column-memory.js';
+import { type ColumnMemory, MOST_REGION_BYTES, type Region } from '../columns/column-memory.js';
 import { LeafReader } from '../columns/leaf-reader.js';
 import { loadPageCodecs } from '../columns/page-codecs.js';
 import { PageError, PageMemoryError } from '../columns/page-error.js';
@@ -146,21 +146,21 @@ class RowReader {
     const { start, end } = this.#part;
     const { rowGroupCount } = this.#footer;
     const joiner = this.#open();
+    const { control, decoderMemory } = this.#context;
+    const source = new ChunkInput(this.#input, control, decoderMemory, this.#leaves.length);
     let first = 0;
     while (first < rowGroupCount && this.#footer.firstRowOf(first + 1) <= start) first += 1;
     this.#group = first;
     for (const group of this.#footer.rowGroups(first)) {
       if (group.firstRow >= end) return;
-      this.#begin(group);
+      this.#begin(group, source);
       yield* this.#rowsOf(group, joiner);
       this.#finish(group);
       this.#group += 1;
     }
   }
 
-  #begin({ columns }: RowGroup): void {
-    const { control, decoderMemory } = this.#context;
-    const source = new ChunkInput(this.#input, control, decoderMemory, this.#leaves.length);
+  #begin({ columns }: RowGroup, source: ChunkInput): void {
     for (const [i, { index, reader }] of this.#leaves.entries()) {
       const chunk = columns[index];
       if (chunk === undefined) throw new RangeError(`the row group has no column ${index}`);
@@ -263,8 +263,13 @@ class RowReader {
     const { decoderMemory } = this.#context;
     // Each column has a page in memory; what those of the columns to come need is not known.
     const known = this.#columns.allocatedBytes;
-    const seen = (this.#leaf ?? this.#leaves.length - 1) + 1;
-    const allBytes = Math.ceil(((known + neededBytes) / seen) * this.#leaves.length);
+    const seen = Math.max(1, (this.#leaf ?? this.#leaves.length - 1) + 1);
+    const allBytes = Math.ceil(((known + neededBytes) / seen) * Math.max(seen, this.#leaves.length));
+    if (neededBytes > MOST_REGION_BYTES)
+      return new UsageError(
+        `${this.#part.path}: ${place}: a page has ${counted(neededBytes, 'byte')}, more than the ${MOST_REGION_BYTES} that a thread can decode; write the file again with smaller pages`,
+        'ERR_MEMORY_BUDGET',
+      );
     const message = `${this.#part.path}: ${place}: a page of each column does not fit the memory budget; expected \`memoryBytes\` of at least ${decoderMemory.budgetFor(allBytes)}`;
     return decoderMemory.mayFitAlone?.(allBytes)
       ? new WindowOverMemoryError(message)

@@ -120,7 +120,7 @@ function describeDifference({ inInputs, inOutputs, places, byteLength, excerpt }
   const once = Math.abs(inInputs - inOutputs) === 1 && Math.min(inInputs, inOutputs) === 0;
   const counts = once ? '' : `; ${formatCount(inInputs)} in the inputs, ${formatCount(inOutputs)} in the outputs`;
   const shown = Buffer.byteLength(excerpt) < byteLength ? `${excerpt}…` : excerpt;
-  return `${place?.path}, byte ${place?.position} (${formatPlural(byteLength, 'byte')}${counts}): ${shown}`;
+  return `${place?.path}, ${place?.isRow === true ? 'row' : 'byte'} ${place?.position} (${formatPlural(byteLength, 'byte')}${counts}): ${shown}`;
 }
 
 function problemOf(report: VerifyReport): string | undefined {

@@ -1,0 +1,128 @@
+/** Jobs that read files of rows: content decides as it does in JSON lines, and other jobs refuse such files. */
+import { writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { verifyPermutation } from '#src/checks/verify-permutation.js';
+import { appendToStore } from '#src/job/append.js';
+import { previewShuffle } from '#src/job/preview-shuffle.js';
+import { shuffle } from '#src/job/shuffle.js';
+import { errorOf } from '../fixtures/error-of.ts';
+import { useFedPipes } from '../fixtures/fed-pipes.ts';
+import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
+import { useTestDirectory } from '../fixtures/temp-directory.ts';
+
+const directory = useTestDirectory();
+const pipeOf = useFedPipes(directory);
+const INLINE = { inline: true };
+const siteAt = (i: number) => `site-${i % 37}`;
+
+const PAGES: PlainTable = {
+  rows: 500,
+  rowsPerGroup: 120,
+  columns: [
+    column('words', 'BYTE_ARRAY', (i) => `page ${i}`),
+    column('site', 'BYTE_ARRAY', siteAt, { repetitions: ['optional'] }),
+    column('number', 'INT64', (i) => BigInt(i % 41)),
+  ],
+};
+
+let table = '';
+let lines = '';
+beforeEach(() => {
+  table = writeParquet(directory.path('in.parquet'), PAGES);
+  lines = directory.path('in.jsonl');
+  const objects = Array.from(
+    { length: PAGES.rows },
+    (_, i) => `{"words":"page ${i}","site":"${siteAt(i)}","number":${i % 41}}\n`,
+  );
+  writeFileSync(lines, objects.join(''));
+});
+
+describe('the values of rows', () => {
+  it.each(['.site', '.number'])('choose splits as those of JSON lines do: %s', async (splitBy) => {
+    const counts = async (input: string) => {
+      const splits = [
+        { name: 'train', share: 0.7 },
+        { name: 'test', share: 0.3 },
+      ];
+      const output = directory.path(`out-${input === table}`);
+      const asked = { inputs: [input], output, seed: 's', splits, splitBy, tempDirs: [directory.temp] };
+      const report = await shuffle(asked, INLINE);
+      return report.splits?.map(({ name, records }) => [name, records]);
+    };
+    expect(await counts(table)).toEqual(await counts(lines));
+  });
+
+  it.each([
+    ['.site', 37],
+    ['.number', 41],
+  ])('make rows equal: %s', async (uniqueBy, different) => {
+    const asked = { output: directory.path('out'), force: true, uniqueBy, tempDirs: [directory.temp] };
+    expect((await shuffle({ ...asked, inputs: [table] }, INLINE)).records).toBe(different);
+  });
+
+  it('must be those of one column of text or whole numbers', async () => {
+    const refusal = (uniqueBy: string) =>
+      errorOf(
+        shuffle({ inputs: [table], uniqueBy, output: directory.path('out'), tempDirs: [directory.temp] }, INLINE),
+      );
+    expect((await refusal('.other')).message).toMatch(/\.other names no column of its rows/);
+    expect((await refusal('/(x)/')).message).toMatch(/selects no value in the rows of /);
+  });
+
+  it('must be there', async () => {
+    const path = writeParquet(directory.path('nulls'), {
+      rows: 9,
+      columns: [column('a', 'INT32', (i) => (i === 7 ? null : i), { repetitions: ['optional'] })],
+    });
+    const asked = { inputs: [path], uniqueBy: '.a', output: directory.path('out'), tempDirs: [directory.temp] };
+    const { code, message } = await errorOf(shuffle(asked, INLINE));
+    expect([code, message]).toEqual([
+      'ERR_FIELD_MISSING',
+      expect.stringMatching(
+        /nulls: row 7 has no value in the column \.a; expected one in each row, or give `missing` a value/,
+      ),
+    ]);
+  });
+});
+
+describe('files of rows', () => {
+  it('have the same rows in another form', async () => {
+    const other = writeParquet(directory.path('other'), {
+      ...PAGES,
+      rowsPerGroup: 77,
+      columns: PAGES.columns.map((each) => ({ ...each, pages: { codec: 'GZIP', entriesPerPage: 19 } })),
+    });
+    const report = await verifyPermutation({ inputs: [table], outputs: [other] }, INLINE);
+    expect(report).toMatchObject({ isPermutation: true, inputs: { records: PAGES.rows } });
+    const fewer = writeParquet(directory.path('fewer'), { ...PAGES, rows: 499 });
+    const { differences } = await verifyPermutation({ inputs: [table], outputs: [fewer] }, INLINE);
+    expect(differences?.missing).toMatchObject({ records: 1, first: [{ places: [{ position: 499, isRow: true }] }] });
+  });
+
+  it('tell a preview how many rows they have', async () => {
+    const asked = { inputs: [table], output: directory.path('out'), tempDirs: [directory.temp] };
+    const { inputs } = await previewShuffle(asked);
+    expect(inputs).toMatchObject({ codecs: { parquet: 1 }, records: { least: 500, expected: 500, most: 500 } });
+  });
+
+  it('have copies by their weights', async () => {
+    const asked = {
+      output: directory.path('out'),
+      weights: [{ glob: '*', factor: 2.5 }],
+      seed: 's',
+      tempDirs: [directory.temp],
+    };
+    const { records } = await shuffle({ ...asked, inputs: [table] }, INLINE);
+    expect(records).toBeGreaterThan(2 * PAGES.rows + PAGES.rows / 3);
+    expect(records).toBeLessThan(3 * PAGES.rows - PAGES.rows / 3);
+  });
+
+  it('are refused by a store, and from a pipe', async () => {
+    const appended = await errorOf(appendToStore(directory.path('store'), { inputs: [table] }, INLINE));
+    expect(appended.message).toMatch(
+      /holds Parquet data, not lines; a plain file of it, without options about records, /,
+    );
+    const piped = await errorOf(shuffle({ inputs: [pipeOf(table)], output: directory.path('out') }, INLINE));
+    expect(piped).toMatchObject({ code: 'ERR_INPUT_FORMAT', message: expect.stringMatching(/holds Parquet data, /) });
+  });
+});

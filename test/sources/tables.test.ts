@@ -1,0 +1,86 @@
+/** Files of rows at the door of a job: which are taken, what is refused beside them, and what is told. */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { formatOfKind } from '#src/formats/framing-table.js';
+import { listInputs } from '#src/sources/list-inputs.js';
+import { asRows } from '#src/sources/rows-or-records.js';
+import { errorOf } from '../fixtures/error-of.ts';
+import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
+import { useTestDirectory } from '../fixtures/temp-directory.ts';
+import { LINES_ASSUMED, openParts } from '../workers/read/table-parts.ts';
+
+const directory = useTestDirectory();
+
+const numbers = (...names: readonly string[]): PlainTable => ({
+  rows: 10,
+  rowsPerGroup: 4,
+  columns: names.map((name) => column(name, 'INT32', (i) => i)),
+});
+
+describe('files of rows', () => {
+  it('are known by their first bytes, and measured by their footers', async () => {
+    const { inputs, read } = await openParts([writeParquet(directory.path('in.txt'), numbers('a', 'b'))]);
+    expect(inputs).toMatchObject([{ table: { rows: 10, rowGroups: 3, rowBytes: 80 } }]);
+    expect(read).toMatchObject({ framing: undefined, linesAssumed: false, table: { codec: 'UNCOMPRESSED' } });
+  });
+
+  it('may differ in the order of columns, and in metadata, which is told', async () => {
+    const warnings: string[] = [];
+    const paths = [
+      writeParquet(directory.path('a'), { ...numbers('a', 'b'), keyValues: { pandas: '{}' } }),
+      writeParquet(directory.path('b'), numbers('b', 'a')),
+      writeParquet(directory.path('c'), numbers('a', 'b')),
+    ];
+    await openParts(paths, { onWarning: (line) => warnings.push(line) });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^the metadata of .*b \(and 1 other input\) differs from that of .*a, /),
+    ]);
+  });
+
+  it('are refused if a column is missing, with both files', async () => {
+    const paths = [
+      writeParquet(directory.path('a'), numbers('a', 'b')),
+      writeParquet(directory.path('b'), numbers('a', 'c')),
+    ];
+    const { code, message } = await errorOf(openParts(paths));
+    expect([code, message]).toEqual([
+      'ERR_INPUT_FORMAT',
+      expect.stringMatching(/b: its column b is missing, but in .*a /),
+    ]);
+    expect((await openParts(paths, { columns: ['a'] })).read.table?.schema.leaves).toHaveLength(1);
+  });
+
+  it('are refused beside other files, and `columns` without them', async () => {
+    writeFileSync(directory.path('lines'), 'a line\n');
+    const table = writeParquet(directory.path('table'), numbers('a'));
+    const mixed = await errorOf(openParts([directory.path('lines'), table]));
+    expect([mixed.code, mixed.message]).toEqual([
+      'ERR_INPUT_FORMAT',
+      expect.stringMatching(/table holds Parquet data, and .*lines does not; /),
+    ]);
+    const alone = await errorOf(openParts([directory.path('lines')], { columns: ['a'] }));
+    expect(alone.message).toMatch(/^`columns` chooses columns of Parquet files, and no input is one; /);
+  });
+
+  it('are refused beside options about lines', async () => {
+    const path = writeParquet(directory.path('table'), numbers('a'));
+    const { inputs } = await listInputs([path], () => {}, { format: LINES_ASSUMED, takesRows: true });
+    const beside = (more: object) => () => asRows({ ...LINES_ASSUMED, ...more }, inputs);
+    expect(beside({ skipsBlank: true })).toThrow(/whose rows are no lines; leave out `skipBlank`/);
+    expect(beside({ header: { kind: 'bytes', value: 3 } })).toThrow(
+      /whose rows are no lines; leave out `header.bytes`/,
+    );
+  });
+
+  it('are data like others where records are asked for, or where they are compressed once more', async () => {
+    const path = writeParquet(directory.path('table'), numbers('a'));
+    const { framing } = formatOfKind({ by: 'csv' });
+    const asCsv = { ...LINES_ASSUMED, framing, linesAssumed: false };
+    const csv = await listInputs([path], () => {}, { format: asCsv, takesRows: true });
+    expect(csv.inputs).toMatchObject([{ finding: { code: 'ERR_INPUT_FORMAT' }, table: undefined }]);
+    writeFileSync(directory.path('table.gz'), gzipSync('PAR1'));
+    const packed = await listInputs([directory.path('table.gz')], () => {}, { format: LINES_ASSUMED, takesRows: true });
+    expect(packed.inputs).toMatchObject([{ codec: { name: 'gzip' }, table: undefined }]);
+  });
+});
