@@ -202,6 +202,7 @@ function mostRecordsOf(
   const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     if (input.kind === 'list') return input.list.ends.length;
+    if (holdsRows(input)) return input.table.rows;
     if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };

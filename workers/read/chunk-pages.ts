@@ -13,7 +13,7 @@ import { PageError, PageMemoryError } from '../columns/page-error.js';
 /** Read ahead, of all chunks together, and of one. */
 const AHEAD_BYTES = 4 * 2 ** 20;
 const MOST_AHEAD_BYTES = 2 ** 20;
-const LEAST_ROOM_BYTES = 64 * 1024;
+const LEAST_ROOM_BYTES = 4096;
 const LEAST_READ_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -44,7 +44,7 @@ export class ChunkInput {
   roomFor(byteLength: number, kept: Buffer): Buffer {
     const former = this.#room;
     if (byteLength > former.byteLength) {
-      const roomBytes = Math.max(LEAST_ROOM_BYTES, this.aheadBytes, byteLength);
+      const roomBytes = Math.max(LEAST_ROOM_BYTES, byteLength);
       if (!this.#memory.reserve(roomBytes + this.#leafCount * this.aheadBytes))
         throw new PageMemoryError(roomBytes, 'a compressed page');
       this.#room = Buffer.allocUnsafeSlow(roomBytes);
