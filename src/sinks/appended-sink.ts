@@ -89,6 +89,10 @@ export class AppendedSink implements OutputSink {
     return { by: this.#cursor.by, at: this.#cursor.end };
   }
 
+  get leavesTurn(): boolean {
+    return this.#regions.every(({ isFirst }) => isFirst);
+  }
+
   get roomBytes(): number {
     return this.#address + this.#capacityBytes - this.fillAddress;
   }
@@ -166,8 +170,10 @@ export class AppendedSink implements OutputSink {
   async close(): Promise<readonly WrittenRegion[]> {
     await this.#endPart();
     this.#endRegion();
-    await this.#appendWaiting();
-    this.#parts.control.passTurn();
+    if (!this.leavesTurn) {
+      await this.#appendWaiting();
+      this.#parts.control.passTurn();
+    }
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum }) =>
       start === undefined ? [] : [{ shard, start, end: start + storedBytes, recordBytes, checksum }],
     );

@@ -125,6 +125,8 @@ export interface OutputSink {
   /** Begins to write all that can be written now. @returns whether there is more room than before. */
   flush(): Promise<boolean>;
   settle(): Promise<void>;
+  /** Whether `close` does not wait for its turn, because nothing needs it: who takes the result passes it on. Absent: no. */
+  readonly leavesTurn?: boolean;
   /** Ends the shard; the next bytes begin the next shard. */
   cut(): Promise<void>;
   /** Writes the rest. @returns all regions that this sink wrote. */

@@ -121,8 +121,9 @@ async function writeRanges(
   await verifyFinishedRanges({ ...work, totals: writtenTotals(piles, finished) }, finished, threads);
   for (const range of finished) stripes.pilesDone(range);
   const takeOne = (result: WriteResult, { range }: WriteTask) => {
-    const { regions, ends, ofOneKey } = result;
+    const { regions, ends, ofOneKey, leavesTurn } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
+    if (leavesTurn === true) threads.control.passTurn();
     verifyRange(totals, range, result);
     const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.content?.isDistinct === true);
     const distinct = tellsDistinct ? textsOf(result.totals) : undefined;

@@ -141,6 +141,7 @@ describe('units', () => {
         const regions: WrittenRegion[] = [];
         for (const { sink, members } of running) {
           regions.push(...(await sink.close()));
+          if (sink.leavesTurn === true) control.passTurn();
           await sink.abandon();
           expect([members.open, members.isClosed]).toEqual([0, true]);
         }
@@ -177,6 +178,7 @@ describe('units', () => {
       const { sink, fill } = await writeUnits({ ...order, units }, own, target, { turn, control, capacityBytes: 5 });
       await fill();
       await sink.close();
+      expect(sink.leavesTurn).toBe(false);
       await sink.abandon();
     }
     closeSync(fd);
@@ -203,6 +205,7 @@ describe('units', () => {
     const one = await writeUnits({ ...order, units }, first, target, { turn: 0, ...how });
     await one.fill();
     await one.sink.close();
+    if (one.sink.leavesTurn === true) control.passTurn();
     await one.sink.abandon();
     const before = readFileSync(stagedPath(directory.path(), 0));
     const two = await writeUnits({ ...order, units }, second, target, { turn: 1, ...how });

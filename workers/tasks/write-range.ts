@@ -47,6 +47,8 @@ export interface WriteResult {
   /** What was dropped of each pile, if `expectsDropped`. */
   readonly dropped?: PileTotals | undefined;
   readonly regions: readonly WrittenRegion[];
+  /** Whether its turn must be passed on, when those before it have been. */
+  readonly leavesTurn?: boolean | undefined;
   /** For a framing whose samples have keys: those at both ends of the range; null if the range has none. */
   readonly ends?: RangeEnds | null | undefined;
   /** Two neighbours of one key: the range is not written. */
@@ -120,12 +122,9 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       control.count('shuffledBytes', found.bytes);
       countedBytes += found.bytes;
     }
-    return {
-      totals: totalsOfRange(totals, 0, pileCount),
-      dropped,
-      regions: await sink().close(),
-      ends: neighbours?.ends,
-    };
+    const regions = await sink().close();
+    const { leavesTurn } = sink();
+    return { totals: totalsOfRange(totals, 0, pileCount), dropped, regions, leavesTurn, ends: neighbours?.ends };
   };
   const writeOrTakeBack = async (): Promise<WriteResult> => {
     try {
