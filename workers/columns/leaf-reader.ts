@@ -196,8 +196,8 @@ export class LeafReader {
       // No table for a count that the page cannot have.
       if (count > plain.byteLength / 4) throw new PageError('its dictionary is cut off');
       place = this.#take(4 * count, 'a dictionary', regions);
-      this.#check(wasm.tabulateByteArrays(values.from, values.to, count, place), 'its dictionary');
-    } else place = this.#plain(values, 'its dictionary', regions);
+      this.#check(wasm.tabulateByteArrays(values.from, values.to, count, place), 'the values of its dictionary');
+    } else place = this.#plain(values, 'the values of its dictionary', regions);
     this.#fields()[FIELDS.dictionary] = place;
     this.#dictionaryCount = count;
   }

@@ -22,7 +22,7 @@ export const THRIFT = {
 
 export type ThriftType = (typeof THRIFT)[keyof typeof THRIFT];
 
-const TYPE_NAMES = ['', 'bool', 'bool', 'i8', 'i16', 'i32', 'i64', 'double', 'binary', 'list', 'set', 'map', 'struct'];
+const TYPE_NAMES = 'nothing bool bool i8 i16 i32 i64 double binary list set map struct uuid'.split(' ');
 
 /** Of values by type, in lists; 0: they say it themselves. */
 const FIXED_BYTES = [0, 1, 1, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 16];
@@ -205,7 +205,7 @@ export class ThriftReader {
 
   #take(type: ThriftType): void {
     if (this.#type !== type) {
-      const [expected, found] = [TYPE_NAMES[type], TYPE_NAMES[this.#type] ?? `type ${this.#type}`];
+      const [expected, found] = [TYPE_NAMES[type], TYPE_NAMES[this.#type] ?? this.#type];
       throw new ThriftError(`a Thrift value of type ${found} stands where ${expected} is expected`);
     }
     this.#type = 0;
