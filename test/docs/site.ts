@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { writeTable } from '../fixtures/tables.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { prefixed, tfrecordOf } from '../formats/plain-framings.js';
@@ -136,6 +137,9 @@ export function makeSite(site: string): void {
     mkdirSync(dirname(join(site, name)), { recursive: true });
     writeFileSync(join(site, name), bytes);
   }
+  const rowsOfTable = Array.from({ length: 300 }, (_, i) => ({ text: `text ${i}`, number: i % 7 }));
+  mkdirSync(join(site, 'table'), { recursive: true });
+  for (const part of [0, 1]) writeTable(join(site, 'table', `part-${part}.parquet`), rowsOfTable);
   for (const [name, text] of Object.entries(PROGRAMS)) {
     writeFileSync(join(site, 'bin', name), `#!/bin/bash\n${text}\n`);
     chmodSync(join(site, 'bin', name), 0o755);

@@ -66,7 +66,7 @@ export class FinishedPages {
 
   #open(): OpenFile {
     if (this.#place !== undefined) return createOwnFile(this.#place.newPath(), 'temp');
-    throw new UsageError('no memory is left for the pages of a row group; raise `memory`', 'ERR_MEMORY_BUDGET');
+    throw new UsageError('no memory is left for the pages of a row group; raise `memoryBytes`', 'ERR_MEMORY_BUDGET');
   }
 
   /** Each page in the order of `pages`; good until the next one. */
