@@ -35,7 +35,7 @@ export class GrownRegion {
     const region = this.#memory.allocate(byteLength) ?? this.#memory.allocate(neededBytes);
     if (region === undefined)
       throw new UsageError(
-        `no memory for ${neededBytes} bytes of a column beside the others of its row group; raise \`memory\`, or use fewer \`workers\``,
+        `no memory for ${neededBytes} bytes of a column beside the others of its row group; raise \`memoryBytes\`, or use fewer \`workers\``,
         'ERR_MEMORY_BUDGET',
       );
     this.#replace(region, keptBytes);

@@ -92,7 +92,7 @@ export class RowGroupWriter {
     const table = memory.allocate(tableBytes);
     if (table === undefined)
       throw new UsageError(
-        `no memory for a table of ${schema.leaves.length} columns; raise \`memory\``,
+        `no memory for a table of ${schema.leaves.length} columns; raise \`memoryBytes\``,
         'ERR_MEMORY_BUDGET',
       );
     this.#table = table;
