@@ -31,7 +31,20 @@ async function run(directory: TestDirectory, job: Job, output: string): Promise<
   for (const path of tempDirs) mkdirSync(path, { recursive: true });
   const { memoryBytes, workers, tempCompress, tuning } = settings;
   const weights = factors?.map((factor, i) => ({ glob: `in-${i}`, factor }));
-  const asked = { ...options, inputs, output, weights, tempDirs, memoryBytes, workers, tempCompress, force: true };
+  // Drawn bytes may look like a file that holds no lines.
+  const records = options.records ?? (options.zeroTerminated === true ? undefined : ({ by: 'lines' } as const));
+  const asked = {
+    ...options,
+    records,
+    inputs,
+    output,
+    weights,
+    tempDirs,
+    memoryBytes,
+    workers,
+    tempCompress,
+    force: true,
+  };
   const report = await shuffle(asked, tuning);
   expect(tempDirs.flatMap((path) => readdirSync(path))).toEqual([]);
   for (const path of tempDirs) rmSync(path, { recursive: true });
