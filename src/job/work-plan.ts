@@ -3,7 +3,7 @@
  * and slices, and keeps the layout that a resumed job must find again.
  */
 import { createHash } from 'node:crypto';
-import { rowGroupWriterBytes } from '../../workers/columns/row-group-writer.js';
+import { rowGroupWriterBytes } from '../../workers/columns/page-sizes.js';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { JobControl } from '../job-control.js';

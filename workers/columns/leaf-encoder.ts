@@ -14,6 +14,7 @@ import type { ColumnMemory } from './column-memory.js';
 import type { FinishedPage, FinishedPages } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
 import type { PageCompressor } from './page-compressors.js';
+import { dictionaryLimitOf, MOST_DICTIONARY_ENTRIES, slotsOf } from './page-sizes.js';
 
 /** The words of `EncodedLeaf` (assembly/encode-leaf.ts), in their order. */
 const WORDS = [
@@ -48,8 +49,6 @@ type Word = (typeof WORDS)[number];
 const OFFSETS = Object.fromEntries(WORDS.map((word, i) => [word, 4 * i])) as Readonly<Record<Word, number>>;
 
 const MODES = { sampling: 0, raw: 1, indexed: 2 } as const;
-export const MOST_DICTIONARY_ENTRIES = 32768;
-
 /** Values that decide. */
 const SAMPLE_VALUES = 4096;
 /** How many times as many values a column chunk is thought to have. */
@@ -405,16 +404,6 @@ export class LeafEncoder {
     this.#forgetDictionary();
     for (const region of [this.#values, this.#definitions, this.#repetitions]) region.release();
   }
-}
-
-/** The dictionary that has more bytes ends. */
-export function dictionaryLimitOf(pageBytes: number): number {
-  return pageBytes / 2;
-}
-
-/** A power of 2, at least four times the entries: with twice as many, indexes take a third longer. */
-export function slotsOf(entries: number): number {
-  return 2 ** (32 - Math.clz32(4 * Math.ceil(entries) - 1));
 }
 
 /** Of values drawn alike, as a few of them show it: among n of K values, n * n / 2K are equal to another. */

@@ -5,7 +5,7 @@
  */
 import { UsageError, VerificationError } from '../../src/errors.js';
 import { encodeDescription } from '../../src/formats/parquet/description.js';
-import { type Leaf, nameOfLeaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
+import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
 import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.js';
 import { valueOrdersOf } from '../../src/formats/parquet/value-order.js';
@@ -13,36 +13,11 @@ import type { JobControl } from '../../src/job-control.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { FinishedPages, type SpillPlace } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
-import { dictionaryLimitOf, LeafEncoder, type LeafWorkshop, MOST_DICTIONARY_ENTRIES, slotsOf } from './leaf-encoder.js';
+import { LeafEncoder, type LeafWorkshop } from './leaf-encoder.js';
 import { openPageCompressor } from './page-compressors.js';
+import { pageBytesOf, STAGE_BYTES } from './page-sizes.js';
 
-const MIB = 1024 * 1024;
-/** All open pages together; their dictionaries may take as much again. */
-const OPEN_BYTES = 24 * MIB;
-const MOST_PAGE_BYTES = MIB;
-/** Smaller ones would be mostly headers. */
-const LEAST_PAGE_BYTES = 8 * 1024;
-/** Some batches. */
-const STAGE_BYTES = 256 * 1024;
 const PLACES_BYTES = 4 * 64;
-
-/** Of the pages of each leaf, before compression. Only a batch of rows with a longer value makes a larger one. */
-function pageBytesOf(leafCount: number): number {
-  const share = Math.floor(OPEN_BYTES / leafCount / 1024) * 1024;
-  return Math.min(Math.max(share, LEAST_PAGE_BYTES), MOST_PAGE_BYTES);
-}
-
-/** Bytes of column memory that a writer needs at most, unless a row is longer than a page. */
-export function rowGroupWriterBytes(leaves: readonly Leaf[]): number {
-  const pageBytes = pageBytesOf(leaves.length);
-  const ofLeaf = (leaf: Leaf) => {
-    const entries = Math.min(dictionaryLimitOf(pageBytes) / Math.max(valueBytesOf(leaf), 4), MOST_DICTIONARY_ENTRIES);
-    const levels = leaf.maxDefinition === 0 ? 0 : leaf.maxRepetition === 0 ? pageBytes / 2 : pageBytes;
-    return pageBytes + levels + dictionaryLimitOf(pageBytes) + 4 * slotsOf(entries) + 1024;
-  };
-  // The area, and what Snappy and LZ4 compress to.
-  return leaves.reduce((sum, leaf) => sum + ofLeaf(leaf), 2 * STAGE_BYTES + 5 * pageBytes);
-}
 
 export interface RowGroupWriterParts {
   readonly memory: ColumnMemory;

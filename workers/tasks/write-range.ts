@@ -24,7 +24,6 @@ import type { MemberWriter } from '../../src/sinks/member-writer.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
-import { tableMembers } from '../piles/table-members.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -55,10 +54,12 @@ export interface WriteResult {
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
 }
 
-function membersOf({ job, target, attemptName }: WriteTask): MemberWriter {
+/** Only jobs of tables load what makes row groups. */
+async function makerOfMembers({ job, target, attemptName }: WriteTask): Promise<() => MemberWriter> {
   const table = 'table' in target ? target.table : undefined;
   if (table === undefined) throw new RangeError('an output of units is a table');
-  return tableMembers(job, table, attemptName);
+  const { tableMembers } = await import('../piles/table-members.js');
+  return () => tableMembers(job, table, attemptName);
 }
 
 interface OutputPosition {
@@ -80,11 +81,12 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
   const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
   let opened: OutputSink | undefined;
+  const members = units === undefined ? undefined : await makerOfMembers(task);
   const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
   const hasher = job.hashesOutput ? outputHasher : undefined;
   const sink = (byteLength?: number) => {
     const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher };
-    opened ??= openSink({ ...parts, units: units && { own: units, members: membersOf(task) } }, byteLength);
+    opened ??= openSink({ ...parts, units: units && members && { own: units, members: members() } }, byteLength);
     return opened;
   };
   const write = async (): Promise<WriteResult> => {
