@@ -27,7 +27,7 @@ const TABLES = 'Parquet';
 const PARQUET: RefusedFormat = {
   name: 'Parquet data',
   remedy:
-    'a plain file of it, without options about records, can be shuffled, verified and checked; else convert it to lines',
+    'name its file, not compressed, to shuffle, verify or check-shuffled, without options about records; else convert it to lines',
   magics: ['PAR1', 'PARE'],
   needsNul: true,
 };
@@ -271,7 +271,7 @@ export function refuseOtherFormats(output: string, kind: RecordKind['by'] | unde
   if (format === TABLES) {
     if (mayHoldRows) return;
     throw new UsageError(
-      `the output ${output}: its name stands for Parquet, which only Parquet files become; name it after its records, such as .jsonl or .csv`,
+      `the output ${output}: its name stands for Parquet, and this job writes none: no input is a Parquet file, or an option says what its records are; name it after its records, such as .jsonl or .csv`,
     );
   }
   if (format !== undefined)

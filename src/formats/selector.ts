@@ -153,6 +153,12 @@ export function withLeaf<R extends Rule>(rule: R, { leaves }: TableSchema, path:
   const name = selector.path.join('.');
   const index = leaves.findIndex((leaf) => leaf.path.length === selector.path.length && nameOfLeaf(leaf) === name);
   const leaf = leaves[index];
+  const isGroup = leaves.some(({ path: names }) => selector.path.every((part, i) => names[i] === part));
+  if (leaf === undefined && isGroup)
+    throw new InputError(
+      'ERR_FIELD_MISSING',
+      `${path}: column ${name} holds a list, a map or other columns; expected a column of strings or whole numbers`,
+    );
   if (leaf === undefined)
     throw new InputError('ERR_FIELD_MISSING', `${path}: ${text} names no column of its rows; expected the name of one`);
   const problem = whyNoText(leaf);

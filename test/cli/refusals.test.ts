@@ -134,6 +134,8 @@ refuses('values', [
   ['in --max-record 5G', 2, '--max-record is 5368709120; expected a whole number from 1 to …'],
   ['in --progress loud', 2, '--progress loud: expected one of auto, bar, plain, json, none'],
   ['in --compress zstd:0 -o out', 2, '--compress zstd:0: expected a level from 1 to 22'],
+  ['in --parquet-codec zstd:99 -o out', 2, '--parquet-codec zstd:99: expected a level from 1 to 22'],
+  ['in --parquet-codec snappy:2 -o out', 2, '--parquet-codec snappy: it has no levels; expected the name alone'],
   ['in --io-limit 4', 2, '--io-limit 4: expected PATH=N, such as /mnt/disk1=4'],
   ['in --io-limit /d=', 2, `--io-limit /d=N with N = : ${COUNT}`],
   ['in --io-limit /d=0', 2, `--io-limit /d=N with N = 0: ${COUNT}`],

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
-import { lackOf, parseSelector, withColumnNumber } from '#src/formats/selector.js';
+import { lackOf, parseSelector, withColumnNumber, withLeaf } from '#src/formats/selector.js';
+import { tableOf } from './parquet/plain-footer.ts';
 
 describe('a selector', () => {
   it.each<[string, object]>([
@@ -124,4 +125,23 @@ describe('a column that a header names', () => {
     expect(find('csv:7', 'id,site\n')).toMatchObject({ column: 7 });
     expect(find('.site', 'id,site\n')).toMatchObject({ kind: 'field' });
   });
+});
+
+describe('a column of a table', () => {
+  const schema = tableOf([
+    { name: 'site', type: 'BYTE_ARRAY' },
+    { name: 'tags', repetition: 2, children: [{ name: 'tag', type: 'BYTE_ARRAY' }] },
+    { name: 'score', type: 'FLOAT' },
+  ]);
+  const find = (text: string) =>
+    withLeaf({ selector: parseSelector(text, ''), framing: undefined }, schema, 'in').selector;
+
+  it('is found by its name', () => expect(find('.site')).toMatchObject({ kind: 'leaf' }));
+
+  it.each([
+    ['.tags', 'in: column tags holds a list, a map or other columns; expected a column of strings or whole numbers'],
+    ['.tags.tag', 'in: column tags.tag may have several values in a row; expected one that has one'],
+    ['.score', 'in: column score has values of type FLOAT; expected strings or whole numbers'],
+    ['.other', 'in: .other names no column of its rows; expected the name of one'],
+  ])('that %s names is refused', (text, message) => expect(() => find(text)).toThrow(new RegExp(`^${message}$`)));
 });

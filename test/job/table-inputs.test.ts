@@ -119,9 +119,7 @@ describe('files of rows', () => {
 
   it('are refused by a store, and from a pipe', async () => {
     const appended = await errorOf(appendToStore(directory.path('store'), { inputs: [table] }, INLINE));
-    expect(appended.message).toMatch(
-      /holds Parquet data, not lines; a plain file of it, without options about records, /,
-    );
+    expect(appended.message).toMatch(/holds Parquet data, not lines; name its file, not compressed, /);
     const piped = await errorOf(shuffle({ inputs: [pipeOf(table)], output: directory.path('out') }, INLINE));
     expect(piped).toMatchObject({ code: 'ERR_INPUT_FORMAT', message: expect.stringMatching(/holds Parquet data, /) });
   });

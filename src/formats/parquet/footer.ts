@@ -65,7 +65,8 @@ export function readFooter(
 
 /** A copy. */
 function readFooterBytes(file: ByteRanges, byteLength: number, path: string, mostBytes: number): Uint8Array {
-  if (byteLength < LEAST_BYTES) throw corruptInput(path, `its ${byteLength} bytes are too few for a Parquet file`);
+  if (byteLength < LEAST_BYTES)
+    throw corruptInput(path, `its ${byteLength} bytes are too few for a Parquet file; make the file again`);
   const tailBytes = Math.min(byteLength, TAIL_BYTES);
   const tail = Buffer.from(file.read(byteLength - tailBytes, tailBytes));
   if (tail.byteLength < tailBytes) throw corruptInput(path, 'it became shorter while it was read');
@@ -73,12 +74,17 @@ function readFooterBytes(file: ByteRanges, byteLength: number, path: string, mos
   if (endsLike(ENCRYPTED_MAGIC))
     throw new InputError('ERR_INPUT_FORMAT', `${path} is encrypted Parquet; write it again without encryption`);
   if (!endsLike(MAGIC))
-    throw corruptInput(path, `byte ${byteLength - MAGIC.length} does not begin PAR1, which ends every Parquet file`);
+    throw corruptInput(
+      path,
+      `byte ${byteLength - MAGIC.length} is not the PAR1 that ends every Parquet file: it is cut off, or bytes were added; copy or make the file again`,
+    );
   const head = Buffer.from(file.read(0, MAGIC.length)).toString('latin1');
-  if (head !== MAGIC) throw corruptInput(path, 'byte 0 does not begin PAR1, as every Parquet file does');
+  if (head !== MAGIC)
+    throw corruptInput(path, 'byte 0 is not the PAR1 that begins every Parquet file; make the file again');
   const footerBytes = tail.readUInt32LE(tailBytes - END_BYTES);
   const place = `byte ${byteLength - END_BYTES} claims a footer of ${footerBytes} bytes`;
-  if (footerBytes > byteLength - LEAST_BYTES) throw corruptInput(path, `${place} in a file of ${byteLength}`);
+  if (footerBytes > byteLength - LEAST_BYTES)
+    throw corruptInput(path, `${place} in a file of ${byteLength}; make the file again`);
   if (footerBytes > mostBytes) throw corruptInput(path, `${place}; expected at most ${mostBytes}`);
   const start = byteLength - END_BYTES - footerBytes;
   if (footerBytes <= tailBytes - END_BYTES)
@@ -204,7 +210,8 @@ function inFile<Result>(path: string, place: string, read: () => Result): Result
     return read();
   } catch (error) {
     if (!(error instanceof ThriftError)) throw error;
-    const code = error instanceof UnsupportedError ? 'ERR_INPUT_FORMAT' : 'ERR_INPUT_CORRUPT';
-    throw new InputError(code, `${path}: ${place}: ${error.message}`);
+    const problem = `${path}: ${place}: ${error.message}`;
+    if (error instanceof UnsupportedError) throw new InputError('ERR_INPUT_FORMAT', problem);
+    throw new InputError('ERR_INPUT_CORRUPT', `${problem}; make the file again`);
   }
 }

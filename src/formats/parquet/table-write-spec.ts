@@ -32,10 +32,10 @@ export function pageCompressionOf(codec: WrittenCodec, level?: number): TableWri
   const levels = LEVELS[codec];
   if (levels === undefined) {
     if (level === undefined) return { codec, level: 0 };
-    throw new UsageError(`${codec.toLowerCase()} has no levels in Parquet`);
+    throw new UsageError(`\`parquetCodec\` ${codec.toLowerCase()}: it has no levels; expected the name alone`);
   }
   const { least, usual, most } = levels;
   const chosen = level ?? usual;
   if (Number.isInteger(chosen) && chosen >= least && chosen <= most) return { codec, level: chosen };
-  throw new UsageError(`${codec.toLowerCase()}:${chosen}: expected a level from ${least} to ${most}`);
+  throw new UsageError(`\`parquetCodec\` ${codec.toLowerCase()}:${chosen}: expected a level from ${least} to ${most}`);
 }

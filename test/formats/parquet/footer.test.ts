@@ -98,29 +98,33 @@ describe('readFooter', () => {
   });
 
   it.each<[string, Buffer, RegExp]>([
-    ['nothing', Buffer.alloc(0), /^in: its 0 bytes are too few for a Parquet file$/],
-    ['no footer', Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(99)]), /^in: byte 99 does not begin PAR1/],
+    ['nothing', Buffer.alloc(0), /^in: its 0 bytes are too few for a Parquet file; make the file again$/],
+    ['no footer', Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(99)]), /^in: byte 99 is not the PAR1 that ends/],
     [
       'no beginning',
       Buffer.concat([Buffer.alloc(4), fileOf(table, groups).subarray(4)]),
-      /^in: byte 0 does not begin PAR1/,
+      /^in: byte 0 is not the PAR1 that begins/,
     ],
     ['an encrypted footer', Buffer.concat([Buffer.alloc(50), Buffer.from('PARE')]), /^in is encrypted Parquet/],
     [
       'a footer larger than the file',
       Buffer.concat([Buffer.from('PAR1'), Buffer.from([255, 255, 255, 127]), Buffer.from('PAR1')]),
-      /^in: byte 4 claims a footer of 2147483647 bytes in a file of 12$/,
+      /^in: byte 4 claims a footer of 2147483647 bytes in a file of 12; make the file again$/,
     ],
     [
       'too few column orders',
       fileOf({ ...table, columnOrders: columnOrdersOf(1) }, groups),
-      /^in: its footer: it claims 1 column orders of 2 columns$/,
+      /^in: its footer: it claims 1 column orders of 2 columns; make the file again$/,
     ],
-    ['no schema', Buffer.from('PAR1\0\x01\0\0\0PAR1', 'latin1'), /^in: its footer: it has no schema$/],
+    [
+      'no schema',
+      Buffer.from('PAR1\0\x01\0\0\0PAR1', 'latin1'),
+      /^in: its footer: it has no schema; make the file again$/,
+    ],
     [
       'other numbers of rows',
       fileOf(table, groups, { rows: 8 }),
-      /^in: its footer: it claims 8 rows, and its row groups 7$/,
+      /^in: its footer: it claims 8 rows, and its row groups 7; make the file again$/,
     ],
   ])('refuses %s', (_, file, line) => {
     expect(() => open(file)).toThrow(line);
@@ -160,7 +164,7 @@ describe('readFooter', () => {
         table,
         groups.map(({ rows, chunks }) => ({ rows, chunks: [...chunks, ...chunks] })),
       ),
-      /^in: row group 0: it has more than 2 column chunks$/,
+      /^in: row group 0: it has more than 2 column chunks; make the file again$/,
     ],
   ])('refuses row groups with %s', (_, file, line) => {
     expect(() => open(file)).not.toThrow();
