@@ -2,13 +2,9 @@
  * The linear memory in which pages of columns are decoded and made, one for each thread that needs it. Regions come and go:
  * pages have any size. What is allocated counts against an allowance, and beyond it against the spare memory of the job.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type * as functions from '#workers/columns/columns.js';
-import { SystemError } from '../../src/errors.js';
-import { reasonOf } from '../../src/io/io-error.js';
-import { shippedFile } from '../../src/io/shipped-file.js';
 import type { JobControl } from '../../src/job-control.js';
+import { compiledProgram } from '../kernel/program.js';
 
 export type ColumnFunctions = typeof functions;
 
@@ -21,22 +17,6 @@ const SLACK_BYTES = 32;
 const OVERHEAD_BYTES = 16 + SLACK_BYTES;
 /** The allocator has no larger ones. */
 export const MOST_REGION_BYTES = 2 ** 30 - 16 - SLACK_BYTES;
-
-let compiled: WebAssembly.Module | undefined;
-
-function compileOnce(): WebAssembly.Module {
-  compiled ??= new WebAssembly.Module(readProgram(shippedFile('columns.wasm', import.meta.url)));
-  return compiled;
-}
-
-function readProgram(url: URL): Uint8Array<ArrayBuffer> {
-  try {
-    return readFileSync(url);
-  } catch (error) {
-    const path = fileURLToPath(url);
-    throw new SystemError('ERR_IO', `cannot read ${path}, a part of the program: ${reasonOf(error)}`, { cause: error });
-  }
-}
 
 export interface Region {
   readonly address: number;
@@ -61,7 +41,9 @@ export class ColumnMemory {
     const abort = () => {
       throw new Error('the column kernel aborted');
     };
-    const instance = new WebAssembly.Instance(compileOnce(), { env: { memory: this.#memory, abort } });
+    const instance = new WebAssembly.Instance(compiledProgram('columns.wasm', import.meta.url), {
+      env: { memory: this.#memory, abort },
+    });
     this.wasm = instance.exports as unknown as ColumnFunctions;
   }
 

@@ -2,15 +2,12 @@
  * A thread keeps one kernel instance for a job and lays out its arena anew for each task: the first touch of a page can cost
  * more than the work on it. `fs` calls read and write `bytes` directly, so data moves between disk and kernel without a copy.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
-import { reasonOf } from '../../src/io/io-error.js';
-import { shippedFile } from '../../src/io/shipped-file.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { Tally } from '../../src/piles/pile-totals.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
+import { compiledProgram } from './program.js';
 
 const PAGE_BYTES = 65536;
 
@@ -24,22 +21,6 @@ export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 export interface ValueFinder {
   find(start: number, end: number): number;
   compare(a: number, endA: number, b: number, endB: number): number;
-}
-
-let compiled: WebAssembly.Module | undefined;
-
-function compileOnce(): WebAssembly.Module {
-  compiled ??= new WebAssembly.Module(readProgram(shippedFile('assembly.wasm', import.meta.url)));
-  return compiled;
-}
-
-function readProgram(url: URL): Uint8Array<ArrayBuffer> {
-  try {
-    return readFileSync(url);
-  } catch (error) {
-    const path = fileURLToPath(url);
-    throw new SystemError('ERR_IO', `cannot read ${path}, a part of the program: ${reasonOf(error)}`, { cause: error });
-  }
 }
 
 /** Every memory declares the same: V8 reserves 10 GiB of addresses for each, however small. */
@@ -73,7 +54,7 @@ export class Kernel {
   constructor() {
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
-    const instance = new WebAssembly.Instance(compileOnce(), {
+    const instance = new WebAssembly.Instance(compiledProgram('assembly.wasm', import.meta.url), {
       env: {
         memory: this.#memory,
         abort: () => {
