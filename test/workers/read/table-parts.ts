@@ -50,6 +50,8 @@ const JOB_NAME = 'tables';
 export interface RowsOptions extends OpenOptions {
   readonly memoryBytes?: number;
   readonly maxRecordBytes?: number;
+  /** Called each time that rows come. */
+  readonly onRows?: () => void;
 }
 
 export interface RowsOfParts {
@@ -59,7 +61,7 @@ export interface RowsOfParts {
 }
 
 export async function rowsOfParts(paths: readonly string[], options: RowsOptions = {}): Promise<RowsOfParts> {
-  const { memoryBytes = 2 ** 26, maxRecordBytes = 2 ** 30 } = options;
+  const { memoryBytes = 2 ** 26, maxRecordBytes = 2 ** 30, onRows = () => {} } = options;
   const { read, parts } = await openParts(paths, options);
   const job: ReadSettings = {
     jobName: JOB_NAME,
@@ -71,7 +73,7 @@ export async function rowsOfParts(paths: readonly string[], options: RowsOptions
   };
   try {
     const thread = readStateOf(job);
-    const taker = new RowList(thread.arena, job);
+    const taker = new RowList(thread.arena, job, onRows);
     const coverage: Coverage[] = [];
     for (const part of parts) coverage.push((await readPart(part, taker, thread, job)).coverage);
     return { rows: taker.rows, coverage, parts };
@@ -82,12 +84,15 @@ export async function rowsOfParts(paths: readonly string[], options: RowsOptions
 
 class RowList extends ReadArena {
   readonly rows: Buffer[] = [];
+  readonly #onRows: () => void;
 
-  constructor(arena: Arena, job: ReadSettings) {
+  constructor(arena: Arena, job: ReadSettings, onRows: () => void) {
     super(arena, job);
+    this.#onRows = onRows;
   }
 
   take(count: number): number {
+    this.#onRows();
     const { view, bytes } = this.kernel;
     let longest = 0;
     for (let at = this.table; at < this.table + 8 * count; at += 8) {

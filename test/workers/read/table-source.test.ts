@@ -1,5 +1,5 @@
 /** Rows of tables, read in parts: as they were made, whatever the form of the file. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { memoryNeedOf } from '#src/job/work-plan.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
@@ -114,6 +114,13 @@ describe('a damaged table', () => {
     const { code, message } = await errorOf(rowsOfParts([path]));
     expect(code).toBe('ERR_INPUT_CORRUPT');
     expect(message).toMatch(/in: row group 1, column id, page at byte \d+: its checksum \(CRC-32\) is wrong; /);
+  });
+
+  it('is refused when it changes while it is read', async () => {
+    const path = writeParquet(directory.path('in'), MIXED);
+    const { code, message } = await errorOf(rowsOfParts([path], { onRows: () => utimesSync(path, 1, 1) }));
+    expect(code).toBe('ERR_INPUT_CHANGED');
+    expect(message).toMatch(/in: the input changed during the job /);
   });
 
   it('is refused where a header is none', async () => {
