@@ -23,6 +23,8 @@ export async function runTasks<Task, Result>(
   stop: JobStop,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
+  /** Tasks of which the result is not there yet. */
+  let running = 0;
   let wake = () => {};
   const change = () =>
     new Promise<void>((resolve) => {
@@ -32,11 +34,17 @@ export async function runTasks<Task, Result>(
   let failure: unknown;
   /** Whether later results are ignored. */
   let isOver = false;
+  const take = async (task: Task) => {
+    running += 1;
+    const result = await run(task);
+    running -= 1;
+    wake();
+    // The thread gets its next task first: to take a result may be slow, because temp files are removed then.
+    await undefined;
+    if (!isOver) onResult(result, task);
+  };
   const start = (task: Task) => {
-    const done = run(task)
-      .then((result) => {
-        if (!isOver) onResult(result, task);
-      })
+    const done = take(task)
       .catch((error: unknown) => {
         // After the first failure, the others only say that they were stopped.
         failure ??= error;
@@ -50,7 +58,7 @@ export async function runTasks<Task, Result>(
   };
   try {
     for (const task of tasks) {
-      while (underWay.size >= concurrency && !stop.isRequested) await change();
+      while (running >= concurrency && !stop.isRequested) await change();
       if (stop.isRequested) break;
       start(task);
     }

@@ -44,11 +44,6 @@ const RANGE_BYTES = 4 * 2 ** 20;
  */
 const FILE_RANGES_PER_THREAD = 8;
 
-/** If each task writes the units that begin in its range. So many balance the threads. */
-const UNIT_RANGES_PER_THREAD = 4;
-/** Then a task reads an eighth more than its piles. */
-const MOST_PILES_WANTED = 8;
-
 /** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
 export interface KeptRanges {
   readonly finished: FinishedRanges;
@@ -209,12 +204,7 @@ function planRanges(
       (pile) => !isLeft(pile),
     );
   const units = unitsOf(target);
-  if (units !== undefined) {
-    const filled = piles.totals.records.filter((records) => records > 0).length;
-    const leastPiles = Math.floor(filled / (UNIT_RANGES_PER_THREAD * pool.threadCount));
-    const size = Math.max(1, Math.min(leastPiles, MOST_PILES_WANTED));
-    return planUnitRanges(piles.totals, units, size, (pile) => !isLeft(pile));
-  }
+  if (units !== undefined) return planUnitRanges(piles.totals, units, pool.threadCount, (pile) => !isLeft(pile));
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const rangeBytes = isPlaced

@@ -21,6 +21,17 @@ describe('runTasks', () => {
     expect(results).toEqual([1]);
   });
 
+  it('hands out the next task before it takes a result', async () => {
+    const log: string[] = [];
+    const run = async (task: number) => {
+      log.push(`runs ${task}`);
+      await delay(0);
+      return task;
+    };
+    await runTasks([0, 1, 2], run, (result) => log.push(`takes ${result}`), 1, openStop());
+    expect(log).toEqual(['runs 0', 'runs 1', 'takes 0', 'runs 2', 'takes 1', 'takes 2']);
+  });
+
   it('keeps nothing for the tasks that are done, nor for a pass that is', async () => {
     const stop = openStop();
     let listeners = 0;

@@ -44,7 +44,7 @@ export class FinishedPages {
     const byteLength = header.byteLength + body.byteLength;
     if (this.#control.takeSpare(byteLength)) {
       this.#spareBytes += byteLength;
-      const bytes = new Uint8Array(byteLength);
+      const bytes = Buffer.allocUnsafeSlow(byteLength);
       bytes.set(header);
       bytes.set(body, header.byteLength);
       this.#inMemory.push(bytes);
