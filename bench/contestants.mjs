@@ -189,7 +189,7 @@ function pileshufCommand({ case: theCase, inputs, seed }, instead) {
 
 /** @param {string} tool @param {Place} place */
 function parquetCommand(tool, { case: { cgroupLimitBytes, zstdLevel }, inputs }) {
-  const memory = cgroupLimitBytes === undefined ? '' : `${Math.floor((0.65 * cgroupLimitBytes) / 1e6)}MB`;
+  const memory = cgroupLimitBytes === undefined ? '' : '700MB';
   return `"$PEERS_PYTHON" "$PEERS/parquet-shuffle.py" ${tool} '${memory}' ${zstdLevel} tmp out ${inputs.pattern}`;
 }
 
