@@ -21,6 +21,7 @@
  * @property {number} [passes] how many times the inputs list the files of the corpus; default 1
  * @property {Encoding} [encoding] compression of the inputs; default plain
  * @property {'zstd'} [compress] compression of the output of pileshuf
+ * @property {number} [zstdLevel] of the Parquet that a case of tables writes
  * @property {string} [memory] the value of `-S`
  * @property {number} [workers] the value of `--workers`; default: that of pileshuf
  * @property {number} [cgroupLimitBytes]
@@ -63,6 +64,16 @@ const inMemoryBars = {
   'shuf / pileshuf': { atLeast: 4 },
   'pileshuf user CPU s/GB': { atMost: 1 },
 };
+
+const tableCase = /** @type {const} */ ({
+  encoding: 'parquet',
+  zstdLevel: 3,
+  memory: '256M',
+  // Not datasets, which takes four minutes for the numbers, and ten for 1 GB of articles in the cgroup.
+  contestants: /** @type {ContestantName[]} */ (['pileshuf', 'duckdb', 'pyarrow']),
+  rounds: 3,
+});
+const articlesCase = /** @type {const} */ ({ ...tableCase, kind: 'articles', sizeShare: 1 });
 
 /** @type {Case[]} what the bench measures when `--cases` names none */
 export const cases = [
@@ -192,6 +203,37 @@ export const cases = [
     contestants: ['unique', 'unique-shards', 'pileshuf', 'sort-u'],
     rounds: 3,
     bars: { 'sort-u / unique': { atLeast: 3 } },
+  },
+  {
+    ...articlesCase,
+    name: 'articles-ram',
+    inMemory: true,
+    contestants: [...tableCase.contestants, 'datasets', 'as-lines'],
+    bars: { 'duckdb / pileshuf': { atLeast: 1 }, 'pileshuf / as-lines': { atMost: 1.3 } },
+  },
+  {
+    ...articlesCase,
+    name: 'articles-ram-zstd-1',
+    inMemory: true,
+    zstdLevel: 1,
+    bars: { 'duckdb / pileshuf': { atLeast: 1.2 } },
+  },
+  { ...articlesCase, name: 'articles-disk', bars: {} },
+  { ...articlesCase, name: 'articles-disk-zstd-1', zstdLevel: 1, bars: { 'duckdb / pileshuf': { atLeast: 1 } } },
+  {
+    ...articlesCase,
+    name: 'articles-cgroup',
+    cgroupLimitBytes: 1024 * mebibyte,
+    contestants: [...tableCase.contestants, 'uncapped'],
+    bars: { 'pileshuf / uncapped': { atMost: 1.3 } },
+  },
+  {
+    ...tableCase,
+    name: 'numbers-ram',
+    kind: 'numbers',
+    lineCount: 1_500_000,
+    inMemory: true,
+    bars: { 'duckdb / pileshuf': { atLeast: 0.67 } },
   },
   // The table of README.md, which bench/peers.mjs writes.
   { ...sentencesCase, name: 'peers', contestants: peers, rounds: 3, bars: {} },

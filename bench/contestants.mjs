@@ -1,32 +1,12 @@
 // @ts-check
 // The contestants of a case. Each is one line of shell, run in the work directory, that reads the inputs and writes
-// `out`; scratch files go to `tmp`. The programs come from $NODE, $PILESHUF and $TERASHUF, so the recorded line has no
-// paths.
-//
-//   one-worker pileshuf on one thread
-//   former     another build of pileshuf
-//   in-piles   pileshuf with so little memory that it makes piles
-//   shards     pileshuf with 64 outputs instead of one
-//   sample     pileshuf that writes 1,000 records; shuf-sample: shuf that does
-//   unique     pileshuf that keeps one of equal lines
-//   unique-shards  the same with 64 outputs, so that it must know beforehand what it keeps
-//   eighth     pileshuf with the first eighth of the inputs
-//   traced     pileshuf under strace, to count its calls; its times mean nothing
-//   resumable  pileshuf with everything needed to resume after a power failure
-//   floor      the least that a two-pass shuffle does: reads and writes everything twice
-//   floor-fsync  the same, with a durable output, like that of pileshuf
-//   read       reads the inputs, one per core at a time; zstd-dc and similar also decompress them this way
-//   cat-fsync  one read and one durable write: the least that a shuffle in memory does
-//   duckdb     DuckDB in Python: SELECT line FROM the inputs ORDER BY random()
-//   buffer     a shuffle buffer of 10,000 lines in Python, as WebDataset has one: no uniform shuffle
-//   reference  reads the inputs, computes on each byte, and stores and loads words at random places, on one thread of the
-//              same Node: the speed of the processor and of its memory
-//   bare-node  starts Node and does nothing
+// `out`; scratch files go to `tmp`. The programs come from $NODE, $PILESHUF and others of `programs.mjs`, so the recorded
+// line has no paths.
+// What each is stands in README.md.
 
 import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
-import { isInstalled } from './encode.mjs';
+import { missingModules, missingProgram, pileshufMain, programs } from './programs.mjs';
 import { traced } from './traced-calls.mjs';
 
 /** @import { Case } from './cases.mjs' */
@@ -36,7 +16,7 @@ import { traced } from './traced-calls.mjs';
  * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'unique' | 'unique-shards' | 'sort-u' |
  *   'sample' | 'shuf-sample' | 'eighth' | 'traced' | 'resumable' | 'read' | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' |
  *   'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference' | 'bare-node' |
- *   'duckdb' | 'buffer'} ContestantName
+ *   'duckdb' | 'buffer' | 'pyarrow' | 'datasets' | 'as-lines' | 'uncapped'} ContestantName
  */
 
 /**
@@ -45,121 +25,65 @@ import { traced } from './traced-calls.mjs';
  * @property {boolean} shuffles whether the output is in another order than the inputs
  * @property {boolean} [onlyReads] whether it leaves no output
  * @property {boolean} [takesEighth] whether it takes only the first eighth of the inputs
+ * @property {boolean} [takesLines] whether it takes the records of a table as lines
+ * @property {boolean} [isUncapped] whether it runs outside of the memory cgroup
  * @property {boolean} [keepsOne] whether it keeps one of equal lines
  * @property {(place: Place) => string} command
- * @property {(place: Place) => string | undefined} skipReason
+ * @property {(place: Place) => string | undefined} [skipReason]
  */
 
 /** @typedef {{ case: Case, inputs: Inputs, seed: string }} Place */
 
-export const pileshufMain =
-  process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
-export const terashufBinary = process.env['TERASHUF'];
-const formerMain = process.env['FORMER'];
-const duckdbPython = process.env['DUCKDB_PYTHON'];
-
-/** The environment of the lines of shell. */
-export const programs = {
-  NODE: process.execPath,
-  PILESHUF: path.resolve(pileshufMain),
-  FORMER: formerMain ? path.resolve(formerMain) : '',
-  TERASHUF: terashufBinary ? path.resolve(terashufBinary) : '',
-  REFERENCE: path.join(import.meta.dirname, 'reference.mjs'),
-  DUCKDB_PYTHON: duckdbPython ? path.resolve(duckdbPython) : '',
-  PEERS: path.join(import.meta.dirname, 'peers'),
-};
-
 const shardCount = 64;
 const sampleCount = 1000;
 const bufferRecords = 10_000;
-const never = () => undefined;
+const modulesOfTables = /** @type {const} */ (['pyarrow', 'datasets']);
 
 /** @type {Contestant[]} */
 export const contestants = [
-  {
-    name: 'pileshuf',
-    shuffles: true,
-    command: (place) => pileshufCommand(place),
-    skipReason: never,
-  },
-  {
-    name: 'one-worker',
-    shuffles: true,
-    command: (place) => pileshufCommand(place, { workers: 1 }),
-    skipReason: never,
-  },
+  { name: 'pileshuf', shuffles: true, command: (place) => pileshufCommand(place) },
+  { name: 'one-worker', shuffles: true, command: (place) => pileshufCommand(place, { workers: 1 }) },
   {
     name: 'former',
     shuffles: true,
     command: (place) => pileshufCommand(place).replace('$PILESHUF', '$FORMER'),
-    skipReason: () => (formerMain ? undefined : 'FORMER names no main.cjs of another build'),
+    skipReason: () => (programs.FORMER ? undefined : 'FORMER names no main.cjs of another build'),
   },
-  {
-    name: 'in-piles',
-    shuffles: true,
-    command: (place) => pileshufCommand(place, { memory: '256M' }),
-    skipReason: never,
-  },
-  {
-    name: 'shards',
-    shuffles: true,
-    command: (place) => `${pileshufCommand(place)} --shards ${shardCount}`,
-    skipReason: never,
-  },
+  { name: 'in-piles', shuffles: true, command: (place) => pileshufCommand(place, { memory: '256M' }) },
+  { name: 'shards', shuffles: true, command: (place) => `${pileshufCommand(place)} --shards ${shardCount}` },
   {
     name: 'sample',
     shuffles: false,
     onlyReads: true,
     command: (place) => `${pileshufCommand(place).replace('-o out', '-o /dev/null')} -n ${sampleCount}`,
-    skipReason: never,
   },
   {
     name: 'shuf-sample',
     shuffles: false,
     onlyReads: true,
     command: (place) => `cat ${place.inputs.pattern} | shuf -n ${sampleCount} > /dev/null`,
-    skipReason: never,
   },
-  {
-    name: 'unique',
-    shuffles: true,
-    keepsOne: true,
-    command: (place) => `${pileshufCommand(place)} --unique`,
-    skipReason: never,
-  },
+  { name: 'unique', shuffles: true, keepsOne: true, command: (place) => `${pileshufCommand(place)} --unique` },
   {
     name: 'unique-shards',
     shuffles: true,
     keepsOne: true,
     command: (place) => `${pileshufCommand(place)} --unique --shards ${shardCount}`,
-    skipReason: never,
   },
   {
     name: 'sort-u',
     shuffles: true,
     keepsOne: true,
     command: (place) => `LC_ALL=C sort -u -S 512M --parallel=2 -T tmp -o out ${place.inputs.pattern}`,
-    skipReason: never,
   },
-  {
-    name: 'eighth',
-    shuffles: true,
-    takesEighth: true,
-    command: (place) => pileshufCommand(place),
-    skipReason: never,
-  },
+  { name: 'eighth', shuffles: true, takesEighth: true, command: (place) => pileshufCommand(place) },
   {
     name: 'traced',
     shuffles: true,
     command: (place) => traced(pileshufCommand(place)),
     skipReason: () => missingProgram('strace'),
   },
-  {
-    name: 'resumable',
-    shuffles: true,
-    command: (place) => `${pileshufCommand(place)} --resume`,
-    skipReason: never,
-  },
+  { name: 'resumable', shuffles: true, command: (place) => `${pileshufCommand(place)} --resume` },
   readerOf('read', 'cat'),
   readerOf('pigz-dc', 'pigz -dc'),
   readerOf('igzip-dc', 'igzip -dc'),
@@ -174,20 +98,13 @@ export const contestants = [
     name: 'floor',
     shuffles: false,
     command: (place) => `cat ${place.inputs.pattern} > tmp/t && cat tmp/t > out && rm tmp/t`,
-    skipReason: never,
   },
   {
     name: 'floor-fsync',
     shuffles: false,
     command: (place) => `cat ${place.inputs.pattern} > tmp/t && cat tmp/t > out && rm tmp/t && sync out`,
-    skipReason: never,
   },
-  {
-    name: 'cat-fsync',
-    shuffles: false,
-    command: (place) => `cat ${place.inputs.pattern} > out && sync out`,
-    skipReason: never,
-  },
+  { name: 'cat-fsync', shuffles: false, command: (place) => `cat ${place.inputs.pattern} > out && sync out` },
   {
     name: 'shuf',
     shuffles: true,
@@ -204,9 +121,26 @@ export const contestants = [
   {
     name: 'duckdb',
     shuffles: true,
-    command: (place) => `"$DUCKDB_PYTHON" "$PEERS/duckdb-shuffle.py" 256MB tmp out ${place.inputs.pattern}`,
-    skipReason: () => (duckdbPython ? undefined : 'DUCKDB_PYTHON names no Python that has the module duckdb'),
+    command: (place) =>
+      place.case.encoding === 'parquet'
+        ? parquetCommand('duckdb', place)
+        : `"$PEERS_PYTHON" "$PEERS/duckdb-shuffle.py" 256MB tmp out ${place.inputs.pattern}`,
+    skipReason: () => missingModules('duckdb'),
   },
+  ...modulesOfTables.map((name) => ({
+    name,
+    shuffles: true,
+    command: (/** @type {Place} */ place) => parquetCommand(name, place),
+    skipReason: () => missingModules(name),
+  })),
+  {
+    name: 'as-lines',
+    shuffles: true,
+    takesLines: true,
+    command: (place) => pileshufCommand(place),
+    skipReason: () => missingProgram('zstd'),
+  },
+  { name: 'uncapped', shuffles: true, isUncapped: true, command: (place) => pileshufCommand(place) },
   {
     name: 'buffer',
     shuffles: true,
@@ -218,9 +152,8 @@ export const contestants = [
     shuffles: false,
     onlyReads: true,
     command: (place) => `"$NODE" "$REFERENCE" ${place.inputs.pattern}`,
-    skipReason: never,
   },
-  { name: 'bare-node', shuffles: false, onlyReads: true, command: () => '"$NODE" -e 0', skipReason: never },
+  { name: 'bare-node', shuffles: false, onlyReads: true, command: () => '"$NODE" -e 0' },
 ];
 
 /**
@@ -240,22 +173,24 @@ function readerOf(name, command) {
   };
 }
 
-/** @param {string} program */
-function missingProgram(program) {
-  return isInstalled(program) ? undefined : `${program} is not installed`;
-}
-
 /** @param {Place} place @param {{ workers?: number, memory?: string }} [instead] of the case's own */
 function pileshufCommand({ case: theCase, inputs, seed }, instead) {
-  const { memory, workers, compress } = { ...theCase, ...instead };
+  const { memory, workers, compress, zstdLevel } = { ...theCase, ...instead };
   return [
     `"$NODE" "$PILESHUF" ${inputs.pattern} -o out --seed ${seed} --force --temp-dir tmp --progress json`,
     memory === undefined ? '' : `-S ${memory}`,
     workers === undefined ? '' : `--workers ${workers}`,
     compress === undefined ? '' : `--compress ${compress}`,
+    zstdLevel === undefined ? '' : `--parquet-codec zstd:${zstdLevel}`,
   ]
     .filter(Boolean)
     .join(' ');
+}
+
+/** @param {string} tool @param {Place} place */
+function parquetCommand(tool, { case: { cgroupLimitBytes, zstdLevel }, inputs }) {
+  const memory = cgroupLimitBytes === undefined ? '' : '700MB';
+  return `"$PEERS_PYTHON" "$PEERS/parquet-shuffle.py" ${tool} '${memory}' ${zstdLevel} tmp out ${inputs.pattern}`;
 }
 
 /** @returns {string | undefined} what is missing to measure pileshuf */
@@ -273,8 +208,8 @@ function shufSkipReason({ case: { cgroupLimitBytes }, inputs }) {
 }
 
 function terashufSkipReason() {
-  if (!terashufBinary) return 'TERASHUF names no binary (bench/README.md says how to build one)';
-  return fs.existsSync(terashufBinary) ? undefined : 'the binary named by TERASHUF is not there';
+  if (!programs.TERASHUF) return 'TERASHUF names no binary (bench/README.md says how to build one)';
+  return fs.existsSync(programs.TERASHUF) ? undefined : 'the binary named by TERASHUF is not there';
 }
 
 /**

@@ -1,32 +1,34 @@
 // @ts-check
-// Makes compressed copies of a corpus with the usual tools at their default levels, and keeps them beside it.
+// Makes compressed copies of a corpus with the usual tools at their default levels, or of Parquet with pyarrow, and keeps
+// them beside it.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { patternOf } from './corpus.mjs';
+import { columnTypes } from './parquet-columns.mjs';
+import { missingModules, missingProgram, programs } from './programs.mjs';
 
 /** @import { Corpus } from './corpus.mjs' */
 
-/** @typedef {'gzip' | 'bgzf' | 'zstd'} Encoding */
+/** @typedef {'gzip' | 'bgzf' | 'zstd' | 'parquet'} Encoding */
 
-/** @type {Record<Encoding, { suffix: string, program: string, command: string }>} */
+/** @type {Record<Encoding, { suffix: string, missing: () => string | undefined, command: string }>} */
 const encoders = {
-  gzip: { suffix: '.gz', program: 'gzip', command: 'gzip -6 < "$1" > "$2"' },
-  bgzf: { suffix: '.bgz', program: 'bgzip', command: 'bgzip -c "$1" > "$2"' },
-  zstd: { suffix: '.zst', program: 'zstd', command: 'zstd -q -3 < "$1" > "$2"' },
+  gzip: { suffix: '.gz', missing: () => missingProgram('gzip'), command: 'gzip -6 < "$1" > "$2"' },
+  bgzf: { suffix: '.bgz', missing: () => missingProgram('bgzip'), command: 'bgzip -c "$1" > "$2"' },
+  zstd: { suffix: '.zst', missing: () => missingProgram('zstd'), command: 'zstd -q -3 < "$1" > "$2"' },
+  parquet: {
+    suffix: '.parquet',
+    missing: () => missingModules('duckdb', 'pyarrow'), // DuckDB checks the outputs
+    command: '"$PEERS_PYTHON" "$PEERS/parquet-corpus.py" write "$COLUMN_TYPES" "$1" > "$2"',
+  },
 };
-
-/** @param {string} program */
-export function isInstalled(program) {
-  return spawnSync('bash', ['-c', 'command -v "$0"', program], { stdio: 'ignore' }).status === 0;
-}
 
 /** @param {Encoding} encoding @returns {string | undefined} what is missing to make such a copy */
 export function encodingUnavailable(encoding) {
-  const { program } = encoders[encoding];
-  return isInstalled(program) ? undefined : `${program} is not installed`;
+  return encoders[encoding].missing();
 }
 
 /**
@@ -50,6 +52,7 @@ export function encodeCorpus(corpus, encoding) {
     const { status } = spawnSync('xargs', ['-0', '-n', '2', '-P', cores, 'bash', '-c', each, 'encode'], {
       input: pairs.map((name) => `${name}\0`).join(''),
       stdio: ['pipe', 'ignore', 'inherit'],
+      env: { ...process.env, ...programs, COLUMN_TYPES: columnTypes(corpus.parameters.kind) },
     });
     if (status !== 0) throw new Error(`the ${encoding} copy of ${corpus.folder} could not be made`);
   }

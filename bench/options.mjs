@@ -15,6 +15,7 @@ import { guardCases } from './guard-figures.mjs';
  * @property {string} workDir absolute
  * @property {string} seed
  * @property {number} sizeBytes
+ * @property {number | undefined} fileCount undefined: the default
  * @property {number | undefined} rounds undefined: the case decides
  * @property {number | undefined} warmup
  * @property {Case[]} cases
@@ -34,6 +35,7 @@ export const helpText = `usage: npm run bench -- [options]
   --only A,B         only these contestants: ${contestants.map((each) => each.name).join(', ')}
   --skip A,B         not these contestants
   --size SIZE        size of the big corpora (default 2GB)
+  --files N          files of a corpus that is given by its size (default 8)
   --rounds N         measured rounds (default 5, in some cases other)
   --warmup N         rounds before them that do not count (default 1)
   --check            compare the checksum of every shuffled output, not only of pileshuf's first
@@ -44,8 +46,8 @@ export const helpText = `usage: npm run bench -- [options]
   --quick            regression guard, under a minute: counts and ratios against bench/baseline.json
   --renew-baseline   the same, and writes what was measured there
 
-environment: TERASHUF=path of a terashuf binary; DUCKDB_PYTHON=a Python with the module duckdb; PILESHUF=another main.cjs than dist/bundle/main.cjs; FORMER=main.cjs
-of a build to compare with
+environment: TERASHUF=path of a terashuf binary; PEERS_PYTHON=a Python with the modules duckdb, pyarrow and datasets;
+PILESHUF=another main.cjs than dist/bundle/main.cjs; FORMER=main.cjs of a build to compare with
 `;
 
 /** @param {string[]} argv @returns {Options | 'help'} */
@@ -57,6 +59,7 @@ export function readOptions(argv) {
     workDir: path.resolve(values.work ?? path.join(import.meta.dirname, 'work')),
     seed: readSeed(values.seed ?? '1'),
     sizeBytes: readSize(values.size ?? '2GB'),
+    fileCount: readCount('--files', values.files, 8),
     rounds: readCount('--rounds', values.rounds, 1),
     warmup: readCount('--warmup', values.warmup, 0),
     cases: chooseNamed('--cases', values.cases, baseline === undefined ? cases : guardCases),
@@ -80,6 +83,7 @@ function parse(argv) {
         only: text,
         skip: text,
         size: text,
+        files: text,
         rounds: text,
         warmup: text,
         work: text,

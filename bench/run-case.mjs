@@ -4,20 +4,21 @@
 // round; with `--check` for every shuffle in every round. A contestant that fails, is killed or writes a wrong output
 // leaves the case; `isWrong` tells the caller whether the bench has to fail.
 
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cgroupUnavailable, makeMemoryCgroup } from './cgroup.mjs';
-import { checksumLines } from './checksum.mjs';
-import { contestants, programs } from './contestants.mjs';
-import { checksumInputs, firstEighthOf, makeCorpus, repeatCorpus } from './corpus.mjs';
+import { findWrong } from './check-output.mjs';
+import { contestants } from './contestants.mjs';
+import { firstEighthOf, makeCorpus, repeatCorpus } from './corpus.mjs';
 import { encodeCorpus, encodingUnavailable } from './encode.mjs';
 import { comparisonsOf, figuresOf } from './figures.mjs';
 import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
+import { programs } from './programs.mjs';
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Contestant } from './contestants.mjs' */
+/** @import { Contestant, Place } from './contestants.mjs' */
 /** @import { Corpus, Inputs } from './corpus.mjs' */
+/** @import { Encoding } from './encode.mjs' */
 /** @import { Comparison, Figures } from './figures.mjs' */
 /** @import { Run } from './measure.mjs' */
 /** @import { Options } from './options.mjs' */
@@ -42,12 +43,10 @@ import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
  * @property {Comparison[]} comparisons
  */
 
-/** @typedef {ContestantResult & { contestant: Contestant, inputs: Inputs }} Entry the inputs before compression */
+/** @typedef {ContestantResult & { contestant: Contestant, place: Place, plainInputs: Inputs }} Entry */
 
 /** The files of cases without a disk. */
 const memoryDirectory = '/dev/shm/pileshuf-bench';
-
-const comparedHeadBytes = 64 * 1024;
 
 /**
  * @param {Case} theCase
@@ -69,22 +68,24 @@ export async function runCase(theCase, given, say) {
   const files = makeCorpus(options.workDir, {
     kind: theCase.kind,
     seed: options.seed,
+    fileCount: options.fileCount,
     sizeBytes: theCase.sizeBytes ?? Math.round((theCase.sizeShare ?? 0) * options.sizeBytes),
     lineCount: theCase.lineCount,
   });
-  const encodedFiles = theCase.encoding === undefined ? files : encodeCorpus(files, theCase.encoding);
-  const corpus = repeatCorpus(encodedFiles, passes);
+  const inEncoding = (/** @type {Encoding | undefined} */ encoding) =>
+    repeatCorpus(encoding === undefined ? files : encodeCorpus(files, encoding), passes);
+  const corpus = inEncoding(theCase.encoding);
   assertSpace(options.workDir, corpus, theCase);
   const rounds = options.rounds ?? theCase.rounds ?? 5;
   const warmup = options.warmup ?? theCase.warmup ?? 1;
-  const entries = chooseContestants(theCase, corpus, repeatCorpus(files, passes), files, options);
+  const entries = chooseContestants(theCase, inEncoding, files, options);
   try {
     for (let round = -warmup; round < rounds; round++) {
       for (const entry of rotate(entries, round + warmup)) {
         if (entry.outcome !== 'done') continue;
-        const run = await runOnce(entry, theCase, corpus, options, round);
+        const run = await runOnce(entry, options, round);
         const isFirst = round === -warmup;
-        judge(entry, run, () => findWrong(entry, theCase, options, isFirst));
+        judge(entry, run, () => findWrongOf(entry, options, isFirst));
         if (round >= 0) entry.runs.push(run);
         const label = round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`;
         const ending = entry.outcome === 'done' ? '' : `, ${entry.outcome}`;
@@ -100,24 +101,26 @@ export async function runCase(theCase, given, say) {
 
 /**
  * @param {Case} theCase
- * @param {Corpus} corpus
- * @param {Corpus} plainCorpus the corpus before compression
+ * @param {(encoding: Encoding | undefined) => Corpus} inEncoding
  * @param {Corpus} differentLines of the corpus
  * @param {Options} options
  * @returns {Entry[]}
  */
-function chooseContestants(theCase, corpus, plainCorpus, differentLines, options) {
+function chooseContestants(theCase, inEncoding, differentLines, options) {
   return contestants
     .filter(({ name }) => theCase.contestants.includes(name) && options.contestants.has(name))
     .map((contestant) => {
+      const ownCase = contestant.takesLines ? linesOf(theCase) : theCase;
+      const [corpus, plainCorpus] = [inEncoding(ownCase.encoding), inEncoding(undefined)];
       const [inputs, plainInputs] = contestant.takesEighth
         ? [firstEighthOf(corpus), firstEighthOf(plainCorpus)]
         : [corpus, contestant.keepsOne ? differentLines : plainCorpus];
-      const place = { case: theCase, inputs, seed: options.seed };
-      const reason = contestant.skipReason(place);
+      const place = { case: ownCase, inputs, seed: options.seed };
+      const reason = contestant.skipReason?.(place);
       return {
         contestant,
-        inputs: plainInputs,
+        place,
+        plainInputs,
         name: contestant.name,
         command: contestant.command(place),
         detail: '',
@@ -129,18 +132,22 @@ function chooseContestants(theCase, corpus, plainCorpus, differentLines, options
     });
 }
 
+/** The case with the same records as compressed lines. @param {Case} theCase @returns {Case} */
+function linesOf({ zstdLevel: _, ...theCase }) {
+  return { ...theCase, encoding: 'zstd', compress: 'zstd' };
+}
+
 /**
  * @param {Entry} entry
- * @param {Case} theCase
- * @param {Corpus} corpus
  * @param {Options} options
  * @param {number} round
  */
-async function runOnce(entry, theCase, corpus, { workDir }, round) {
-  prepareRun(workDir, [...new Set(corpus.files)]);
-  const cgroup = theCase.cgroupLimitBytes === undefined ? undefined : makeMemoryCgroup(theCase.cgroupLimitBytes);
+async function runOnce({ contestant, place, command }, { workDir }, round) {
+  prepareRun(workDir, [...new Set(place.inputs.files)]);
+  const limitBytes = contestant.isUncapped ? undefined : place.case.cgroupLimitBytes;
+  const cgroup = limitBytes === undefined ? undefined : makeMemoryCgroup(limitBytes);
   try {
-    return await measureRun({ workDir, command: entry.command, env: programs, round, cgroup });
+    return await measureRun({ workDir, command, env: programs, round, cgroup });
   } finally {
     await cgroup?.remove();
   }
@@ -172,65 +179,23 @@ function judge(entry, run, findWrongOutput) {
   }
 }
 
-/**
- * @param {Entry} entry
- * @param {Case} theCase
- * @param {Options} options
- * @param {boolean} isFirst
- * @returns {string | undefined}
- */
-function findWrong({ contestant, inputs }, { compress }, options, isFirst) {
-  if (contestant.onlyReads) return undefined;
-  const written = path.join(options.workDir, 'out');
-  const out = compress === undefined ? written : decoded(written);
-  if (out === undefined) return 'expected a file that zstd decompresses';
-  if (!fs.existsSync(out)) return 'expected an output, got none';
-  const outFiles = filesOf(out);
-  const outBytes = outFiles.reduce((sum, file) => sum + fs.statSync(file).size, 0);
-  if (outBytes !== inputs.bytes) return `expected ${inputs.bytes} bytes, got ${outBytes}`;
-  if (!contestant.shuffles) return undefined;
-  const [firstFile = ''] = inputs.files;
-  const [firstOut = ''] = outFiles;
-  if (readHead(firstOut).equals(readHead(firstFile))) return 'expected another order, got that of the inputs';
-  if (!options.check && !(contestant.name === 'pileshuf' && isFirst)) return undefined;
-  const expected = checksumInputs(inputs);
-  const got = checksumLines(outFiles);
-  if (got.lines === expected.lines && got.sum === expected.sum) return undefined;
-  return `expected ${expected.lines} lines with checksum ${expected.sum}, got ${got.lines} with ${got.sum}`;
-}
-
-/** @param {string} out @returns {string[]} the file itself, or the shards in the directory */
-function filesOf(out) {
-  if (!fs.statSync(out).isDirectory()) return [out];
-  // Beside the shards lies the mark that they are complete.
-  const shards = fs.readdirSync(out).filter((name) => !name.startsWith('.'));
-  return shards.map((name) => path.join(out, name));
-}
-
-/** @param {string} file @returns {string | undefined} undefined: it could not be decompressed */
-function decoded(file) {
-  const { status } = spawnSync('zstd', ['-dqf', file, '-o', `${file}-decoded`], { stdio: 'ignore' });
-  return status === 0 ? `${file}-decoded` : undefined;
-}
-
-/** @param {string} file */
-function readHead(file) {
-  const head = Buffer.alloc(comparedHeadBytes);
-  const fd = fs.openSync(file, 'r');
-  const byteLength = fs.readSync(fd, head, 0, head.length, 0);
-  fs.closeSync(fd);
-  return head.subarray(0, byteLength);
+/** @param {Entry} entry @param {Options} options @param {boolean} isFirst */
+function findWrongOf({ contestant, place, plainInputs }, { workDir, check }, isFirst) {
+  const isThorough = check || (contestant.name === 'pileshuf' && isFirst);
+  return findWrong(contestant, place, plainInputs, path.join(workDir, 'out'), isThorough);
 }
 
 /** @param {Case} theCase @param {Corpus} corpus @param {number} rounds @param {Entry[]} entries @returns {CaseResult} */
 function resultOf(theCase, corpus, rounds, entries) {
   const finished = entries.filter((entry) => entry.outcome === 'done' && entry.runs.length > 0);
-  const measuredByName = new Map(finished.map(({ name, runs, inputs }) => [name, { runs, dataBytes: inputs.bytes }]));
+  const measuredByName = new Map(
+    finished.map(({ name, runs, plainInputs }) => [name, { runs, dataBytes: plainInputs.bytes }]),
+  );
   return {
     case: theCase,
     corpus,
     rounds,
-    contestants: entries.map(({ contestant: _, inputs: __, ...entry }) => {
+    contestants: entries.map(({ contestant: _, place: __, plainInputs: ___, ...entry }) => {
       const measured = measuredByName.get(entry.name);
       return { ...entry, figures: measured ? figuresOf(measured) : null };
     }),

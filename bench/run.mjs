@@ -85,7 +85,7 @@ function readOrigin({ workDir }) {
 function writeJson(file, results, options) {
   const report = {
     ...readOrigin(options),
-    note: 'commands ran in the work directory; $NODE, $PILESHUF and $TERASHUF were the programs',
+    note: 'commands ran in the work directory; $NODE, $PILESHUF and others like them were the programs',
     cases: results.map(({ corpus, contestants, ...result }) => ({
       ...result,
       corpus: { ...corpus.parameters, bytes: corpus.bytes, lines: corpus.lines },
