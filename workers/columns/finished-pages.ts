@@ -11,6 +11,7 @@ import {
 } from '../../src/io/files.js';
 import type { GateNumber, JobControl } from '../../src/job-control.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
+import { inPhase } from '../../src/phase-clock.js';
 
 export interface SpillPlace {
   /** Of the device of the file. */
@@ -60,7 +61,8 @@ export class FinishedPages {
     const file = this.#file ?? this.#open();
     this.#file = file;
     const { byteLength } = bytes;
-    this.#control.during(this.#place?.gate ?? -1, () => writeAt(file, bytes, 0, byteLength, this.#fileBytes));
+    const write = () => writeAt(file, bytes, 0, byteLength, this.#fileBytes);
+    this.#control.during(this.#place?.gate ?? -1, () => inPhase('write', write));
     this.#fileBytes += byteLength;
   }
 
@@ -75,8 +77,10 @@ export class FinishedPages {
     try {
       for (const { bytes, position, byteLength } of pages) {
         if (bytes !== undefined) yield bytes;
-        else if (file !== undefined)
-          yield this.#control.during(this.#place?.gate ?? -1, () => readBytes(file, position, byteLength));
+        else if (file !== undefined) {
+          const load = () => readBytes(file, position, byteLength);
+          yield this.#control.during(this.#place?.gate ?? -1, () => inPhase('load', load));
+        }
       }
     } finally {
       if (file !== undefined) closeFile(file);

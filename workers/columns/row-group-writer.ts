@@ -10,6 +10,7 @@ import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.js';
 import { valueOrdersOf } from '../../src/formats/parquet/value-order.js';
 import type { JobControl } from '../../src/job-control.js';
+import { inPhase } from '../../src/phase-clock.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { FinishedPages, type SpillPlace } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
@@ -134,7 +135,7 @@ export class RowGroupWriter {
       next = wasm.splitBatch(next, scratch.address, scratch.byteLength);
       const leaf = this.#leaves[next];
       if (leaf === undefined) break;
-      leaf.makeReady(this.#rows, this.#pages);
+      inPhase('encode', () => leaf.makeReady(this.#rows, this.#pages));
     }
     this.#rows += wasm.rowsOfBatch();
   }
@@ -143,7 +144,7 @@ export class RowGroupWriter {
   end(): RowGroupMember {
     this.#split(true);
     const [rows, pages] = [this.#rows, this.#pages];
-    const chunks = this.#leaves.map((leaf) => leaf.endChunk(rows, pages));
+    const chunks = inPhase('encode', () => this.#leaves.map((leaf) => leaf.endChunk(rows, pages)));
     const description = encodeDescription({ rows, chunks: chunks.map((chunk) => chunk.description) });
     const ordered = chunks.flatMap((chunk) => chunk.pages);
     this.#rowBytes = 0;

@@ -1,6 +1,7 @@
 /** Makes row groups of the records of a shuffle, which are rows. */
 import { join } from 'node:path';
 import type { WrittenTable } from '../../src/formats/parquet/table-output.js';
+import { inPhase } from '../../src/phase-clock.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
 import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';
 import type { ShuffleSettings } from '../settings.js';
@@ -25,8 +26,8 @@ export function tableMembers(
   const writer = new RowGroupWriter({ memory, control, schema, spec, spill: { gate: disk.gate, newPath } });
   return {
     endsWithBuffer: false,
-    add: (rows) => writer.add(rows),
-    end: () => (writer.rowBytes === 0 ? undefined : memberOf(writer.end())),
+    add: (rows) => inPhase('transpose', () => writer.add(rows)),
+    end: () => (writer.rowBytes === 0 ? undefined : memberOf(inPhase('transpose', () => writer.end()))),
     close: () => writer.close(),
   };
 }
