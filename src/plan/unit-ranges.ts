@@ -7,6 +7,10 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from './pile-ranges.js';
 import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.js';
 
+/** So many balance the threads. */
+const RANGES_A_THREAD = 4;
+/** Then a task reads an eighth more than its piles. */
+const MOST_PILES_WANTED = 8;
 /** A range that begins with a shard need not wait for those before it, so it may be longer for that. */
 const LONGER = 2;
 
@@ -49,6 +53,32 @@ export function planUnitRanges(
   }
   endBefore(totals.records.length);
   return ranges;
+}
+
+/** What a range has at the least, of so many piles with records. */
+export function leastPilesOfRange(filledPiles: number, threads: number): number {
+  const leastPiles = Math.floor(filledPiles / (RANGES_A_THREAD * threads));
+  return Math.max(1, Math.min(leastPiles, MOST_PILES_WANTED));
+}
+
+interface UnitsToWrite {
+  /** Of all records. */
+  readonly bytes: number;
+  readonly pileCount: number;
+  readonly threads: number;
+  /** Of a unit, and of a shard, at the most. */
+  readonly unitBytes: number;
+  readonly shardBytes: number;
+}
+
+/**
+ * The most bytes of records whose units are there and not in the output: those that each thread makes, and those of a shard
+ * that another task began, which wait for their turn.
+ */
+export function mostWaitingBytes({ bytes, pileCount, threads, unitBytes, shardBytes }: UnitsToWrite): number {
+  const piles = LONGER * leastPilesOfRange(pileCount, threads) + 1;
+  const rangeBytes = (bytes / pileCount) * piles + unitBytes;
+  return Math.min(bytes, threads * Math.min(rangeBytes, shardBytes + unitBytes));
 }
 
 /** The end of the piles that hold the units of a range: that of the range, or behind it. */

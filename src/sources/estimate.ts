@@ -55,8 +55,7 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   return {
     recordBytes,
     leastBytes: recordBytes - compressedBytes + least,
-    // Values that repeat in a table are stored once.
-    mostBytes: recordBytes - compressedBytes + most + tableBytes,
+    mostBytes: recordBytes - compressedBytes + most + sum(tables.map(({ table }) => table.unsureBytes)),
     meanRecordBytes: meanOfAll(
       [plainBytes, meanOf(plainSamples)],
       [compressedBytes, meanOf(heads)],

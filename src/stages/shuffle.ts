@@ -22,7 +22,7 @@ import {
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
 import { type UnitCuts, unitsOfRange } from '../plan/unit-cuts.js';
-import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
+import { endOfReading, leastPilesOfRange, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../sinks/output-target.js';
 import type { StagedOutput } from '../sinks/staged-output.js';
 import { verifyFinishedRanges } from './finished-output.js';
@@ -43,11 +43,6 @@ const RANGE_BYTES = 4 * 2 ** 20;
  * keep all threads busy with one pile each.
  */
 const FILE_RANGES_PER_THREAD = 8;
-
-/** If each task writes the units that begin in its range. So many balance the threads. */
-const UNIT_RANGES_PER_THREAD = 4;
-/** Then a task reads an eighth more than its piles. */
-const MOST_PILES_WANTED = 8;
 
 /** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
 export interface KeptRanges {
@@ -211,9 +206,8 @@ function planRanges(
   const units = unitsOf(target);
   if (units !== undefined) {
     const filled = piles.totals.records.filter((records) => records > 0).length;
-    const leastPiles = Math.floor(filled / (UNIT_RANGES_PER_THREAD * pool.threadCount));
-    const size = Math.max(1, Math.min(leastPiles, MOST_PILES_WANTED));
-    return planUnitRanges(piles.totals, units, size, (pile) => !isLeft(pile));
+    const leastPiles = leastPilesOfRange(filled, pool.threadCount);
+    return planUnitRanges(piles.totals, units, leastPiles, (pile) => !isLeft(pile));
   }
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);

@@ -25,8 +25,8 @@ export interface RowGroupWriterParts {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   readonly control: JobControl;
-  /** Finished pages go there when the job has no spare memory left. Absent: that is an error. */
-  readonly spill?: SpillPlace | undefined;
+  /** Where the finished pages of a row group go when the job has no spare memory left. Absent: that is an error. */
+  readonly newPlace?: (() => SpillPlace) | undefined;
 }
 
 /** A finished row group: its pages, and its description behind them. */
@@ -57,12 +57,12 @@ export class RowGroupWriter {
 
   /** @throws UsageError ERR_MEMORY_BUDGET */
   constructor(parts: RowGroupWriterParts) {
-    const { memory, schema, spec, control, spill } = parts;
+    const { memory, schema, spec, control, newPlace } = parts;
     this.#parts = parts;
     const region = () => new GrownRegion(memory);
     this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
     this.#stage = region();
-    this.#pages = new FinishedPages(control, spill);
+    this.#pages = new FinishedPages(control, newPlace);
     const leafBytes = memory.wasm.encodedLeafBytes();
     const tableBytes = schema.leaves.length * leafBytes + PLACES_BYTES;
     const table = memory.allocate(tableBytes);
@@ -149,7 +149,7 @@ export class RowGroupWriter {
     const ordered = chunks.flatMap((chunk) => chunk.pages);
     this.#rowBytes = 0;
     this.#rows = 0;
-    this.#pages = new FinishedPages(this.#parts.control, this.#parts.spill);
+    this.#pages = new FinishedPages(this.#parts.control, this.#parts.newPlace);
     return {
       rows,
       byteLength: ordered.reduce((sum, page) => sum + page.byteLength, description.byteLength),
