@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
+import { estimateInputs } from '#src/sources/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows } from '#src/sources/rows-or-records.js';
 import { holdsRows } from '#src/sources/source.js';
@@ -60,6 +61,9 @@ describe('files of rows', () => {
     expect(await measured('list')).toEqual([4 * 10 + 4 * 30, 0, 100]);
     expect(await measured('holes')).toEqual([4 * 10 + 30 + 4 * 28, 0, 100]);
     expect(await measured('told', 'untold')).toEqual([1040 + 90, 90, 200]);
+    const { inputs } = await openParts([directory.path('in')], { columns: ['told', 'untold'] });
+    const estimate = { recordBytes: 1130, leastBytes: 1130 - 45, mostBytes: 1130 + 180, meanRecordBytes: 113 };
+    expect(estimateInputs(inputs, undefined, 'draw')).toMatchObject(estimate);
   });
 
   it('may differ in the order of columns, and in metadata, which is told', async () => {
