@@ -49,9 +49,9 @@ export function expectSpilledPages(job: SpillingJob): SpilledPages {
   const { write, memory, memoryNeed, recordBytes, ratio, shardBytes } = job;
   if (write.table === undefined) return { mostBytes: 0, share: 0 };
   const { rowGroupBytes, rowGroupRows = Number.POSITIVE_INFINITY } = write.table;
-  const { pileCount, workers: threads } = memory;
+  const { pileCount, workers: threadCount } = memory;
   const unitBytes = Math.min(rowGroupBytes, rowGroupRows * memoryNeed.meanRecordBytes, shardBytes);
-  const waitingBytes = ratio * mostWaitingBytes({ bytes: recordBytes, pileCount, threads, unitBytes, shardBytes });
+  const waitingBytes = ratio * mostWaitingBytes({ bytes: recordBytes, pileCount, threadCount, unitBytes, shardBytes });
   const spareBytes = spareOfPass2(memory, memoryNeed);
   // On average half of them are there.
   const share = Math.max(0, 1 - spareBytes / Math.max(1, waitingBytes / 2));

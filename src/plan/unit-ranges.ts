@@ -7,31 +7,30 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from './pile-ranges.js';
 import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.js';
 
-/** So many balance the threads. */
-const RANGES_A_THREAD = 4;
-/** Then a task reads an eighth more than its piles. */
+/** Of the piles that are left, a range has one part in so many for each thread: so all threads end at about the same time. */
+const RANGES_PER_THREAD = 8;
+/** Each range reads one pile more, which is little beside so many. */
 const MOST_PILES_WANTED = 8;
 /** A range that begins with a shard need not wait for those before it, so it may be longer for that. */
 const LONGER = 2;
 
-/**
- * @param leastPiles what a range has at the least, if there are enough: each range reads one more.
- * @param isDone whether the units that begin in a pile are written already.
- */
+/** @param isDone whether the units that begin in a pile are written already. */
 export function planUnitRanges(
   totals: PileTotals,
   units: UnitCuts,
-  leastPiles: number,
+  threadCount: number,
   isDone: (pile: number) => boolean,
 ): PileRange[] {
   const column = units.cuts.by === 'rank' ? totals.records : totals.recordBytes;
-  const left = unitsFrom(units, 0, 0);
-  let unit = left.next().value;
+  const ahead = unitsFrom(units, 0, 0);
+  let unit = ahead.next().value;
   const ranges: PileRange[] = [];
   let range: { first: number; firstRank: number; firstByte: number } | undefined;
   let rank = 0;
   let byte = 0;
   let place = 0;
+  let left = totals.records.reduce((count, records, pile) => count + Number(records > 0 && !isDone(pile)), 0);
+  let wanted = 0;
   const endBefore = (pile: number) => {
     if (range !== undefined) {
       const { first, firstRank, firstByte } = range;
@@ -43,10 +42,14 @@ export function planUnitRanges(
     const end = place + (column[pile] ?? 0);
     const begins = unit !== undefined && unit.begin < end ? unit : undefined;
     const isLong = (piles: number) => range !== undefined && pile - range.first >= piles;
-    if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? leastPiles : LONGER * leastPiles)))
+    if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? wanted : LONGER * wanted)))
       endBefore(pile);
-    if (!isDone(pile)) range ??= { first: pile, firstRank: rank, firstByte: byte };
-    while (unit !== undefined && unit.begin < end) unit = left.next().value;
+    if (!isDone(pile)) {
+      if (range === undefined) wanted = pilesWanted(left, threadCount);
+      range ??= { first: pile, firstRank: rank, firstByte: byte };
+      left -= Number((totals.records[pile] ?? 0) > 0);
+    }
+    while (unit !== undefined && unit.begin < end) unit = ahead.next().value;
     rank += totals.records[pile] ?? 0;
     byte += totals.recordBytes[pile] ?? 0;
     place = end;
@@ -55,17 +58,15 @@ export function planUnitRanges(
   return ranges;
 }
 
-/** What a range has at the least, of so many piles with records. */
-export function leastPilesOfRange(filledPiles: number, threads: number): number {
-  const leastPiles = Math.floor(filledPiles / (RANGES_A_THREAD * threads));
-  return Math.max(1, Math.min(leastPiles, MOST_PILES_WANTED));
+function pilesWanted(left: number, threadCount: number): number {
+  return Math.max(1, Math.min(Math.floor(left / (RANGES_PER_THREAD * threadCount)), MOST_PILES_WANTED));
 }
 
 interface UnitsToWrite {
   /** Of all records. */
   readonly bytes: number;
   readonly pileCount: number;
-  readonly threads: number;
+  readonly threadCount: number;
   /** Of a unit, and of a shard, at the most. */
   readonly unitBytes: number;
   readonly shardBytes: number;
@@ -75,10 +76,10 @@ interface UnitsToWrite {
  * The most bytes of records whose units are there and not in the output: those that each thread makes, and those of a shard
  * that another task began, which wait for their turn.
  */
-export function mostWaitingBytes({ bytes, pileCount, threads, unitBytes, shardBytes }: UnitsToWrite): number {
-  const piles = LONGER * leastPilesOfRange(pileCount, threads) + 1;
+export function mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }: UnitsToWrite): number {
+  const piles = LONGER * pilesWanted(pileCount, threadCount) + 1;
   const rangeBytes = (bytes / pileCount) * piles + unitBytes;
-  return Math.min(bytes, threads * Math.min(rangeBytes, shardBytes + unitBytes));
+  return Math.min(bytes, threadCount * Math.min(rangeBytes, shardBytes + unitBytes));
 }
 
 /** The end of the piles that hold the units of a range: that of the range, or behind it. */

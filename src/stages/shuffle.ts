@@ -22,7 +22,7 @@ import {
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
 import { type UnitCuts, unitsOfRange } from '../plan/unit-cuts.js';
-import { endOfReading, leastPilesOfRange, planUnitRanges } from '../plan/unit-ranges.js';
+import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../sinks/output-target.js';
 import type { StagedOutput } from '../sinks/staged-output.js';
 import { verifyFinishedRanges } from './finished-output.js';
@@ -204,11 +204,7 @@ function planRanges(
       (pile) => !isLeft(pile),
     );
   const units = unitsOf(target);
-  if (units !== undefined) {
-    const filled = piles.totals.records.filter((records) => records > 0).length;
-    const leastPiles = leastPilesOfRange(filled, pool.threadCount);
-    return planUnitRanges(piles.totals, units, leastPiles, (pile) => !isLeft(pile));
-  }
+  if (units !== undefined) return planUnitRanges(piles.totals, units, pool.threadCount, (pile) => !isLeft(pile));
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const rangeBytes = isPlaced

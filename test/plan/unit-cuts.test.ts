@@ -9,7 +9,7 @@ import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { PileRange } from '#src/plan/pile-ranges.js';
 import { cutAt, cutsAt, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { ownUnits, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
-import { endOfReading, leastPilesOfRange, mostWaitingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
+import { endOfReading, mostWaitingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, more) => total + more, 0);
 
@@ -158,16 +158,16 @@ describe('unitsFrom', () => {
 });
 
 describe('planUnitRanges', () => {
-  const least = fc.integer({ min: 1, max: 6 });
+  const threads = fc.integer({ min: 1, max: 6 });
   const somePiles = fc.uniqueArray(fc.nat({ max: 60 }), { maxLength: 20 });
 
   it('gives each unit to one range, whatever the piles, and reads the piles that hold its units', () => {
     fc.assert(
-      fc.property(orders, piles, least, (order, counts, size) => {
+      fc.property(orders, piles, threads, (order, counts, threadCount) => {
         const { units, lengths, cuts } = order;
         const totals = totalsOf(lengths, counts);
         const column = cuts.by === 'rank' ? totals.records : totals.recordBytes;
-        const ranges = planUnitRanges(totals, units, size, () => false);
+        const ranges = planUnitRanges(totals, units, threadCount, () => false);
         const found: string[] = [];
         let pile = 0;
         for (const range of ranges) {
@@ -191,7 +191,7 @@ describe('planUnitRanges', () => {
 
   it('leaves out the piles that are done, and each unit that begins in them', () => {
     fc.assert(
-      fc.property(orders, piles, least, somePiles, (order, counts, size, done) => {
+      fc.property(orders, piles, threads, somePiles, (order, counts, threadCount, done) => {
         const { units, lengths } = order;
         const totals = totalsOf(lengths, counts);
         const isDone = (pile: number) => done.includes(pile);
@@ -205,7 +205,7 @@ describe('planUnitRanges', () => {
           };
         };
         const unitsIn = (range: PileRange) => [...ownUnits(unitsOfRange(units, range, totals))];
-        const ranges = planUnitRanges(totals, units, size, isDone);
+        const ranges = planUnitRanges(totals, units, threadCount, isDone);
         const ofDone = [...totals.records.keys()].filter(isDone).flatMap((pile) => unitsIn(rangeOf(pile)));
         const all = [...ranges.flatMap(unitsIn), ...ofDone].toSorted((a, b) => a.begin - b.begin);
         expect(all).toEqual([...unitsFrom(units, 0)]);
@@ -219,46 +219,47 @@ describe('planUnitRanges', () => {
     const shape = fc.record({
       pileCount: fc.integer({ min: 1, max: 90 }),
       pileBytes: fc.integer({ min: 1, max: 12 }),
-      threads: fc.integer({ min: 1, max: 3 }),
+      threadCount: fc.integer({ min: 1, max: 3 }),
       shardCount: fc.integer({ min: 1, max: 40 }),
       most: fc.integer({ min: 1, max: 150 }),
     });
     fc.assert(
-      fc.property(shape, ({ pileCount, pileBytes, threads, shardCount, most }) => {
+      fc.property(shape, ({ pileCount, pileBytes, threadCount, shardCount, most }) => {
         const bytes = pileCount * pileBytes;
         const totals = totalsOf(Array(bytes).fill(1), [pileBytes]);
         const cuts: ShardCuts = { by: 'rank', shardCount, totalRecords: bytes };
         const units = { cuts, end: bytes, mostOfUnit: most };
         const shardBytes = Math.ceil(bytes / shardCount);
-        const waiting = planUnitRanges(totals, units, leastPilesOfRange(pileCount, threads), () => false).map(
-          (range) => {
-            const own = [...ownUnits(unitsOfRange(units, range, totals))];
-            // Those of a shard that the range does not begin; of others, one at a time.
-            const ofOthers = own.filter(({ shard }) => shard === own[0]?.shard && own[0]?.beginsShard === false);
-            const inTheMaking = Math.max(0, ...own.map(({ begin, end }) => end - begin));
-            return Math.max(sum(ofOthers.map(({ begin, end }) => end - begin)), inTheMaking);
-          },
-        );
-        const together = waiting.toSorted((a, b) => b - a).slice(0, threads);
+        const waiting = planUnitRanges(totals, units, threadCount, () => false).map((range) => {
+          const own = [...ownUnits(unitsOfRange(units, range, totals))];
+          // Those of a shard that the range does not begin; of others, one at a time.
+          const ofOthers = own.filter(({ shard }) => shard === own[0]?.shard && own[0]?.beginsShard === false);
+          const inTheMaking = Math.max(0, ...own.map(({ begin, end }) => end - begin));
+          return Math.max(sum(ofOthers.map(({ begin, end }) => end - begin)), inTheMaking);
+        });
+        const together = waiting.toSorted((a, b) => b - a).slice(0, threadCount);
         const unitBytes = Math.min(most, shardBytes);
         expect(sum(together)).toBeLessThanOrEqual(
-          mostWaitingBytes({ bytes, pileCount, threads, unitBytes, shardBytes }) + 1e-9,
+          mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }) + 1e-9,
         );
       }),
     );
   });
 
-  it('ends a range when it has enough piles, at a unit that begins a shard if one is near', () => {
-    const lengths = Array.from({ length: 240 }, () => 1);
-    const totals = totalsOf(lengths, [5]);
-    const rangesOf = (shardCount: number, mostOfUnit: number) => {
+  it('makes the last ranges small, and ends a range where a shard begins if it has enough piles', () => {
+    const totals = totalsOf(
+      Array.from({ length: 240 }, () => 1),
+      [1],
+    );
+    const rangesOf = (shardCount: number, mostOfUnit: number, threadCount: number) => {
       const cuts: ShardCuts = { by: 'rank', shardCount, totalRecords: 240 };
-      return planUnitRanges(totals, { cuts, end: 240, mostOfUnit }, 4, () => false).map(({ firstRank }) => firstRank);
+      const ranges = planUnitRanges(totals, { cuts, end: 240, mostOfUnit }, threadCount, () => false);
+      return ranges.map(({ first, end }) => end - first);
     };
-    expect(rangesOf(1, 10)).toEqual([0, 40, 80, 120, 160, 200]);
-    expect(rangesOf(1, 100)).toEqual([0, 80, 160]);
-    expect(rangesOf(8, 10)).toEqual([0, 30, 60, 90, 120, 150, 180, 210]);
-    expect(rangesOf(6, 10)).toEqual([0, 40, 80, 120, 160, 200]);
-    expect(rangesOf(2, 13)).toEqual([0, 45, 95, 120, 165, 215]);
+    const ofUnits = rangesOf(1, 1, 4);
+    expect(ofUnits.slice(0, 6)).toEqual([14, 14, 12, 12, 10, 10]);
+    expect(ofUnits.slice(-6)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(rangesOf(1, 60, 4)).toEqual([60, 60, 60, 60]);
+    expect(new Set(rangesOf(30, 4, 1).slice(0, 20))).toEqual(new Set([8]));
   });
 });
