@@ -6,16 +6,18 @@
 
 export const PHASES = [
   'read', // reading inputs, and waiting for a stream
-  'decompress', // decoding inputs, and expanding segments
-  'transpose', // joining columns into rows
+  'decompress', // decompressing inputs, pages of tables, and segments
+  'decode', // checking pages of tables, and finding their values
+  'transpose', // joining columns into rows, and splitting rows into columns
   'scan', // finding where records end
   'scatter', // drawing keys, copying records to pile buffers
   'hash', // checksums of segments and outputs
   'write', // writing segments and outputs, to disk or into the memory pool, and waiting for writes under way
-  'load', // reading segments
+  'load', // reading segments, and pages that waited on disk
   'sort', // sorting the records of a pile
   'gather', // copying records in the new order
-  'encode', // compressing outputs and segments
+  'encode', // making pages of tables
+  'compress', // compressing outputs, pages of tables, and segments
   'sync', // making a disk write what the page cache holds
   'gate', // waiting for a permit of a device
   'turn', // waiting for tasks whose part of the output comes first

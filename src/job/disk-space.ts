@@ -14,6 +14,8 @@ import { nameOfTempDir } from './temp-disks.js';
 export interface DiskNeed {
   readonly tempBytes: number;
   readonly outputBytes: number;
+  /** Output that waits on the temp disks, at the most at one time. Absent: none does. */
+  readonly waitingBytes?: number | undefined;
 }
 
 export interface DiskNeeds {
@@ -63,14 +65,14 @@ type SpaceSite = Pick<JobSite, 'tempDirs' | 'outputDirectory'> & { readonly path
 
 /** The needs of a job, less the files of an earlier attempt, which it removes. Without `paths`, there are none. */
 export function needsAtSite(
-  { tempBytes, outputBytes }: DiskNeed,
+  { tempBytes, outputBytes, waitingBytes = 0 }: DiskNeed,
   { tempDirs, outputDirectory, paths }: SpaceSite,
 ): SpaceNeed[] {
   const needBeside = (directory: string | undefined, byteLength: number) =>
     directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
   const needs: SpaceNeed[] = tempDirs.map((directory, disk) => ({
     directory,
-    byteLength: needBeside(paths?.dataDirectories[disk], tempBytes / tempDirs.length),
+    byteLength: needBeside(paths?.dataDirectories[disk], (tempBytes + waitingBytes) / tempDirs.length),
     what: 'temp data',
   }));
   if (outputDirectory !== undefined) {

@@ -39,15 +39,18 @@ export interface ShufflePreview {
     readonly kind: 'file' | 'shards' | 'stream';
     /** Absent: standard output. */
     readonly path?: string | undefined;
+    /** Codec and level, as in `zstd 3`; of Parquet, that of its pages. */
     readonly compression?: string | undefined;
     readonly records?: Expected | undefined;
     /** Bytes of these records. */
     readonly recordBytes?: Expected | undefined;
-    /** As written: compressed, and with headers. */
+    /** As written: compressed, and with headers. Absent: Parquet gets another codec than the inputs have. */
     readonly bytes?: Expected | undefined;
     /** Absent: by bytes, of which too little is known. */
     readonly files?: number | undefined;
     readonly splits?: readonly PreviewedSplit[] | undefined;
+    /** Of Parquet. Absent also where the number of files is. */
+    readonly rowGroups?: PreviewedRowGroups | undefined;
   };
   readonly openFiles: {
     readonly most: number;
@@ -62,6 +65,15 @@ export interface ShufflePreview {
   readonly advice: readonly Advice[];
   /** The warnings that the job gives before it starts. */
   readonly warnings: readonly string[];
+}
+
+export interface PreviewedRowGroups {
+  /** In all files together, about. */
+  readonly count: number;
+  /** In each, about. */
+  readonly records: number;
+  /** What these take before they are encoded. */
+  readonly recordBytes: number;
 }
 
 /** What a job of aligned files will need: its members are shuffled one after the other. */

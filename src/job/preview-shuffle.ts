@@ -9,6 +9,7 @@
 
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
+import { nameOfPageCompression } from '../formats/parquet/table-write-spec.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
@@ -25,6 +26,7 @@ import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { codecOf, holdsRows, type Input, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
+import type { WriteSpec } from '../spec.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
@@ -97,7 +99,7 @@ async function preview(
     output: {
       kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
       path: path === '-' ? undefined : path,
-      compression: spec.write.compression && nameOfCompression(spec.write.compression),
+      compression: compressionOf(spec.write),
       ...sizes?.output,
       files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
       splits: expectSplits(spec.keep, spec.cut, sizes?.output?.records),
@@ -114,6 +116,10 @@ async function preview(
       tempBytes: sizes?.tempBytes.expected ?? 0,
     }),
   };
+}
+
+function compressionOf({ compression, table }: WriteSpec): string | undefined {
+  return table === undefined ? compression && nameOfCompression(compression) : nameOfPageCompression(table);
 }
 
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {

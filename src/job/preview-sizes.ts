@@ -1,6 +1,7 @@
 /** The sizes of a job before it starts: its inputs, piles and output, in each of the cases that samples and chance allow. */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
+import type { TableOutput } from '../formats/parquet/table-output.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { expectOnPiles } from '../keep/head.js';
 import { expectKept, isEndless } from '../keep/keep-spec.js';
@@ -11,13 +12,23 @@ import { deriveDrawSeed } from '../keys.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { type AmountInCases, casesOf, type Expected, exactly, inCases, SIDE } from '../plan/sampled-records.js';
+import {
+  type AmountInCases,
+  type Case,
+  casesOf,
+  type Expected,
+  exactly,
+  inCases,
+  SIDE,
+} from '../plan/sampled-records.js';
 import { holdsRows, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
+import type { PreviewedRowGroups } from './preview-report.js';
 import { filesOf, sampleRecords } from './sample-records.js';
+import { expectPages, expectSpilledPages } from './table-sizes.js';
 
 interface JobSizes {
   /** Of all inputs. */
@@ -32,12 +43,16 @@ interface JobSizes {
 interface SizedOutput {
   readonly records: Expected;
   readonly recordBytes: Expected;
-  /** As written. */
-  readonly bytes: Expected;
+  /** As written. Undefined: rows get another codec than they have. */
+  readonly bytes: Expected | undefined;
+  /** Of rows. */
+  readonly rowGroups?: PreviewedRowGroups | undefined;
 }
 
 /** Compressed samples may differ from the whole by this part. */
 const RATIO_ERROR = 0.1;
+/** Rows in another order may take half of what they took, or twice as much: it depends on how alike neighbours were. */
+const ORDER_FACTOR = 2;
 /** Encoded to learn how well the records compress. */
 const ENCODED_BYTES = 512 * 1024;
 /** Undefined: an input has an unknown size. */
@@ -65,16 +80,55 @@ export async function expectSizes(
   const files = isEncoded ? filesOf(inputs, prepared.estimate) : [];
   const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal));
   const kept = sample?.kept ?? [];
-  return {
-    records,
-    recordBytes,
-    tempBytes: expectTemp(prepared, all, kept),
-    output: expectOutput(prepared, all, kept),
-  };
+  const pages = expectPagesOf(prepared, all, recordBytes);
+  const output = expectOutput(prepared, all, kept, pages);
+  const waiting = output && pages && expectWaiting(prepared, output, pages);
+  return { records, recordBytes, tempBytes: expectTemp(prepared, all, kept, waiting), output };
 }
 
-/** What pile sets take on disks. */
-function expectTemp({ plan, request }: PreparedShuffle, all: AmountInCases, sample: readonly Uint8Array[]): Expected {
+interface PagesOfRows {
+  readonly bytes: Expected;
+  readonly isGuess: boolean;
+}
+
+/** Undefined: the output has no rows, or no end. @param inputBytes rows of the inputs. */
+function expectPagesOf(
+  { request: { spec }, inputsToRead }: PreparedShuffle,
+  all: AmountInCases,
+  inputBytes: Expected,
+): PagesOfRows | undefined {
+  const { table } = spec.write;
+  if (table === undefined || isEndless(spec.keep)) return undefined;
+  const pages = inputsToRead.filter(holdsRows).map((input) => expectPages(input.table, table.codec));
+  const pageBytes = pages.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const keptPart = (each: Case) => expectKept(spec.keep, all, each).bytes / Math.max(1, inputBytes[each]);
+  const bytes = inCases((each) => pageBytes * keptPart(each) * ORDER_FACTOR ** SIDE[each]);
+  return { bytes, isGuess: pages.some(({ isGuess }) => isGuess) };
+}
+
+/** Pages that wait on temp disks, all together. */
+function expectWaiting(
+  { request: { spec }, plan: { memory, memoryNeed } }: PreparedShuffle,
+  output: SizedOutput,
+  pages: PagesOfRows,
+): Expected {
+  const files = expectedFiles(spec.cut, output) ?? 1;
+  return inCases((each) => {
+    const recordBytes = output.recordBytes[each];
+    const ratio = pages.bytes[each] / Math.max(1, recordBytes);
+    const shardBytes = recordBytes / Math.max(1, files);
+    const job = { write: spec.write, memory, memoryNeed, recordBytes, ratio, shardBytes };
+    return expectSpilledPages(job).share * pages.bytes[each];
+  });
+}
+
+/** What pile sets take on disks. @param waiting absent: nothing is written beside them. */
+function expectTemp(
+  { plan, request }: PreparedShuffle,
+  all: AmountInCases,
+  sample: readonly Uint8Array[],
+  waiting = exactly(0),
+): Expected {
   const { memory, memoryNeed, head } = plan;
   if (request.spec.keep.repeat || (staysInMemory(memory) && memoryNeed.exact)) return exactly(0);
   const level = request.tempZstdLevel;
@@ -82,7 +136,8 @@ function expectTemp({ plan, request }: PreparedShuffle, all: AmountInCases, samp
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
   return inCases((each) => {
     const { records, bytes } = expectOnPiles(head, all, each);
-    return levels * Math.max(0, bytes * ratio + records * STORED_HEADER_BYTES - memory.ramPoolBytes);
+    const storedBytes = bytes * ratio + records * STORED_HEADER_BYTES;
+    return levels * Math.max(0, storedBytes - memory.ramPoolBytes) + waiting[each];
   });
 }
 
@@ -90,19 +145,39 @@ function expectOutput(
   prepared: PreparedShuffle,
   all: AmountInCases,
   sample: readonly Uint8Array[],
+  pages: PagesOfRows | undefined,
 ): SizedOutput | undefined {
   const { spec } = prepared.request;
   if (isEndless(spec.keep)) return undefined;
   const records = inCases((each) => expectKept(spec.keep, all, each).records);
   const recordBytes = inCases((each) => expectKept(spec.keep, all, each).bytes);
   const { cut, write, key } = spec;
-  const files = expectedFiles(cut, { records, recordBytes }) ?? 1;
+  const known = expectedFiles(cut, { records, recordBytes });
+  if (pages !== undefined) {
+    const rowGroups = write.table && expectRowGroups(write.table, { records, recordBytes }, known);
+    return { records, recordBytes, bytes: pages.isGuess ? undefined : pages.bytes, rowGroups };
+  }
+  const files = known ?? 1;
   const ratio = write.compression === undefined ? 1 : ratioOf(shuffled(sample, key), write.compression);
   const error = write.compression === undefined ? 0 : RATIO_ERROR;
   const bytes = inCases(
     (each) => (recordBytes[each] + files * bytesAround(prepared)) * ratio * (1 + SIDE[each] * error),
   );
   return { records, recordBytes, bytes };
+}
+
+function expectRowGroups(
+  { rowGroupBytes, rowGroupRows }: TableOutput,
+  {
+    records: { expected: records },
+    recordBytes: { expected: recordBytes },
+  }: Pick<SizedOutput, 'records' | 'recordBytes'>,
+  files: number | undefined,
+): PreviewedRowGroups | undefined {
+  if (files === undefined || records === 0) return undefined;
+  const inAll = Math.max(recordBytes / rowGroupBytes, records / (rowGroupRows ?? records));
+  const count = files * Math.ceil(inAll / files);
+  return { count, records: Math.round(records / count), recordBytes: Math.round(recordBytes / count) };
 }
 
 /** Neighbours in an input are more alike than those in the output. */

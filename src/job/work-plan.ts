@@ -22,9 +22,10 @@ import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
 import { codecOf, holdsRows, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
-import { isEncoded, type ShuffleSpec } from '../spec.js';
+import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
+import { expectPages, expectSpilledPages, USUAL_RATIO } from './table-sizes.js';
 import type { TempDisks } from './temp-disks.js';
 
 export interface WorkPlan {
@@ -60,8 +61,6 @@ export type KeptLayout = NonNullable<JobManifest['layout']>;
 const INLINE_INPUTS = 1000;
 /** More records of a head may stay than expected, and longer ones. */
 const HEAD_MARGIN = 1.2;
-/** Text usually compresses to a fourth. Used only for warnings. */
-const USUAL_RATIO = 4;
 /** A job with this much temp data takes many minutes, and can be resumed even if the caller did not ask for it. */
 export const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
 /**
@@ -191,7 +190,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     head,
     inputBytes: hasStreams ? undefined : inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0),
     readBytes: read.recordBytes,
-    ...planDisks(work, expected, memory),
+    ...planDisks(work, expected, memory, memoryNeed),
     sliceBytes:
       layout?.sliceBytes ??
       tuning.sliceBytes ??
@@ -240,23 +239,27 @@ function planDisks(
   { request, inputs: allInputs }: ScatterToPlan,
   { read, made, inputs, hasStreams, head, onPiles }: ExpectedRecords,
   memory: MemoryPlan,
+  memoryNeed: MemoryNeed,
 ): Pick<ScatterPlan, 'diskNeeds' | 'needOf'> {
   const { spec, weighing } = request;
   const isCompressed = isEncoded(spec.write);
   const copies = made.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
-  const compressedBytes = expectCompressedBytes(inputs) * copies;
+  const compressedBytes = expectCompressedBytes(inputs, spec.write) * copies;
   const needOfMade = (recordBytes: number): DiskNeed => {
     const outputBytes = recordsOfOutput(spec.keep, recordBytes, made.meanRecordBytes);
     const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
+    const ratio = compressedBytes / Math.max(1, recordBytes);
+    const written = { write: spec.write, recordBytes: outputBytes, ratio, shardBytes: Number.POSITIVE_INFINITY };
     return {
       tempBytes: spec.keep.repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
-      outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
+      outputBytes: isCompressed ? ratio * outputBytes : outputBytes,
+      waitingBytes: expectSpilledPages({ ...written, memory, memoryNeed }).mostBytes,
     };
   };
   const leastBytes = allInputs.reduce(
-    (sum, input, i) => sum + recordBytesAtLeast(input) * (weighing?.weights[i] ?? ONCE).copies,
+    (sum, input, i) => sum + decodedBytesAtLeast(input) * (weighing?.weights[i] ?? ONCE).copies,
     0,
   );
   // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
@@ -265,7 +268,7 @@ function planDisks(
   const least = needOfMade(isKnown ? leastBytes : 0);
   return {
     diskNeeds: {
-      least: isCompressed ? { ...least, outputBytes: 0 } : least,
+      least: { ...least, outputBytes: isCompressed ? 0 : least.outputBytes, waitingBytes: 0 },
       expected: needOfMade(hasStreams ? leastBytes : made.recordBytes),
     },
     needOf: (readBytes) => needOfMade(readBytes * copies),
@@ -295,9 +298,15 @@ function recordBytesAtLeast(input: Input): number {
   return (storedBytesIn(input) ?? 0) - (isPlain(input) ? input.header.byteLength : 0);
 }
 
-/** Bytes of a compressed output: compressed inputs are assumed to keep their size. */
-function expectCompressedBytes(inputs: readonly Input[]): number {
+/** Rows in pages of a few rows may take less than their pages. */
+function decodedBytesAtLeast(input: Input): number {
+  return holdsRows(input) ? Math.min(input.table.storedBytes, input.table.rowBytes) : recordBytesAtLeast(input);
+}
+
+/** Bytes of a compressed output, for warnings: compressed inputs are assumed to keep their size. */
+function expectCompressedBytes(inputs: readonly Input[], { table }: WriteSpec): number {
   return inputs.reduce((sum, input) => {
+    if (holdsRows(input) && table !== undefined) return sum + expectPages(input.table, table.codec).byteLength;
     const storedBytes = storedBytesIn(input) ?? 0;
     return sum + (codecOf(input) === undefined ? storedBytes / USUAL_RATIO : storedBytes);
   }, 0);

@@ -340,7 +340,7 @@ const ROW_GROUPS = optionGroup('Output', {
     name: 'row-group-bytes', value: 'SIZE', parse: parseBytes,
     help: 'in Parquet outputs, row groups of about SIZE, before encoding', default: '128MiB',
   }),
-  /** The most rows in a row group of a Parquet output; about so many if `shards` are by bytes. Default: any number. */
+  /** The most rows in a row group of a Parquet output; on average, if `shards` are by bytes. Default: any number. */
   rowGroupRows: option<number>({
     check: whole(1), resumes: ['number of rows in row groups', ({ write }) => write.tableChoice?.rowGroupRows],
     name: 'row-group-rows', value: 'N', parse: parseRecords,

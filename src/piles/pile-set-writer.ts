@@ -120,7 +120,7 @@ export class PileSetWriter {
     const compressed =
       compressor === undefined || byteLength > MOST_COMPRESSED_BYTES
         ? undefined
-        : inPhase('encode', () => compressor.compress(bytes.subarray(offset, offset + byteLength)));
+        : inPhase('compress', () => compressor.compress(bytes.subarray(offset, offset + byteLength)));
     const diskBytes = compressed?.byteLength ?? byteLength;
     const write = () =>
       inPhase('write', () =>

@@ -50,6 +50,12 @@ export function planPass2(
   return fitted(affordable, Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy));
 }
 
+/** What pass 2 has beside its threads and the pool, if no record is longer than the others. */
+export function spareOfPass2(plan: MemoryPlan, { budgetBytes, meanRecordBytes }: MemoryNeed): number {
+  const poolBytes = wholeChunks(Math.min(plan.ramPoolBytes, plan.storedBytes));
+  return planPass2(plan, budgetBytes, poolBytes, meanRecordBytes)?.spareBytes ?? 0;
+}
+
 /** A long row is copied to be split into its columns; each of these and a page have a copy of it, too. */
 const COPIES_OF_ROW = 5;
 

@@ -45,8 +45,7 @@ export function planUnitRanges(
     if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? wanted : LONGER * wanted)))
       endBefore(pile);
     if (!isDone(pile)) {
-      if (range === undefined)
-        wanted = Math.max(1, Math.min(Math.floor(left / (RANGES_PER_THREAD * threadCount)), MOST_PILES_WANTED));
+      if (range === undefined) wanted = pilesWanted(left, threadCount);
       range ??= { first: pile, firstRank: rank, firstByte: byte };
       left -= Number((totals.records[pile] ?? 0) > 0);
     }
@@ -57,6 +56,30 @@ export function planUnitRanges(
   }
   endBefore(totals.records.length);
   return ranges;
+}
+
+function pilesWanted(left: number, threadCount: number): number {
+  return Math.max(1, Math.min(Math.floor(left / (RANGES_PER_THREAD * threadCount)), MOST_PILES_WANTED));
+}
+
+interface UnitsToWrite {
+  /** Of all records. */
+  readonly bytes: number;
+  readonly pileCount: number;
+  readonly threadCount: number;
+  /** Of a unit, and of a shard, at the most. */
+  readonly unitBytes: number;
+  readonly shardBytes: number;
+}
+
+/**
+ * The most bytes of records whose units are there and not in the output: those that each thread makes, and those of a shard
+ * that another task began, which wait for their turn.
+ */
+export function mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }: UnitsToWrite): number {
+  const piles = LONGER * pilesWanted(pileCount, threadCount) + 1;
+  const rangeBytes = (bytes / pileCount) * piles + unitBytes;
+  return Math.min(bytes, threadCount * Math.min(rangeBytes, shardBytes + unitBytes));
 }
 
 /** The end of the piles that hold the units of a range: that of the range, or behind it. */

@@ -7,7 +7,7 @@ import { percentText, secondsOf } from './units.js';
 
 /** What the phases of a task are kinds of. */
 const KINDS = {
-  computing: ['decompress', 'scan', 'scatter', 'hash', 'sort', 'gather', 'encode'],
+  computing: ['decompress', 'decode', 'transpose', 'scan', 'scatter', 'hash', 'sort', 'gather', 'encode', 'compress'],
   moving: ['read', 'write', 'load', 'sync', 'gate'],
   waiting: ['turn', 'idle'],
 } as const;

@@ -2,7 +2,7 @@
 
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
-import type { GroupReport, JobReport } from '../options/reports.js';
+import type { GroupReport, JobReport, PassSeconds } from '../options/reports.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
 import { escaped, scatterChart, throughputChart, timelineChart } from './charts.js';
 import { inShort, whyTooFew } from './in-short.js';
@@ -247,7 +247,9 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
 function time({ profile, watch }: JobReport): string {
   const passes = [profile.pass1, profile.pass2].map((pass) => new Map<string, number>(Object.entries(pass)));
   const totals = passes.map((pass) => Math.max(1e-9, sum([...pass.values()])));
-  const phases = [...MEANINGS.keys()].filter((phase) => sum(passes.map((pass) => pass.get(phase) ?? 0)) > 0.0005);
+  const phases = (Object.keys(MEANINGS) as (keyof PassSeconds)[]).filter(
+    (phase) => sum(passes.map((pass) => pass.get(phase) ?? 0)) > 0.0005,
+  );
   const inSeconds = likeSeconds(phases.flatMap((phase) => passes.map((pass) => pass.get(phase) ?? 0)));
   const spent = (phase: string) =>
     passes.flatMap((pass, i) => {
@@ -265,7 +267,7 @@ function time({ profile, watch }: JobReport): string {
     table(
       'Time of all workers together, by phase',
       ['Phase', '#Pass 1', '#Part of it', '#Pass 2', '#Part of it', 'What it is'],
-      phases.map((phase) => [phase, ...spent(phase), MEANINGS.get(phase) ?? '']),
+      phases.map((phase) => [phase, ...spent(phase), MEANINGS[phase]]),
     ),
     ...(watch === undefined || watch.moments.length <= 2
       ? ['<p class="soft">The job was too short for charts of its throughput.</p>']
@@ -273,23 +275,26 @@ function time({ profile, watch }: JobReport): string {
   );
 }
 
-const MEANINGS: ReadonlyMap<string, string> = new Map([
-  ['read', 'reading inputs'],
-  ['decompress', 'decoding inputs'],
-  ['scan', 'finding where records end'],
-  ['scatter', 'drawing keys, and copying records to piles'],
-  ['hash', 'checksums'],
-  ['write', 'writing piles and output, to disk or memory'],
-  ['load', 'reading piles'],
-  ['sort', 'sorting the keys of a pile'],
-  ['gather', 'copying records in the new order'],
-  ['encode', 'compressing'],
-  ['sync', 'making a disk write what is in memory'],
-  ['gate', 'waiting for a turn at a device'],
-  ['turn', 'waiting for the part of the output that comes first'],
-  ['other', 'everything else'],
-  ['idle', 'waiting for a task'],
-]);
+const MEANINGS: Readonly<Record<keyof PassSeconds, string>> = {
+  read: 'reading inputs',
+  decompress: 'decompressing inputs and piles',
+  decode: 'finding the values in pages of Parquet',
+  transpose: 'joining columns into rows, and splitting rows',
+  scan: 'finding where records end',
+  scatter: 'drawing keys, and copying records to piles',
+  hash: 'checksums',
+  write: 'writing piles and output, to disk or memory',
+  load: 'reading piles',
+  sort: 'sorting the keys of a pile',
+  gather: 'copying records in the new order',
+  encode: 'making pages of Parquet',
+  compress: 'compressing',
+  sync: 'making a disk write what is in memory',
+  gate: 'waiting for a turn at a device',
+  turn: 'waiting for the part of the output that comes first',
+  other: 'everything else',
+  idle: 'waiting for a task',
+};
 
 function throughput({ devices, moments }: NonNullable<JobReport['watch']>, profile: JobReport['profile']): string[] {
   return [

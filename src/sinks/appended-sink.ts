@@ -22,7 +22,7 @@ import {
   withFile,
   writeAt,
 } from '../io/files.js';
-import { inPhase, inPhaseAsync } from '../phase-clock.js';
+import { inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
 import { compressedMembers, type Member, type MemberWriter } from './member-writer.js';
@@ -115,7 +115,7 @@ export class AppendedSink implements OutputSink {
 
   async #addToMember(members: MemberWriter, records: Uint8Array): Promise<void> {
     this.#region.recordBytes += records.byteLength;
-    inPhase('encode', () => members.add(records));
+    members.add(records);
     if (members.endsWithBuffer) await this.#endMember(members);
   }
 
@@ -132,7 +132,7 @@ export class AppendedSink implements OutputSink {
   }
 
   async #endMember(members: MemberWriter): Promise<void> {
-    const member = inPhase('encode', () => members.end());
+    const member = members.end();
     if (member === undefined) return;
     const { control, start } = this.#parts;
     const region = this.#region;

@@ -4,6 +4,7 @@
  */
 import type { MemberEncoder } from '../formats/codec.js';
 import { freeBytes } from '../machine/free-bytes.js';
+import { inPhase } from '../phase-clock.js';
 
 export interface MemberWriter {
   /** Whether a member ends with each full buffer of records. Otherwise one ends with each unit. */
@@ -33,7 +34,7 @@ export function compressedMembers(encoder: MemberEncoder): MemberWriter {
   return {
     endsWithBuffer: true,
     add: (records) => {
-      bytes = encoder.encode(records);
+      bytes = inPhase('compress', () => encoder.encode(records));
     },
     end: () => {
       const member = bytes && memberOf(bytes);

@@ -51,12 +51,13 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const plainBytes = sum(plain.map(({ version }) => version.byteLength));
   const lists = inputs.filter((input) => input.kind === 'list');
   const tableBytes = sum(tables.map(({ table }) => table.rowBytes));
+  // Half as much or three times: pages have headers, and values that repeat are stored once.
+  const unsureBytes = sum(tables.map(({ table }) => table.unsureBytes));
   const listBytes = sum(lists.map(({ list }) => list.bytes.byteLength));
   return {
     recordBytes,
-    leastBytes: recordBytes - compressedBytes + least,
-    // Values that repeat in a table are stored once.
-    mostBytes: recordBytes - compressedBytes + most + tableBytes,
+    leastBytes: recordBytes - compressedBytes + least - unsureBytes / 2,
+    mostBytes: recordBytes - compressedBytes + most + 2 * unsureBytes,
     meanRecordBytes: meanOfAll(
       [plainBytes, meanOf(plainSamples)],
       [compressedBytes, meanOf(heads)],

@@ -6,6 +6,7 @@
 import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
+import type { PageCodec } from '../formats/parquet/page-codec.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 
@@ -42,13 +43,25 @@ export interface InputTable {
   readonly rowGroups: number;
   /** What its rows take, about. */
   readonly rowBytes: number;
+  /** In columns of which the footer does not tell it: they may take more. */
+  readonly unsureBytes: number;
   /** Of the columns that are read. */
   readonly storedBytes: number;
   /** A page of each of them takes about so much memory at the most. */
   readonly pageBytes: number;
+  /** Of its first column chunk; undefined: it has no rows. */
+  readonly codec: PageCodec | undefined;
 }
 
-export const UNREAD_TABLE: InputTable = { rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0, pageBytes: 0 };
+export const UNREAD_TABLE: InputTable = {
+  rows: 0,
+  rowGroups: 0,
+  rowBytes: 0,
+  unsureBytes: 0,
+  storedBytes: 0,
+  pageBytes: 0,
+  codec: undefined,
+};
 
 export type TableInput = FileInput & { readonly table: InputTable };
 

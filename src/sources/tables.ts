@@ -13,6 +13,8 @@ import type { ReadSpec } from '../spec.js';
 import { moreInputs } from './list-inputs.js';
 import { type FileInput, holdsRows, type Input, type InputTable, type TableInput } from './source.js';
 
+/** Values that take less than their lengths are stored once where they are equal: then they are thought to have this. */
+const USUAL_VALUE_BYTES = 16;
 /** What a page of a column takes at most, with a dictionary before it, as usual programs write them. */
 const USUAL_PAGE_BYTES = 2 * 2 ** 20;
 
@@ -54,7 +56,7 @@ export async function openTables(inputs: readonly Input[], request: TablesReques
         if ('difference' in unified) throw schemasDiffer(unified.difference, first.path, path);
         const measured = await measure(footer, sourcesIn(footer, unified.schema, read, path), unified.schema, signal);
         table = { schema: unified.schema, codec: table?.codec ?? measured.codec };
-        return { ...input, table: measured.table };
+        return { ...input, table: measured };
       }),
     );
   }
@@ -113,8 +115,10 @@ export function sourcesIn(
 export interface MeasuredGroup {
   readonly firstRow: number;
   readonly storedBytes: number;
-  /** What its rows take, about: values in dictionaries that repeat may make it more. */
+  /** What its rows take, about. */
   readonly rowBytes: number;
+  /** In columns of which the footer does not tell it. */
+  readonly unsureBytes: number;
   /** A page of each column takes so much at the most, if its pages are as usual. */
   readonly pageBytes: number;
   readonly codec: PageCodec | undefined;
@@ -126,7 +130,7 @@ export function* measuredGroups(
   { leaves }: TableSchema,
 ): Generator<MeasuredGroup> {
   for (const { firstRow, columns, rows } of footer.rowGroups()) {
-    let [storedBytes, rowBytes, pageBytes] = [0, 0, 0];
+    let [storedBytes, rowBytes, unsureBytes, pageBytes] = [0, 0, 0, 0];
     let codec: PageCodec | undefined;
     for (const [i, { index }] of sources.entries()) {
       const [leaf, chunk] = [leaves[i], columns[index]];
@@ -135,16 +139,26 @@ export function* measuredGroups(
       codec ??= chunk.codec;
       storedBytes += chunk.byteLength;
       rowBytes += chunkBytes;
+      if (valueBytesOf(leaf) === 0 && chunk.plainBytes === undefined) unsureBytes += chunkBytes;
       pageBytes += Math.min(chunkBytes, USUAL_PAGE_BYTES);
     }
-    yield { firstRow, storedBytes, rowBytes, pageBytes, codec };
+    yield { firstRow, storedBytes, rowBytes, unsureBytes, pageBytes, codec };
   }
 }
 
-function rowBytesOf(leaf: Leaf, { valueCount, uncompressedBytes }: ColumnChunk, rows: number): number {
-  const levelBytes = (leaf.maxRepetition > 0 ? 4 * rows : 0) + (leaf.maxDefinition > 0 ? valueCount : 0);
+function rowBytesOf(leaf: Leaf, chunk: ColumnChunk, rows: number): number {
+  const { valueCount, nullCount, uncompressedBytes, plainBytes } = chunk;
+  const values = valueCount - nullCount;
+  // Repeated leaves have definition levels only where one is below the highest.
+  const hasDefinitions = leaf.maxRepetition > 0 ? nullCount > 0 : leaf.maxDefinition > 0;
+  const levelBytes =
+    (leaf.maxRepetition > 0 ? 4 * rows : 0) +
+    (leaf.maxRepetition > 1 ? valueCount : 0) +
+    (hasDefinitions ? valueCount : 0);
   const valueBytes = valueBytesOf(leaf);
-  return levelBytes + (valueBytes > 0 ? valueBytes * valueCount : Math.max(uncompressedBytes, 4 * valueCount));
+  if (valueBytes > 0) return levelBytes + valueBytes * values;
+  if (plainBytes !== undefined) return levelBytes + plainBytes + 4 * values;
+  return levelBytes + (uncompressedBytes < 4 * values ? USUAL_VALUE_BYTES * values : uncompressedBytes);
 }
 
 async function measure(
@@ -152,8 +166,8 @@ async function measure(
   sources: readonly LeafSource[],
   rows: TableSchema,
   signal: AbortSignal | undefined,
-): Promise<{ readonly table: InputTable; readonly codec: PageCodec | undefined }> {
-  let [storedBytes, rowBytes, pageBytes, count] = [0, 0, 0, 0];
+): Promise<InputTable> {
+  let [storedBytes, rowBytes, unsureBytes, pageBytes, count] = [0, 0, 0, 0, 0];
   let codec: PageCodec | undefined;
   for (const group of measuredGroups(footer, sources, rows)) {
     if (count > 0) await hearSignalsAt(count, signal);
@@ -161,8 +175,9 @@ async function measure(
     codec ??= group.codec;
     storedBytes += group.storedBytes;
     rowBytes += group.rowBytes;
+    unsureBytes += group.unsureBytes;
     pageBytes = Math.max(pageBytes, group.pageBytes);
   }
   const { rows: rowCount, rowGroupCount: rowGroups } = footer;
-  return { table: { rows: rowCount, rowGroups, rowBytes, storedBytes, pageBytes }, codec };
+  return { rows: rowCount, rowGroups, rowBytes, unsureBytes, storedBytes, pageBytes, codec };
 }

@@ -62,15 +62,19 @@ describe('the text of a plan', () => {
     const preview = await previewShuffle({ inputs: [directory.path('in')], output: '/dev/null' });
     const huge = { least: 123_456_789_012_345, expected: 234_567_890_123_456, most: 345_678_901_234_567 };
     const { inputs, output } = preview;
+    const rowGroups = { count: huge.most, records: huge.least, recordBytes: huge.least };
     const lines = describePreview({
       ...preview,
       inputs: { ...inputs, bytes: huge.most, records: huge, recordBytes: huge },
-      output: { ...output, records: huge, bytes: huge, compression: 'zstd 22' },
+      output: { ...output, records: huge, bytes: huge, compression: 'zstd 22', rowGroups },
       resumed: { pileSets: 123_456, outputBytes: huge.least },
       advice: [{ about: 'memory', text: 'with `memoryBytes` 12G one level of piles is enough, '.repeat(4) }],
     });
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines.join('\n')).toContain('with --memory 12G one level');
     expect(lines.join('\n')).toContain('about 235,000,000,000,000 records');
+    expect(lines.join('\n')).toContain(
+      'row groups  about 345,678,901,234,567, each of about 123,000,000,000,000 rows,',
+    );
   });
 });

@@ -12,6 +12,7 @@ import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { errorOf } from '../fixtures/error-of.js';
+import { column, writeParquet } from '../fixtures/parquet/parquet-file.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -20,6 +21,7 @@ const MIB = 2 ** 20;
 const schema = JSON.parse(readFileSync(new URL('../../examples/plan.schema.json', import.meta.url), 'utf8')) as object;
 const validate = new Ajv({ strict: true }).compile(schema);
 
+let rows = '';
 const linesOf = (name: string, count: number) =>
   Array.from({ length: count }, (_, i) => `{"name":"${name}","n":${i}}\n`).join('');
 
@@ -27,6 +29,7 @@ beforeEach(() => {
   mkdirSync(directory.path('in'));
   writeFileSync(directory.path('in', 'a.jsonl'), linesOf('a', 3000));
   writeFileSync(directory.path('in', 'b.jsonl.gz'), gzipSync(linesOf('b', 5000)));
+  rows = writeParquet(directory.path('rows'), { rows: 20, columns: [column('n', 'INT32', (i) => i)] });
 });
 
 const base = (): ShuffleOptions => ({
@@ -82,6 +85,7 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tu
   ['a stream', { output: '/dev/null' }],
   ['aligned records', { inputs: [], records: { by: 'lines', linesPerRecord: 2 } }],
   ['records in memory', { inputs: [{ records: ['a', 'b', 'c'] }] }],
+  ['rows', { shards: { by: 'count', shardCount: 3 } }],
 ];
 
 describe('a preview', () => {
@@ -91,7 +95,8 @@ describe('a preview', () => {
       4,
     ),
   )('of %s fits the schema, and writes nothing', async (name, { tuning, ...options }) => {
-    const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;
+    const inputs =
+      name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : name === 'rows' ? [rows] : undefined;
     await preview({ ...options, ...(inputs && { inputs }) }, tuning);
   });
 

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type JobProfile, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { SMALL_SIZES } from '../faults/small-job.js';
+import { column, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -62,6 +63,27 @@ describe('a profile', () => {
     expect(phasesOf(profile.pass1)).toContain('scatter');
   });
 
+  it('tells the work on columns of a table from that on rows', async () => {
+    const words = column('words', 'BYTE_ARRAY', (i) => `line ${i}`);
+    const input = writeParquet(directory.path('in.parquet'), { rows: 20_000, columns: [words] });
+    const profile = await profileOf(
+      { inputs: [input], output: directory.path('out.parquet'), parquetCodec: { codec: 'gzip' } },
+      ON_DISK,
+    );
+    const ofColumns = new Set(['decompress', 'decode', 'transpose', 'gather', 'encode', 'compress']);
+    expect(phasesOf(profile.pass1).filter((phase) => ofColumns.has(phase))).toEqual([
+      'decompress',
+      'decode',
+      'transpose',
+    ]);
+    expect(phasesOf(profile.pass2).filter((phase) => ofColumns.has(phase))).toEqual([
+      'transpose',
+      'gather',
+      'encode',
+      'compress',
+    ]);
+  });
+
   it('counts in pass 2 what cuts the output by bytes', async () => {
     const inputs = [inputFile('long', `${'x'.repeat(999)}\n`.repeat(100))];
     const profile = await profileOf({ inputs, shards: { by: 'bytes', maxShardBytes: 10_000 } }, ON_DISK);
@@ -75,7 +97,7 @@ describe('a profile', () => {
     const inputs = [inputFile('in.gz', gzipSync(LINES))];
     const { pass1, pass2 } = await profileOf({ inputs, compress: { codec: 'gzip' } }, ON_DISK);
     expect(phasesOf(pass1)).toContain('decompress');
-    expect(phasesOf(pass2)).toContain('encode');
+    expect(phasesOf(pass2)).toContain('compress');
 
     const counted = await profileOf(
       { records: { by: 'lines', linesPerRecord: 2 }, force: true, compress: 'none' },

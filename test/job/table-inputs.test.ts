@@ -105,6 +105,19 @@ describe('files of rows', () => {
     expect(inputs).toMatchObject({ codecs: { parquet: 1 }, records: { least: 500, expected: 500, most: 500 } });
   });
 
+  it('tell a preview what becomes of them: row groups, and bytes if the codec stays', async () => {
+    const asked = { inputs: [table], output: directory.path('out'), tempDirs: [directory.temp], rowGroupRows: 100 };
+    const { inputs, output } = await previewShuffle({ ...asked, shards: { by: 'count', shardCount: 2 } });
+    expect(output).toMatchObject({ files: 2, compression: undefined, rowGroups: { count: 6, records: 83 } });
+    const storedBytes = inputs.bytes ?? 0;
+    expect(output.bytes).toMatchObject({ expected: storedBytes, most: 2 * storedBytes });
+    const fewer = await previewShuffle({ ...asked, columns: ['number'], headCount: 250 });
+    expect(fewer.output.rowGroups).toEqual({ count: 3, records: 83, recordBytes: Math.round((250 * 8) / 3) });
+    expect(fewer.output.bytes?.most).toBeLessThan(storedBytes);
+    const packed = await previewShuffle({ ...asked, parquetCodec: { codec: 'gzip', level: 9 } });
+    expect(packed.output).toMatchObject({ compression: 'gzip 9', bytes: undefined });
+  });
+
   it('have copies by their weights', async () => {
     const asked = {
       output: directory.path('out'),

@@ -6,6 +6,8 @@ import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
+import { completeTable } from '#src/formats/parquet/table-output.js';
+import { pageCompressionOf, type WrittenCodec } from '#src/formats/parquet/table-write-spec.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { describeJob } from '#src/job/job-description.js';
 import { completeShuffle } from '#src/job/request.js';
@@ -18,12 +20,16 @@ import { DeviceGates } from '#src/machine/devices.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { estimateInputs } from '#src/sources/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
+import { holdsRows } from '#src/sources/source.js';
 import { makePipe } from '../fixtures/make-pipe.js';
+import { column, writeParquet } from '../fixtures/parquet/parquet-file.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { openParts } from '../workers/read/table-parts.js';
 
 const directory = useTestDirectory();
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
+const NO_CHOICE = { rowGroupBytes: undefined, rowGroupRows: undefined };
 
 beforeEach(() => {
   mkdirSync(directory.path('out'));
@@ -99,6 +105,42 @@ describe('a job with weights', () => {
     expect(planned.slices.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual([1]);
     expect(planned.inputBytes).toBeLessThan(MIB);
     expect(planned.inline).toBe(true);
+  });
+});
+
+describe('a job of rows', () => {
+  it('expects an output as large as the columns that it reads, and pages that wait on the temp disks', async () => {
+    const path = writeParquet(directory.path('rows'), { rows: 1, columns: [column('n', 'INT32', (i) => i)] });
+    const { inputs, read } = await openParts([path]);
+    const table = { rows: 2 ** 20, rowBytes: 4 * GIB, storedBytes: GIB };
+    const tables = inputs.filter(holdsRows).map((input) => ({ ...input, table: { ...input.table, ...table } }));
+    const needOf = async (memoryBytes: number, codec: WrittenCodec) => {
+      const asked = { inputs: [path], output: directory.path('out', 'x'), workers: 2, memoryBytes, seed: 's' };
+      const { spec, ...request } = completeShuffle(asked);
+      const write = {
+        ...spec.write,
+        table: completeTable({ ...NO_CHOICE, compression: pageCompressionOf(codec) }, codec),
+      };
+      const { diskNeeds } = await planShuffle({
+        request: { ...request, spec: { ...spec, read, write } },
+        inputs: tables,
+        estimate: estimateInputs(tables, undefined, 'draw'),
+        disks: { count: 1, rotate: false },
+        hasFiles: true,
+        manifest: undefined,
+        tuning: {},
+      });
+      return diskNeeds;
+    };
+    const { least, expected } = await needOf(256 * MIB, 'UNCOMPRESSED');
+    expect(expected.outputBytes).toBe(GIB);
+    expect(least).toMatchObject({ outputBytes: 0, waitingBytes: 0 });
+    expect(least.tempBytes).toBeLessThan(expected.tempBytes);
+    // A row group of each thread, and more.
+    expect(expected.waitingBytes).toBeGreaterThan(64 * MIB);
+    expect(expected.waitingBytes).toBeLessThan(GIB / 2);
+    expect((await needOf(256 * MIB, 'ZSTD')).expected.outputBytes).toBe(GIB);
+    expect((await needOf(8 * GIB, 'UNCOMPRESSED')).expected.waitingBytes).toBe(0);
   });
 });
 

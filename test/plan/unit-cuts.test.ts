@@ -9,7 +9,7 @@ import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { PileRange } from '#src/plan/pile-ranges.js';
 import { cutAt, cutsAt, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { ownUnits, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
-import { endOfReading, planUnitRanges } from '#src/plan/unit-ranges.js';
+import { endOfReading, mostWaitingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, more) => total + more, 0);
 
@@ -211,6 +211,37 @@ describe('planUnitRanges', () => {
         expect(all).toEqual([...unitsFrom(units, 0)]);
         const piled = ranges.flatMap(({ first, end }) => Array.from({ length: end - first }, (_, i) => first + i));
         expect(piled).toEqual([...totals.records.keys()].filter((pile) => !isDone(pile)));
+      }),
+    );
+  });
+
+  it('has ranges whose units wait with no more than is told', () => {
+    const shape = fc.record({
+      pileCount: fc.integer({ min: 1, max: 90 }),
+      pileBytes: fc.integer({ min: 1, max: 12 }),
+      threadCount: fc.integer({ min: 1, max: 3 }),
+      shardCount: fc.integer({ min: 1, max: 40 }),
+      most: fc.integer({ min: 1, max: 150 }),
+    });
+    fc.assert(
+      fc.property(shape, ({ pileCount, pileBytes, threadCount, shardCount, most }) => {
+        const bytes = pileCount * pileBytes;
+        const totals = totalsOf(Array(bytes).fill(1), [pileBytes]);
+        const cuts: ShardCuts = { by: 'rank', shardCount, totalRecords: bytes };
+        const units = { cuts, end: bytes, mostOfUnit: most };
+        const shardBytes = Math.ceil(bytes / shardCount);
+        const waiting = planUnitRanges(totals, units, threadCount, () => false).map((range) => {
+          const own = [...ownUnits(unitsOfRange(units, range, totals))];
+          // Those of a shard that the range does not begin; of others, one at a time.
+          const ofOthers = own.filter(({ shard }) => shard === own[0]?.shard && own[0]?.beginsShard === false);
+          const inTheMaking = Math.max(0, ...own.map(({ begin, end }) => end - begin));
+          return Math.max(sum(ofOthers.map(({ begin, end }) => end - begin)), inTheMaking);
+        });
+        const together = waiting.toSorted((a, b) => b - a).slice(0, threadCount);
+        const unitBytes = Math.min(most, shardBytes);
+        expect(sum(together)).toBeLessThanOrEqual(
+          mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }) + 1e-9,
+        );
       }),
     );
   });

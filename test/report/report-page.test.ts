@@ -1,5 +1,6 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
+import { PHASES } from '#src/phase-clock.js';
 import { linear, speedsOf, throughputChart } from '#src/report/charts.js';
 import { workShares } from '#src/report/in-short.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
@@ -57,6 +58,9 @@ describe('numbers', () => {
       moving: 0.125,
       waiting: 0.125,
     });
+    const all = Object.fromEntries([...PHASES, 'idle'].map((phase) => [phase, phase === 'other' ? 0 : 1]));
+    const { computing, moving, waiting } = workShares({ pass1: all, pass2: all } as never);
+    expect(computing + moving + waiting).toBeCloseTo(1);
   });
 });
 

@@ -3,11 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
+import { estimateInputs } from '#src/sources/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows } from '#src/sources/rows-or-records.js';
+import { holdsRows } from '#src/sources/source.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';
+import { fileOf, plainGroups, tableOf } from '../formats/parquet/plain-footer.ts';
 import { LINES_ASSUMED, openParts } from '../workers/read/table-parts.ts';
 
 const directory = useTestDirectory();
@@ -23,6 +26,44 @@ describe('files of rows', () => {
     const { inputs, read } = await openParts([writeParquet(directory.path('in.txt'), numbers('a', 'b'))]);
     expect(inputs).toMatchObject([{ table: { rows: 10, rowGroups: 3, rowBytes: 80 } }]);
     expect(read).toMatchObject({ framing: undefined, linesAssumed: false, table: { codec: 'UNCOMPRESSED' } });
+  });
+
+  it('take what their footers tell: nulls take nothing, and values that are equal take as much as others', async () => {
+    const optional = { type: 'INT32', repetition: 1 } as const;
+    const schema = tableOf([
+      { name: 'sparse', ...optional },
+      { name: 'told', type: 'BYTE_ARRAY' },
+      { name: 'untold', type: 'BYTE_ARRAY' },
+      { name: 'indexed', type: 'BYTE_ARRAY' },
+      { name: 'list', type: 'INT32', repetition: 2 },
+      { name: 'holes', type: 'INT32', repetition: 2 },
+    ]);
+    const [group] = plainGroups(schema, [10]);
+    const more = [
+      { nullCount: 3 },
+      { plainBytes: 1000 },
+      { uncompressedBytes: 90 },
+      { uncompressedBytes: 12 },
+      { values: 30 },
+      { values: 30, nullCount: 2 },
+    ];
+    const chunks = group?.chunks.map((chunk, i) => ({ ...chunk, ...more[i] })) ?? [];
+    writeFileSync(directory.path('in'), fileOf(schema, [{ rows: 10, chunks }]));
+    const measured = async (...columns: string[]) => {
+      const { inputs } = await openParts([directory.path('in')], { columns });
+      const [{ table } = { table: undefined }] = inputs.filter(holdsRows);
+      return [table?.rowBytes, table?.unsureBytes, table?.storedBytes];
+    };
+    expect(await measured('sparse')).toEqual([10 + 4 * 7, 0, 100]);
+    expect(await measured('told')).toEqual([1000 + 4 * 10, 0, 100]);
+    expect(await measured('untold')).toEqual([90, 90, 100]);
+    expect(await measured('indexed')).toEqual([16 * 10, 16 * 10, 100]);
+    expect(await measured('list')).toEqual([4 * 10 + 4 * 30, 0, 100]);
+    expect(await measured('holes')).toEqual([4 * 10 + 30 + 4 * 28, 0, 100]);
+    expect(await measured('told', 'untold')).toEqual([1040 + 90, 90, 200]);
+    const { inputs } = await openParts([directory.path('in')], { columns: ['told', 'untold'] });
+    const estimate = { recordBytes: 1130, leastBytes: 1130 - 45, mostBytes: 1130 + 180, meanRecordBytes: 113 };
+    expect(estimateInputs(inputs, undefined, 'draw')).toMatchObject(estimate);
   });
 
   it('may differ in the order of columns, and in metadata, which is told', async () => {

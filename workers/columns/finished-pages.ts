@@ -9,14 +9,15 @@ import {
   removeFile,
   writeAt,
 } from '../../src/io/files.js';
-import type { GateNumber, JobControl } from '../../src/job-control.js';
+import { type GateNumber, type JobControl, UNGATED } from '../../src/job-control.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
+import { inPhase } from '../../src/phase-clock.js';
 
+/** A file in a temp directory, which is new. */
 export interface SpillPlace {
-  /** Of the device of the file. */
+  readonly path: string;
+  /** Of its device. */
   readonly gate: GateNumber;
-  /** A new path in a temp directory. */
-  newPath(): string;
 }
 
 export interface FinishedPage {
@@ -28,15 +29,16 @@ export interface FinishedPage {
 
 export class FinishedPages {
   readonly #control: JobControl;
-  readonly #place: SpillPlace | undefined;
+  readonly #newPlace: (() => SpillPlace) | undefined;
   readonly #inMemory: Uint8Array[] = [];
   #file: OpenFile | undefined;
+  #gate: GateNumber = UNGATED;
   #fileBytes = 0;
   #spareBytes = 0;
 
-  constructor(control: JobControl, place: SpillPlace | undefined) {
+  constructor(control: JobControl, newPlace: (() => SpillPlace) | undefined) {
     this.#control = control;
-    this.#place = place;
+    this.#newPlace = newPlace;
   }
 
   /** Copies both. */
@@ -60,13 +62,17 @@ export class FinishedPages {
     const file = this.#file ?? this.#open();
     this.#file = file;
     const { byteLength } = bytes;
-    this.#control.during(this.#place?.gate ?? -1, () => writeAt(file, bytes, 0, byteLength, this.#fileBytes));
+    const write = () => writeAt(file, bytes, 0, byteLength, this.#fileBytes);
+    this.#control.during(this.#gate, () => inPhase('write', write));
     this.#fileBytes += byteLength;
   }
 
   #open(): OpenFile {
-    if (this.#place !== undefined) return createOwnFile(this.#place.newPath(), 'temp');
-    throw new UsageError('no memory is left for the pages of a row group; raise `memoryBytes`', 'ERR_MEMORY_BUDGET');
+    if (this.#newPlace === undefined)
+      throw new UsageError('no memory is left for the pages of a row group; raise `memoryBytes`', 'ERR_MEMORY_BUDGET');
+    const { path, gate } = this.#newPlace();
+    this.#gate = gate;
+    return createOwnFile(path, 'temp');
   }
 
   /** Each page in the order of `pages`; good until the next one. */
@@ -75,8 +81,10 @@ export class FinishedPages {
     try {
       for (const { bytes, position, byteLength } of pages) {
         if (bytes !== undefined) yield bytes;
-        else if (file !== undefined)
-          yield this.#control.during(this.#place?.gate ?? -1, () => readBytes(file, position, byteLength));
+        else if (file !== undefined) {
+          const load = () => readBytes(file, position, byteLength);
+          yield this.#control.during(this.#gate, () => inPhase('load', load));
+        }
       }
     } finally {
       if (file !== undefined) closeFile(file);

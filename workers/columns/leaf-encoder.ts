@@ -270,7 +270,7 @@ export class LeafEncoder {
   }
 
   #compressedBytes(address: number, byteLength: number): number {
-    return inPhase('encode', () => this.#workshop.compressor.compress(address, byteLength)).byteLength;
+    return inPhase('compress', () => this.#workshop.compressor.compress(address, byteLength)).byteLength;
   }
 
   /** @param rows of the row group before the next page. */
@@ -326,7 +326,7 @@ export class LeafEncoder {
     writeHeader: (writer: ThriftWriter) => void,
     pages: FinishedPages,
   ): FinishedPage {
-    const body = inPhase('encode', () => this.#workshop.compressor.compress(address, byteLength));
+    const body = inPhase('compress', () => this.#workshop.compressor.compress(address, byteLength));
     const writer = new ThriftWriter();
     writer.struct(() => {
       writer.field(1).i32(type).field(2).i32(byteLength).field(3).i32(body.byteLength);

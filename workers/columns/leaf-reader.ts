@@ -9,6 +9,7 @@ import { counted } from '../../src/errors.js';
 import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
 import type { PageCodec } from '../../src/formats/parquet/page-codec.js';
 import type { PageHeader } from '../../src/formats/parquet/page-header.js';
+import { inPhase } from '../../src/phase-clock.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { decompressPage, requireExpansion } from './page-codecs.js';
 import { PageError, PageMemoryError } from './page-error.js';
@@ -282,7 +283,7 @@ export class LeafReader {
     this.#body = region;
     this.#memory.bytes.set(body.subarray(0, levelBytes), region.address);
     const values = { address: region.address + levelBytes, byteLength: uncompressedBytes - levelBytes };
-    decompressPage(this.#memory, codec, compressed, values);
+    inPhase('decompress', () => decompressPage(this.#memory, codec, compressed, values));
     return { region, levelBytes };
   }
 
@@ -291,7 +292,7 @@ export class LeafReader {
     const region = this.#allocate(byteLength, 'a page');
     regions.push(region);
     this.#body = region;
-    decompressPage(this.#memory, this.#codec, body, region);
+    inPhase('decompress', () => decompressPage(this.#memory, this.#codec, body, region));
     return region;
   }
 

@@ -10,6 +10,7 @@ import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.js';
 import { valueOrdersOf } from '../../src/formats/parquet/value-order.js';
 import type { JobControl } from '../../src/job-control.js';
+import { inPhase } from '../../src/phase-clock.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { FinishedPages, type SpillPlace } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
@@ -24,8 +25,8 @@ export interface RowGroupWriterParts {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   readonly control: JobControl;
-  /** Finished pages go there when the job has no spare memory left. Absent: that is an error. */
-  readonly spill?: SpillPlace | undefined;
+  /** Where the finished pages of a row group go when the job has no spare memory left. Absent: that is an error. */
+  readonly newPlace?: (() => SpillPlace) | undefined;
 }
 
 /** A finished row group: its pages, and its description behind them. */
@@ -56,12 +57,12 @@ export class RowGroupWriter {
 
   /** @throws UsageError ERR_MEMORY_BUDGET */
   constructor(parts: RowGroupWriterParts) {
-    const { memory, schema, spec, control, spill } = parts;
+    const { memory, schema, spec, control, newPlace } = parts;
     this.#parts = parts;
     const region = () => new GrownRegion(memory);
     this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
     this.#stage = region();
-    this.#pages = new FinishedPages(control, spill);
+    this.#pages = new FinishedPages(control, newPlace);
     const leafBytes = memory.wasm.encodedLeafBytes();
     const tableBytes = schema.leaves.length * leafBytes + PLACES_BYTES;
     const table = memory.allocate(tableBytes);
@@ -134,7 +135,7 @@ export class RowGroupWriter {
       next = wasm.splitBatch(next, scratch.address, scratch.byteLength);
       const leaf = this.#leaves[next];
       if (leaf === undefined) break;
-      leaf.makeReady(this.#rows, this.#pages);
+      inPhase('encode', () => leaf.makeReady(this.#rows, this.#pages));
     }
     this.#rows += wasm.rowsOfBatch();
   }
@@ -143,12 +144,12 @@ export class RowGroupWriter {
   end(): RowGroupMember {
     this.#split(true);
     const [rows, pages] = [this.#rows, this.#pages];
-    const chunks = this.#leaves.map((leaf) => leaf.endChunk(rows, pages));
+    const chunks = inPhase('encode', () => this.#leaves.map((leaf) => leaf.endChunk(rows, pages)));
     const description = encodeDescription({ rows, chunks: chunks.map((chunk) => chunk.description) });
     const ordered = chunks.flatMap((chunk) => chunk.pages);
     this.#rowBytes = 0;
     this.#rows = 0;
-    this.#pages = new FinishedPages(this.#parts.control, this.#parts.spill);
+    this.#pages = new FinishedPages(this.#parts.control, this.#parts.newPlace);
     return {
       rows,
       byteLength: ordered.reduce((sum, page) => sum + page.byteLength, description.byteLength),

@@ -1,32 +1,38 @@
 /** Makes row groups of the records of a shuffle, which are rows. */
 import { join } from 'node:path';
 import type { WrittenTable } from '../../src/formats/parquet/table-output.js';
+import { inPhase } from '../../src/phase-clock.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
 import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';
 import type { ShuffleSettings } from '../settings.js';
 import { columnMemoryOf, threadStateOf } from '../thread-state.js';
 
-/** @param attemptName the beginning of the names of temp files. */
+/**
+ * @param attemptName the beginning of the names of temp files.
+ * @param turn of the task: those of several tasks begin with different disks.
+ */
 export function tableMembers(
   job: ShuffleSettings,
   { schema, write: spec }: WrittenTable,
   attemptName: string,
+  turn: number,
 ): MemberWriter {
-  const [disk] = job.rescatterTo.disks;
-  if (disk === undefined) throw new RangeError('this job has no temp disk');
+  const { disks } = job.rescatterTo;
   let files = 0;
-  const newPath = () => {
+  const newPlace = () => {
+    const disk = disks[(turn + files) % disks.length];
+    if (disk === undefined) throw new RangeError('this job has no temp disk');
     files += 1;
-    return join(disk.directory, `${attemptName}-pages${files}`);
+    return { path: join(disk.directory, `${attemptName}-pages${files}`), gate: disk.gate };
   };
   const { control } = threadStateOf(job);
   const memory = columnMemoryOf(job);
   memory.allow(job.columnBytes);
-  const writer = new RowGroupWriter({ memory, control, schema, spec, spill: { gate: disk.gate, newPath } });
+  const writer = new RowGroupWriter({ memory, control, schema, spec, newPlace });
   return {
     endsWithBuffer: false,
-    add: (rows) => writer.add(rows),
-    end: () => (writer.rowBytes === 0 ? undefined : memberOf(writer.end())),
+    add: (rows) => inPhase('transpose', () => writer.add(rows)),
+    end: () => (writer.rowBytes === 0 ? undefined : memberOf(inPhase('transpose', () => writer.end()))),
     close: () => writer.close(),
   };
 }

@@ -115,7 +115,7 @@ class RowReader {
       end: Number.POSITIVE_INFINITY,
       read: ({ bytes }, at, most) => {
         if (given === batch.byteLength) {
-          const next = this.#inPlace(() => batches.next());
+          const next = inPhase('transpose', () => this.#inPlace(() => batches.next()));
           if (next.done === true) return 0;
           batch = next.value;
           given = 0;
@@ -123,7 +123,7 @@ class RowReader {
         }
         const from = batch.address + given;
         const count = Math.min(most, batch.byteLength - given);
-        bytes.set(this.#columns.bytes.subarray(from, from + count), at);
+        inPhase('transpose', () => bytes.set(this.#columns.bytes.subarray(from, from + count), at));
         given += count;
         control.count('decodedBytes', count);
         return count;
@@ -176,7 +176,7 @@ class RowReader {
     for (let left = rowCount; left > 0; ) {
       this.#feed(rowCount, joiner);
       const [rows, ends] = [this.#rows, this.#ends];
-      const joined = inPhase('transpose', () => joiner.join(rows, ends));
+      const joined = joiner.join(rows, ends);
       left -= joined.rowCount;
       if (left < 0) throw new PageError(`has more rows than the ${rowCount} of its row group`);
       if (joined.neededBytes > 0) {
@@ -194,7 +194,7 @@ class RowReader {
   /** Decodes the next pages of all leaves that have no whole row. */
   #feed(rowCount: number, joiner: RowJoiner): void {
     for (let i = joiner.starvedLeaf(); i >= 0; i = joiner.starvedLeaf(i)) {
-      if (this.#decodePage(i)) continue;
+      if (inPhase('decode', () => this.#decodePage(i))) continue;
       if (this.#isEnded[i] === true) throw new PageError(`has fewer rows than the ${rowCount} of its row group`);
       this.#endChunk(i);
     }
@@ -209,7 +209,7 @@ class RowReader {
     this.#context.control.throwIfAborted();
     const page = pages.next();
     if (page === undefined) return false;
-    inPhase('decompress', () => this.#leaves[i]?.reader.addPage(page.header, page.body));
+    this.#leaves[i]?.reader.addPage(page.header, page.body);
     return true;
   }
 

@@ -55,11 +55,11 @@ export interface WriteResult {
 }
 
 /** Only jobs of tables load what makes row groups. */
-async function makerOfMembers({ job, target, attemptName }: WriteTask): Promise<() => MemberWriter> {
+async function makerOfMembers({ job, target, attemptName, start }: WriteTask): Promise<() => MemberWriter> {
   const table = 'table' in target ? target.table : undefined;
   if (table === undefined) throw new RangeError('an output of units is a table');
   const { tableMembers } = await import('../piles/table-members.js');
-  return () => tableMembers(job, table, attemptName);
+  return () => tableMembers(job, table, attemptName, start.turn);
 }
 
 interface OutputPosition {

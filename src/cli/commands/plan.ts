@@ -129,7 +129,7 @@ function memoryRows({ memory }: ShufflePreview): Row[] {
 }
 
 function diskRows({ temp, output, openFiles, devices }: ShufflePreview): Row[] {
-  const { kind, path, records, bytes, files, compression, splits } = output;
+  const { kind, path, records, bytes, files, compression, splits, rowGroups } = output;
   const place = kind === 'stream' ? (path ?? 'standard output') : path;
   const cut = kind === 'shards' && files !== undefined ? ` in ${formatPlural(files, 'file')}` : '';
   const encoded = compression === undefined ? '' : `, ${compression}`;
@@ -144,6 +144,7 @@ function diskRows({ temp, output, openFiles, devices }: ShufflePreview): Row[] {
         `split ${name}: ${ofSplit === undefined ? 'unknown number' : countRange(ofSplit)}`,
       ],
     ),
+    ...(rowGroups === undefined ? [] : [rowGroupRow(rowGroups)]),
     ['open files', `${formatCount(openFiles.most)} at most${limit}`],
     ...devices.map(({ name, class: kindOfDisk, uses, calls, freeBytes }, i): Row => {
       const words = { inputs: 'inputs', temp: 'temp data', output: 'output' };
@@ -155,6 +156,11 @@ function diskRows({ temp, output, openFiles, devices }: ShufflePreview): Row[] {
       return [i === 0 ? 'disks' : '', text];
     }),
   ];
+}
+
+function rowGroupRow({ count, records, recordBytes }: NonNullable<ShufflePreview['output']['rowGroups']>): Row {
+  const each = `${formatPlural(Number(records.toPrecision(3)), 'row')}, ${formatBytes(recordBytes)} before encoding`;
+  return ['row groups', `about ${formatCount(count)}, each of about ${each}`];
 }
 
 function tempText({ bytes, directories }: ShufflePreview['temp']): string {

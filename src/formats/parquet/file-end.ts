@@ -64,7 +64,7 @@ export function* fileEnd(table: StagedTable): Generator<Uint8Array, void> {
   const rowGroups: Uint8Array[] = [];
   let rows = 0;
   let end = table.byteLength;
-  for (const { start, trailer } of groups) {
+  for (const [i, { start, trailer }] of groups.entries()) {
     const description = decodeDescription(read(start + trailer.pageBytes, trailer.structBytes), trailer);
     const places = placeChunks(schema.leaves, description.chunks, start);
     for (const place of places) {
@@ -80,7 +80,8 @@ export function* fileEnd(table: StagedTable): Generator<Uint8Array, void> {
       end += offsetIndex.byteLength;
       yield offsetIndex;
     }
-    rowGroups.push(encodeRowGroup(places, description.rows, spec));
+    const ordinal = groups.length <= MOST_ORDINALS ? i : undefined;
+    rowGroups.push(encodeRowGroup(places, description.rows, ordinal, spec));
     rows += description.rows;
   }
   yield* footerPieces({ schema, rows, rowGroupCount: groups.length, rowGroups, createdBy });
@@ -151,7 +152,15 @@ function encodeOffsetIndex({ chunk, start }: PlacedChunk): Uint8Array {
   return writer.take();
 }
 
-function encodeRowGroup(places: readonly PlacedChunk[], rows: number, spec: TableWriteSpec): Uint8Array {
+/** A footer has the ordinals of all row groups, or of none: they are i16. */
+const MOST_ORDINALS = 2 ** 15;
+
+function encodeRowGroup(
+  places: readonly PlacedChunk[],
+  rows: number,
+  ordinal: number | undefined,
+  spec: TableWriteSpec,
+): Uint8Array {
   const writer = new ThriftWriter();
   writer.struct(() => {
     writer.field(1).list(THRIFT.STRUCT, places.length, (i) => {
@@ -162,6 +171,7 @@ function encodeRowGroup(places: readonly PlacedChunk[], rows: number, spec: Tabl
     writer.field(3).i64(rows);
     writer.field(5).i64(places[0]?.start ?? 0);
     writer.field(6).i64(places.reduce((sum, { chunk }) => sum + byteLengthOfChunk(chunk), 0));
+    if (ordinal !== undefined) writer.field(7).i16(ordinal);
   });
   return writer.take();
 }

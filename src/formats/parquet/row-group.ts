@@ -12,8 +12,12 @@ export interface ColumnChunk {
   readonly byteLength: number;
   /** Entries, nulls and empty lists included. */
   readonly valueCount: number;
-  /** As the footer claims; not checked. */
+  /** As the footer claims; not checked. So are the two below. */
   readonly uncompressedBytes: number;
+  /** Entries without a value; 0 where it says nothing. */
+  readonly nullCount: number;
+  /** What the bytes of all values take, without their lengths; undefined: it says nothing. */
+  readonly plainBytes: number | undefined;
 }
 
 export interface RowGroup {
@@ -83,6 +87,8 @@ class Claims {
   byteLength = -1;
   dataStart = -1;
   dictionaryStart = -1;
+  nullCount = -1;
+  plainBytes = -1;
 }
 
 function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
@@ -110,7 +116,18 @@ function readMetaData(reader: ThriftReader, leaf: Leaf, claims: Claims): void {
     else if (field === 7) claims.byteLength = reader.i64();
     else if (field === 9) claims.dataStart = reader.i64();
     else if (field === 11) claims.dictionaryStart = reader.i64();
+    else if (field === 12) claims.nullCount = numberIn(reader, 3);
+    else if (field === 16) claims.plainBytes = numberIn(reader, 1);
   });
+}
+
+/** A field of the struct that comes next; -1: it has none. */
+function numberIn(reader: ThriftReader, wanted: number): number {
+  let number = -1;
+  reader.struct((field) => {
+    if (field === wanted) number = reader.i64();
+  });
+  return number;
 }
 
 function requirePath(reader: ThriftReader, { path }: Leaf): void {
@@ -143,7 +160,9 @@ function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): C
   if (!isPlausible) throw new ThriftError(`its column chunk claims ${valueCount} values of ${rows} rows`);
   if (valueCount > (byteLength / LEAST_PAGE_BYTES) * MOST_PAGE_VALUES)
     throw new ThriftError(`its column chunk claims ${valueCount} values in ${byteLength} bytes`);
-  return { codec, start, byteLength, valueCount, uncompressedBytes };
+  const nullCount = Math.min(Math.max(0, claims.nullCount), valueCount);
+  const plainBytes = claims.plainBytes < 0 ? undefined : claims.plainBytes;
+  return { codec, start, byteLength, valueCount, uncompressedBytes, nullCount, plainBytes };
 }
 
 /** Where column chunks lie, to see that no two share a byte. */

@@ -36,7 +36,7 @@ export function completeTable(choice: TableChoice | undefined, codecOfInput: Pag
 }
 
 /** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */
-function writtenFor(codec: PageCodec | undefined): WrittenCodec {
+export function writtenFor(codec: PageCodec | undefined): WrittenCodec {
   if (codec === undefined) return 'ZSTD';
   return codec === 'LZ4' ? 'LZ4_RAW' : codec;
 }

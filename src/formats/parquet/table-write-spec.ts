@@ -27,6 +27,13 @@ export interface TableWriteSpec {
   readonly level: number;
 }
 
+/** As in `zstd 3`; undefined: pages are not compressed. */
+export function nameOfPageCompression({ codec, level }: TableWriteSpec): string | undefined {
+  if (codec === 'UNCOMPRESSED') return undefined;
+  const name = codec === 'LZ4_RAW' ? 'lz4' : codec.toLowerCase();
+  return LEVELS[codec] === undefined ? name : `${name} ${level}`;
+}
+
 /** @throws UsageError for a level that the codec does not have. */
 export function pageCompressionOf(codec: WrittenCodec, level?: number): TableWriteSpec {
   const levels = LEVELS[codec];

@@ -312,6 +312,12 @@ export class ThriftWriter {
     return this;
   }
 
+  i16(value: number): this {
+    this.#header(THRIFT.I16);
+    this.#zigzag(value);
+    return this;
+  }
+
   i32(value: number): this {
     this.#header(THRIFT.I32);
     this.#zigzag(value);

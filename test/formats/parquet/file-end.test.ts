@@ -87,7 +87,8 @@ describe('fileEnd', () => {
 
     const plain = structAt(bytes, bytes.byteLength - 8 - bytes.readUInt32LE(bytes.byteLength - 8));
     let end = staged(schema, groups).byteLength;
-    for (const group of field(plain, 4) as Plain[]) {
+    for (const [ordinal, group] of (field(plain, 4) as Plain[]).entries()) {
+      expect(field(group, 7)).toBe(ordinal);
       const columns = field(group, 1) as Plain[];
       for (const column of columns.filter((each) => field(each, 6) !== undefined)) {
         expect(field(column, 6)).toBe(end);

@@ -62,6 +62,8 @@ describe('readFooter', () => {
       byteLength: 100,
       valueCount,
       uncompressedBytes: 100,
+      nullCount: 0,
+      plainBytes: undefined,
     });
     expect([...footer.rowGroups()]).toEqual([
       { rows: 3, firstRow: 0, columns: [chunk(4, 3), chunk(104, 3)], byteLength: 200 },

@@ -88,6 +88,9 @@ export interface PlainChunk {
   readonly dataStart: number;
   readonly dictionaryStart?: number;
   readonly uncompressedBytes?: number;
+  readonly nullCount?: number;
+  /** Of the statistics of sizes. */
+  readonly plainBytes?: number;
   readonly filePath?: string;
   readonly isEncrypted?: boolean;
 }
@@ -128,7 +131,9 @@ function writeChunk(writer: ThriftWriter, chunk: PlainChunk): void {
         .i64(chunk.byteLength);
       writer.field(9).i64(chunk.dataStart);
       if (chunk.dictionaryStart !== undefined) writer.field(11).i64(chunk.dictionaryStart);
-      writer.field(12).struct(() => writer.field(3).i64(0).field(5).binary('max').field(7).boolean(true));
+      const { nullCount = 0, plainBytes } = chunk;
+      writer.field(12).struct(() => writer.field(3).i64(nullCount).field(5).binary('max').field(7).boolean(true));
+      if (plainBytes !== undefined) writer.field(16).struct(() => writer.field(1).i64(plainBytes));
     });
     if (chunk.isEncrypted === true) writer.field(8).struct(() => writer.field(1).struct(() => undefined));
   });

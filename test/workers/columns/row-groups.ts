@@ -87,8 +87,8 @@ export class MadeGroups {
     this.control = JobControl.create([], spareBytes);
     this.#spareBytes = spareBytes;
     const memory = new ColumnMemory(noSpare, rowGroupWriterBytes(schema.leaves) + moreBytes);
-    const spill = { gate: UNGATED, newPath };
-    this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, spill });
+    const newPlace = () => ({ gate: UNGATED, path: newPath() });
+    this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, newPlace });
   }
 
   make(rows: readonly Uint8Array[]): Buffer {
