@@ -40,6 +40,8 @@ export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 export interface InputTable {
   readonly rows: number;
   readonly rowGroups: number;
+  /** Whether a row group seems to tell where its pages begin: then it may be cut. */
+  readonly hasPageIndex: boolean;
   /** What its rows take, about. */
   readonly rowBytes: number;
   /** Of the columns that are read. */
@@ -48,7 +50,14 @@ export interface InputTable {
   readonly pageBytes: number;
 }
 
-export const UNREAD_TABLE: InputTable = { rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0, pageBytes: 0 };
+export const UNREAD_TABLE: InputTable = {
+  rows: 0,
+  rowGroups: 0,
+  hasPageIndex: false,
+  rowBytes: 0,
+  storedBytes: 0,
+  pageBytes: 0,
+};
 
 export type TableInput = FileInput & { readonly table: InputTable };
 

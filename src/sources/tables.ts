@@ -1,5 +1,5 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
-import { type FileFooter, readFooter } from '../formats/parquet/footer.js';
+import { type ByteRanges, type FileFooter, readFooter } from '../formats/parquet/footer.js';
 import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
 import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/parquet/reconcile.js';
@@ -90,10 +90,13 @@ function areSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean 
 }
 
 /** @param use the file is open as long as it runs. */
-export function withFooter<T>({ path, version }: FileInput, use: (footer: FileFooter) => Promise<T>): Promise<T> {
+export function withFooter<T>(
+  { path, version }: FileInput,
+  use: (footer: FileFooter, file: ByteRanges) => Promise<T>,
+): Promise<T> {
   return withFileAsync(openForRead(path, 'input'), async (file) => {
-    const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
-    return use(readFooter({ read }, version.byteLength, path));
+    const ranges = { read: (position: number, byteLength: number) => readBytes(file, position, byteLength) };
+    return use(readFooter(ranges, version.byteLength, path), ranges);
   });
 }
 
@@ -112,12 +115,13 @@ export function sourcesIn(
 /** A row group, of the columns that are read. */
 export interface MeasuredGroup {
   readonly firstRow: number;
+  readonly rows: number;
+  readonly chunks: readonly ColumnChunk[];
   readonly storedBytes: number;
   /** What its rows take, about: values in dictionaries that repeat may make it more. */
   readonly rowBytes: number;
   /** A page of each column takes so much at the most, if its pages are as usual. */
   readonly pageBytes: number;
-  readonly codec: PageCodec | undefined;
 }
 
 export function* measuredGroups(
@@ -127,17 +131,17 @@ export function* measuredGroups(
 ): Generator<MeasuredGroup> {
   for (const { firstRow, columns, rows } of footer.rowGroups()) {
     let [storedBytes, rowBytes, pageBytes] = [0, 0, 0];
-    let codec: PageCodec | undefined;
+    const chunks: ColumnChunk[] = [];
     for (const [i, { index }] of sources.entries()) {
       const [leaf, chunk] = [leaves[i], columns[index]];
       if (leaf === undefined || chunk === undefined) throw new RangeError(`there is no column ${index}`);
       const chunkBytes = rowBytesOf(leaf, chunk, rows);
-      codec ??= chunk.codec;
+      chunks.push(chunk);
       storedBytes += chunk.byteLength;
       rowBytes += chunkBytes;
       pageBytes += Math.min(chunkBytes, USUAL_PAGE_BYTES);
     }
-    yield { firstRow, storedBytes, rowBytes, pageBytes, codec };
+    yield { firstRow, rows, chunks, storedBytes, rowBytes, pageBytes };
   }
 }
 
@@ -154,15 +158,17 @@ async function measure(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly table: InputTable; readonly codec: PageCodec | undefined }> {
   let [storedBytes, rowBytes, pageBytes, count] = [0, 0, 0, 0];
+  let hasPageIndex = false;
   let codec: PageCodec | undefined;
   for (const group of measuredGroups(footer, sources, rows)) {
     if (count > 0) await hearSignalsAt(count, signal);
     count += 1;
-    codec ??= group.codec;
+    codec ??= group.chunks[0]?.codec;
+    hasPageIndex ||= group.chunks.every(({ offsetIndex }) => offsetIndex !== undefined);
     storedBytes += group.storedBytes;
     rowBytes += group.rowBytes;
     pageBytes = Math.max(pageBytes, group.pageBytes);
   }
   const { rows: rowCount, rowGroupCount: rowGroups } = footer;
-  return { table: { rows: rowCount, rowGroups, rowBytes, storedBytes, pageBytes }, codec };
+  return { table: { rows: rowCount, rowGroups, hasPageIndex, rowBytes, storedBytes, pageBytes }, codec };
 }

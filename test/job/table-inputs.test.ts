@@ -150,7 +150,7 @@ describe('a column whose sum is the unit of a mix', () => {
     writeParquet(directory.path('second'), PAGES);
     const inputs = [table, directory.path('second')];
     const { output } = await previewShuffle({ ...asked(), inputs, mix: mixOf(table) });
-    expect(output.records.expected).toBe(1.4 * PAGES.rows);
+    expect(output.records?.expected).toBe(1.4 * PAGES.rows);
   });
 });
 
@@ -166,6 +166,20 @@ describe('files of rows', () => {
     const fewer = writeParquet(directory.path('fewer'), { ...PAGES, rows: 499 });
     const { differences } = await verifyPermutation({ inputs: [table], outputs: [fewer] }, INLINE);
     expect(differences?.missing).toMatchObject({ records: 1, first: [{ places: [{ position: 499, isRow: true }] }] });
+  });
+
+  it('give the same bytes in parts of row groups', async () => {
+    const columns = PAGES.columns.map((each) => ({ ...each, pages: { entriesPerPage: 3 } }));
+    const { rows } = PAGES;
+    const path = writeParquet(directory.path('indexed'), { rows, columns, claim: (pages) => pages });
+    const asked = { inputs: [path], force: true, seed: 's', tempDirs: [directory.temp], output: directory.path('out') };
+    const bytesOf = async (sliceBytes: number, workers: number) => {
+      await shuffle({ ...asked, workers }, { sliceBytes, inline: workers === 1 });
+      return readFileSync(asked.output);
+    };
+    const whole = await bytesOf(2 ** 20, 1);
+    expect((await bytesOf(2000, 1)).equals(whole)).toBe(true);
+    expect((await bytesOf(3000, 2)).equals(whole)).toBe(true);
   });
 
   it('tell a preview how many rows they have', async () => {

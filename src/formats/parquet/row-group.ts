@@ -14,6 +14,8 @@ export interface ColumnChunk {
   readonly valueCount: number;
   /** As the footer claims; not checked. */
   readonly uncompressedBytes: number;
+  /** Where the file tells of its pages. Undefined: nowhere, or not inside of the file. */
+  readonly offsetIndex: { readonly start: number; readonly byteLength: number } | undefined;
 }
 
 export interface RowGroup {
@@ -83,6 +85,8 @@ class Claims {
   byteLength = -1;
   dataStart = -1;
   dictionaryStart = -1;
+  indexStart = -1;
+  indexBytes = -1;
 }
 
 function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
@@ -92,6 +96,8 @@ function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
   reader.struct((field) => {
     if (field === 1) otherFile = reader.string();
     else if (field === 3) readMetaData(reader, leaf, claims);
+    else if (field === 4) claims.indexStart = reader.i64();
+    else if (field === 5) claims.indexBytes = reader.i32();
     else if (field === 8 || field === 9) isEncrypted = true;
   });
   if (isEncrypted) throw new UnsupportedError('it is encrypted; write the file again without encryption');
@@ -143,7 +149,10 @@ function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): C
   if (!isPlausible) throw new ThriftError(`its column chunk claims ${valueCount} values of ${rows} rows`);
   if (valueCount > (byteLength / LEAST_PAGE_BYTES) * MOST_PAGE_VALUES)
     throw new ThriftError(`its column chunk claims ${valueCount} values in ${byteLength} bytes`);
-  return { codec, start, byteLength, valueCount, uncompressedBytes };
+  const { indexStart, indexBytes } = claims;
+  const hasIndex = indexStart >= LEAST_START && indexBytes > 0 && indexStart + indexBytes <= endOfData;
+  const offsetIndex = hasIndex ? { start: indexStart, byteLength: indexBytes } : undefined;
+  return { codec, start, byteLength, valueCount, uncompressedBytes, offsetIndex };
 }
 
 /** Where column chunks lie, to see that no two share a byte. */

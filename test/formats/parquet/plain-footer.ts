@@ -90,6 +90,7 @@ export interface PlainChunk {
   readonly uncompressedBytes?: number;
   readonly filePath?: string;
   readonly isEncrypted?: boolean;
+  readonly offsetIndex?: { readonly start: number; readonly byteLength: number };
 }
 
 export interface PlainGroup {
@@ -130,6 +131,8 @@ function writeChunk(writer: ThriftWriter, chunk: PlainChunk): void {
       if (chunk.dictionaryStart !== undefined) writer.field(11).i64(chunk.dictionaryStart);
       writer.field(12).struct(() => writer.field(3).i64(0).field(5).binary('max').field(7).boolean(true));
     });
+    const { offsetIndex } = chunk;
+    if (offsetIndex !== undefined) writer.field(4).i64(offsetIndex.start).field(5).i32(offsetIndex.byteLength);
     if (chunk.isEncrypted === true) writer.field(8).struct(() => writer.field(1).struct(() => undefined));
   });
 }
