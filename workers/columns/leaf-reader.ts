@@ -231,9 +231,7 @@ export class LeafReader {
       rowStarts = this.#memory.wasm.levelCount.value;
     }
     if (page.rows !== undefined && page.rows !== rowStarts) {
-      throw new PageError(
-        `${counted(rowStarts, 'row')} begin in it; its header or page index claims ${page.rows}`,
-      );
+      throw new PageError(`${counted(rowStarts, 'row')} begin in it; its header or page index claims ${page.rows}`);
     }
     if (page.kind === 'data2') at = region.address + page.repetitionBytes;
     let definitions = 0;
@@ -452,7 +450,7 @@ export class LeafReader {
   #check(isRight: boolean, what: string): void {
     if (isRight) return;
     const { problem, problemAt } = this.#memory.wasm;
-    const at = problemAt.value - this.#body.address;
+    const at = (problemAt.value >>> 0) - this.#body.address;
     const place = at >= 0 && at <= this.#body.byteLength ? ` (byte ${at} of the decompressed page)` : '';
     throw new PageError(`${what} ${PROBLEMS[problem.value] ?? PROBLEMS[0]}${place}`);
   }
