@@ -139,7 +139,10 @@ describe('a page index that its pages do not bear out', () => {
     );
     const path = writeParquet(directory.path('in'), { ...INDEXED, columns });
     expect((await rowsOfParts([path])).rows).toHaveLength(INDEXED.rows);
-    const { message } = await errorOf(rowsOfParts([path], SLICE));
+    let takes = 0;
+    const { message } = await errorOf(rowsOfParts([path], { ...SLICE, onRows: () => (takes += 1) }));
+    // No part need begin with the page.
+    expect(takes).toBeLessThan(3);
     expect(message).toMatch(/item, page at byte \d+: its first value continues a row, but no row begins before it; /);
   });
 });
