@@ -13,13 +13,15 @@ import { InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
 import { type Leaf, nameOfLeaf } from './parquet/leaf.js';
-import { whyNoText } from './parquet/leaf-value.js';
+import { whyNoNumber, whyNoText } from './parquet/leaf-value.js';
 import type { TableSchema } from './parquet/schema.js';
 
 export interface NumberField {
   readonly name: string;
   /** In the form that the kernel takes. */
   readonly path: Uint8Array;
+  /** Of a table: the first leaves of its rows, of which the last one has the number. Absent: records are JSON. */
+  readonly leaves?: readonly Leaf[];
 }
 
 /** The keys from the outermost object in; at least one. */
@@ -146,24 +148,42 @@ function countGroups(source: string, flags: string, what: string): number {
  * The same rule with the leaf of a table in place of a field.
  * @param path of the file whose columns are named in messages.
  */
-export function withLeaf<R extends Rule>(rule: R, { leaves }: TableSchema, path: string): R {
+export function withLeaf<R extends Rule>(rule: R, table: TableSchema, path: string): R {
   const { text, ...selector } = rule.selector;
   if (selector.kind !== 'field')
     throw new UsageError(`${text} selects no value in the rows of ${path}; expected a column, as in .url or .meta.url`);
-  const name = selector.path.join('.');
-  const index = leaves.findIndex((leaf) => leaf.path.length === selector.path.length && nameOfLeaf(leaf) === name);
+  const upTo = leavesUpTo(text, selector.path, table, path, whyNoText);
+  return { ...rule, selector: { text, kind: 'leaf', leaves: upTo } };
+}
+
+/** The same field as a column of a table. @param path of the file whose columns are named in messages. */
+export function withNumberLeaf(field: NumberField, table: TableSchema, path: string): NumberField {
+  const { name } = field;
+  return { ...field, leaves: leavesUpTo(name, parseFieldPath(name, '`mix`: unit'), table, path, whyNoNumber) };
+}
+
+/** @param why what makes a leaf unfit. */
+function leavesUpTo(
+  text: string,
+  keys: FieldPath,
+  { leaves }: TableSchema,
+  path: string,
+  why: (leaf: Leaf) => string | undefined,
+): readonly Leaf[] {
+  const name = keys.join('.');
+  const index = leaves.findIndex((leaf) => leaf.path.length === keys.length && nameOfLeaf(leaf) === name);
   const leaf = leaves[index];
-  const isGroup = leaves.some(({ path: names }) => selector.path.every((part, i) => names[i] === part));
+  const isGroup = leaves.some(({ path: names }) => keys.every((part, i) => names[i] === part));
   if (leaf === undefined && isGroup)
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${path}: column ${name} holds a list, a map or other columns; expected a column of strings or whole numbers`,
+      `${path}: column ${name} holds a list, a map or other columns; expected a column of single values`,
     );
   if (leaf === undefined)
     throw new InputError('ERR_FIELD_MISSING', `${path}: ${text} names no column of its rows; expected the name of one`);
-  const problem = whyNoText(leaf);
+  const problem = why(leaf);
   if (problem !== undefined) throw new InputError('ERR_FIELD_MISSING', `${path}: ${problem}`);
-  return { ...rule, selector: { text, kind: 'leaf', leaves: leaves.slice(0, index + 1) } };
+  return leaves.slice(0, index + 1);
 }
 
 /** For messages: what a record without a value lacks, and what is expected. */

@@ -5,6 +5,8 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
 import { framingOf } from '../formats/framing-table.js';
+import { nameOfLeaf } from '../formats/parquet/leaf.js';
+import { withNumberLeaf } from '../formats/selector.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';
 import type { CountedGroup } from '../keep/mix.js';
@@ -16,7 +18,7 @@ import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { type Expected, exactly, inCases } from '../plan/sampled-records.js';
 import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
-import type { Estimate } from '../sources/estimate.js';
+import { type Estimate, estimateInputs } from '../sources/estimate.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { holdsRows, type Input, storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count.js';
@@ -34,12 +36,13 @@ interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'g
 }
 
 export async function countInputs(
-  readable: CountableInputs,
-  request: ShuffleRequest,
+  named: CountableInputs,
+  asked: ShuffleRequest,
   memoryNeed: MemoryNeed,
   tuning: Tuning,
   warn: JobScope['warn'],
 ): Promise<readonly CountedGroup[]> {
+  const { readable, request } = await withOneColumn(named, asked);
   const { inputs, estimate, deviceGates } = readable;
   const { spec, memoryBytes: budgetBytes, workers, signal } = request;
   const plan = planIndex({ budgetBytes, workers }, estimate.recordBytes, tuning);
@@ -68,6 +71,23 @@ export async function countInputs(
   }, warn);
 }
 
+/** The field of a table is counted without its other columns: then a row has only this one. */
+async function withOneColumn(readable: CountableInputs, request: ShuffleRequest) {
+  const { inputs, field } = readable;
+  const column = field?.leaves?.at(-1);
+  if (field === undefined || column === undefined) return { readable, request };
+  const { spec, signal } = request;
+  const read = { ...spec.read, columns: [nameOfLeaf(column)] };
+  const { openTables } = await import('../sources/tables.js');
+  const { table, ...opened } = await openTables(inputs, { read, signal, onWarning: () => {} });
+  const estimate = estimateInputs(opened.inputs, undefined, deriveDrawSeed(spec.key.seed));
+  const ofColumn = withNumberLeaf(field, table.schema, inputs[0]?.path ?? '');
+  return {
+    readable: { ...readable, ...opened, estimate, field: ofColumn },
+    request: { ...request, spec: { ...spec, read: { ...read, table } } },
+  };
+}
+
 export interface ExpectedGroup {
   readonly records: Expected;
   /** Includes the delimiters that inputs lack. */
@@ -92,7 +112,8 @@ export async function expectCounts(...call: Parameters<typeof countInputs>): Pro
 export async function expectGroups(...call: Parameters<typeof countInputs>): Promise<readonly ExpectedGroup[]> {
   const [{ inputs, estimate, ...readable }, request, ...rest] = call;
   const { framing, decompressProgram } = request.spec.read;
-  if (inputs.some(holdsRows)) return groupsOfRows(readable.groupCount, readable.groupOf, inputs, estimate);
+  if (inputs.some(holdsRows) && readable.field === undefined)
+    return groupsOfRows(readable.groupCount, readable.groupOf, inputs, estimate);
   const isSmall = storedBytesOf(inputs) <= MOST_STORED_BYTES && estimate.recordBytes <= MOST_DECODED_BYTES;
   // A program of the user may do more than decode.
   if (framing === undefined || (isSmall && decompressProgram === undefined)) {

@@ -29,9 +29,10 @@ export async function listNamed(
 ): Promise<NamedInputs> {
   const listed = await listInputs(inputs, onWarning, { ...read, fileChoice, signal, header, format: read, takesRows });
   requireDirectory(fileChoice, listed.directories);
-  refuseForeignFiles(listed.inputs, read, onWarning);
-  warnOfNamesOfRecords(listed.inputs, read, keepsHeaders, onWarning);
-  return { ...listed, read: asRows(read, listed.inputs) };
+  const readAs = asRows(read, listed.inputs);
+  refuseForeignFiles(listed.inputs, readAs, onWarning);
+  warnOfNamesOfRecords(listed.inputs, readAs, keepsHeaders, onWarning);
+  return { ...listed, read: readAs };
 }
 
 interface NamedInputs extends ListedInputs {

@@ -78,7 +78,6 @@ export async function prepareShuffle(
   );
   const asked = { ...given, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
-  refuseFieldOfRows(asked.spec, listed.inputs);
   requireTableOutput(asked, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
@@ -129,7 +128,7 @@ export async function prepareShuffle(
         noted.map(({ amount }) => amount),
       );
     }
-    const counted = { groupOf, groupCount: shares.groups.length, field: shares.field };
+    const counted = { groupOf, groupCount: shares.groups.length, field: spec.keep.mix.shares?.field };
     const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
     const memoryNeed = expectMemoryNeed({ ...work, request });
     const { countInputs, expectCounts } = await import('./count-inputs.js');
@@ -167,15 +166,6 @@ export async function prepareShuffle(
     control,
     reportLog,
   };
-}
-
-/** Rows have no fields that could be added up. */
-function refuseFieldOfRows({ keep }: ShuffleSpec, inputs: readonly Input[]): void {
-  const table = inputs.find(holdsRows);
-  if (table === undefined || keep.mix.shares?.field === undefined) return;
-  throw new UsageError(
-    `${table.path} holds Parquet data, and the field of a \`mix\` is one of JSON records; give shares of rows`,
-  );
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */

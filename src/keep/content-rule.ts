@@ -7,6 +7,7 @@ import type { TableSchema } from '../formats/parquet/schema.js';
 import { type ValueRule, withColumnNumber, withLeaf } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
 import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';
+import { type MixSpec, withLeafOfShares } from './mix.js';
 import { type CutSpec, splitKeys } from './splits.js';
 
 interface RuledSpec {
@@ -43,13 +44,22 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
   return { ...spec, keep: withColumn(spec.keep, header), cut };
 }
 
-/** The same spec with the columns that its selectors name. @param path of a table. */
-export function withLeaves<Spec extends RuledSpec>(spec: Spec, table: TableSchema, path: string): Spec {
-  const { unique } = spec.keep;
+/** The same spec with the columns that its selectors and its mix name. @param path of a table. */
+export function withLeaves<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
+  spec: Spec,
+  table: TableSchema,
+  path: string,
+): Spec {
+  const { unique, mix } = spec.keep;
   const { splitBy } = spec.cut;
+  const keep = {
+    ...spec.keep,
+    unique: unique && { by: unique.by && withLeaf(unique.by, table, path) },
+    mix: withLeafOfShares(mix, table, path),
+  };
   return {
     ...spec,
-    keep: { ...spec.keep, unique: unique && { by: unique.by && withLeaf(unique.by, table, path) } },
+    keep,
     cut: { ...spec.cut, splitBy: splitBy && withLeaf(splitBy, table, path) },
   };
 }

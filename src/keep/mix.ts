@@ -5,7 +5,8 @@
  */
 import { UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import type { NumberField } from '../formats/selector.js';
+import type { TableSchema } from '../formats/parquet/schema.js';
+import { type NumberField, withNumberLeaf } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
@@ -45,6 +46,13 @@ export interface ShareSpec extends ShareMix {
   readonly groups: readonly (ShareGroup & InputGroup)[];
   /** The field whose sum is the unit; undefined if the unit is records or bytes. */
   readonly field: NumberField | undefined;
+}
+
+/** The same mix with the column that its unit names. @param path of a table. */
+export function withLeafOfShares(mix: MixSpec, table: TableSchema, path: string): MixSpec {
+  const { shares } = mix;
+  if (shares?.field === undefined) return mix;
+  return { ...mix, shares: { ...shares, field: withNumberLeaf(shares.field, table, path) } };
 }
 
 /** Copies have keys of their own, so they would come into several splits. */

@@ -36,9 +36,13 @@ const POINTS_PER_SLICE = 8;
 const MOST_POINTS = 2 ** 16;
 
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
-  if (holdsRows(input)) return input.table.rowGroups > 1;
+  if (holdsRows(input)) return mayCutTable(input);
   if (framing === undefined) return false;
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
+}
+
+function mayCutTable({ table }: TableInput): boolean {
+  return table.rowGroups > 1 || table.hasPageIndex;
 }
 
 /** Whether a reader of this framing can start at a member of the input and find the next record. */
@@ -47,8 +51,8 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
 }
 
 /**
- * For the planner of slices. Finds the members of compressed inputs, and the row groups of tables, that seem large enough
- * to be cut.
+ * For the planner of slices. Finds the members of compressed inputs, and the row groups and pages of tables, that seem large
+ * enough to be cut.
  */
 export async function describeForSlices(
   inputs: readonly Input[],
@@ -139,15 +143,23 @@ async function plannedTable(
 ): Promise<PlannedInput> {
   const { path, table } = input;
   const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
-  if (rows === undefined || table.rowGroups < 2 || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
+  if (rows === undefined || !mayCutTable(input) || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
   const { measuredGroups, sourcesIn, withFooter } = await import('./tables.js');
-  return withFooter(input, async (footer) => {
+  const { rowCuts } = await import('./row-cuts.js');
+  return withFooter(input, async (footer, file) => {
     const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
     let [storedStart, decodedStart] = [0, 0];
     for (const group of measuredGroups(footer, sourcesIn(footer, rows.schema, { columns }, path), rows.schema)) {
-      if (group.firstRow > 0) points.add({ start: group.firstRow, storedStart, decodedStart }, decodedStart);
-      storedStart += group.storedBytes;
-      decodedStart += group.rowBytes;
+      const { firstRow, storedBytes, rowBytes } = group;
+      if (firstRow > 0) points.add({ start: firstRow, storedStart, decodedStart }, decodedStart);
+      const cuts = isWorthCutting(rowBytes, sliceBytes) ? rowCuts(file, group) : [];
+      for (const { row, before } of cuts) {
+        const place = decodedStart + before * rowBytes;
+        const stored = storedStart + Math.floor(before * storedBytes);
+        points.add({ start: firstRow + row, storedStart: stored, decodedStart: place }, place);
+      }
+      storedStart += storedBytes;
+      decodedStart += rowBytes;
     }
     return { ...whole, end: table.rows, cutPoints: points.before(table.rows) };
   });

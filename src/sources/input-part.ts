@@ -49,7 +49,7 @@ export type InputPart = {
       readonly kind: 'table';
       readonly version: FileVersion;
       readonly gate: GateNumber;
-      /** The part has rows [start, end) of the file, which are whole row groups. */
+      /** The part has rows [start, end) of the file. They are whole row groups, or a page index tells where they lie. */
       readonly start: number;
       readonly end: number;
     }

@@ -41,6 +41,8 @@ export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 export interface InputTable {
   readonly rows: number;
   readonly rowGroups: number;
+  /** Whether a row group seems to tell where its pages begin: then it may be cut. */
+  readonly hasPageIndex: boolean;
   /** What its rows take, about. */
   readonly rowBytes: number;
   /** In columns of which the footer does not tell it: they may take more. */
@@ -56,6 +58,7 @@ export interface InputTable {
 export const UNREAD_TABLE: InputTable = {
   rows: 0,
   rowGroups: 0,
+  hasPageIndex: false,
   rowBytes: 0,
   unsureBytes: 0,
   storedBytes: 0,

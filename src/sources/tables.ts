@@ -1,5 +1,5 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
-import { type FileFooter, readFooter } from '../formats/parquet/footer.js';
+import { type ByteRanges, type FileFooter, readFooter } from '../formats/parquet/footer.js';
 import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
 import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/parquet/reconcile.js';
@@ -92,10 +92,13 @@ function areSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean 
 }
 
 /** @param use the file is open as long as it runs. */
-export function withFooter<T>({ path, version }: FileInput, use: (footer: FileFooter) => Promise<T>): Promise<T> {
+export function withFooter<T>(
+  { path, version }: FileInput,
+  use: (footer: FileFooter, file: ByteRanges) => Promise<T>,
+): Promise<T> {
   return withFileAsync(openForRead(path, 'input'), async (file) => {
-    const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
-    return use(readFooter({ read }, version.byteLength, path));
+    const ranges = { read: (position: number, byteLength: number) => readBytes(file, position, byteLength) };
+    return use(readFooter(ranges, version.byteLength, path), ranges);
   });
 }
 
@@ -114,6 +117,8 @@ export function sourcesIn(
 /** A row group, of the columns that are read. */
 export interface MeasuredGroup {
   readonly firstRow: number;
+  readonly rows: number;
+  readonly chunks: readonly ColumnChunk[];
   readonly storedBytes: number;
   /** What its rows take, about. */
   readonly rowBytes: number;
@@ -121,7 +126,6 @@ export interface MeasuredGroup {
   readonly unsureBytes: number;
   /** A page of each column takes so much at the most, if its pages are as usual. */
   readonly pageBytes: number;
-  readonly codec: PageCodec | undefined;
 }
 
 export function* measuredGroups(
@@ -131,18 +135,18 @@ export function* measuredGroups(
 ): Generator<MeasuredGroup> {
   for (const { firstRow, columns, rows } of footer.rowGroups()) {
     let [storedBytes, rowBytes, unsureBytes, pageBytes] = [0, 0, 0, 0];
-    let codec: PageCodec | undefined;
+    const chunks: ColumnChunk[] = [];
     for (const [i, { index }] of sources.entries()) {
       const [leaf, chunk] = [leaves[i], columns[index]];
       if (leaf === undefined || chunk === undefined) throw new RangeError(`there is no column ${index}`);
       const chunkBytes = rowBytesOf(leaf, chunk, rows);
-      codec ??= chunk.codec;
+      chunks.push(chunk);
       storedBytes += chunk.byteLength;
       rowBytes += chunkBytes;
       if (valueBytesOf(leaf) === 0 && chunk.plainBytes === undefined) unsureBytes += chunkBytes;
       pageBytes += Math.min(chunkBytes, USUAL_PAGE_BYTES);
     }
-    yield { firstRow, storedBytes, rowBytes, unsureBytes, pageBytes, codec };
+    yield { firstRow, rows, chunks, storedBytes, rowBytes, unsureBytes, pageBytes };
   }
 }
 
@@ -168,16 +172,18 @@ async function measure(
   signal: AbortSignal | undefined,
 ): Promise<InputTable> {
   let [storedBytes, rowBytes, unsureBytes, pageBytes, count] = [0, 0, 0, 0, 0];
+  let hasPageIndex = false;
   let codec: PageCodec | undefined;
   for (const group of measuredGroups(footer, sources, rows)) {
     if (count > 0) await hearSignalsAt(count, signal);
     count += 1;
-    codec ??= group.codec;
+    codec ??= group.chunks[0]?.codec;
+    hasPageIndex ||= group.chunks.every(({ offsetIndex }) => offsetIndex !== undefined);
     storedBytes += group.storedBytes;
     rowBytes += group.rowBytes;
     unsureBytes += group.unsureBytes;
     pageBytes = Math.max(pageBytes, group.pageBytes);
   }
   const { rows: rowCount, rowGroupCount: rowGroups } = footer;
-  return { rows: rowCount, rowGroups, rowBytes, unsureBytes, storedBytes, pageBytes, codec };
+  return { rows: rowCount, rowGroups, hasPageIndex, rowBytes, unsureBytes, storedBytes, pageBytes, codec };
 }

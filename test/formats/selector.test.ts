@@ -139,7 +139,7 @@ describe('a column of a table', () => {
   it('is found by its name', () => expect(find('.site')).toMatchObject({ kind: 'leaf' }));
 
   it.each([
-    ['.tags', 'in: column tags holds a list, a map or other columns; expected a column of strings or whole numbers'],
+    ['.tags', 'in: column tags holds a list, a map or other columns; expected a column of single values'],
     ['.tags.tag', 'in: column tags.tag may have several values in a row; expected one that has one'],
     ['.score', 'in: column score has values of type FLOAT; expected strings or whole numbers'],
     ['.other', 'in: .other names no column of its rows; expected the name of one'],

@@ -1,5 +1,5 @@
 /** Jobs that read files of rows: content decides as it does in JSON lines, and other jobs refuse such files. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyPermutation } from '#src/checks/verify-permutation.js';
 import { appendToStore } from '#src/job/append.js';
@@ -85,6 +85,75 @@ describe('the values of rows', () => {
   });
 });
 
+describe('a column whose sum is the unit of a mix', () => {
+  const mixOf = (path: string, unit = '.number') => ({
+    unit,
+    groups: [
+      { name: 'half', inputs: path, share: 0.5 },
+      { name: 'other', inputs: directory.path('second*'), share: 0.2 },
+    ],
+  });
+  const asked = () => ({ output: directory.path('out'), force: true, seed: 's', tempDirs: [directory.temp] });
+
+  it('gives groups the weights that JSON lines have, whatever the slices', async () => {
+    const groupsOf = async (input: string, second: string, sliceBytes: number) => {
+      const tuning = { ...INLINE, sliceBytes };
+      const { groups } = await shuffle({ ...asked(), inputs: [input, second], mix: mixOf(input) }, tuning);
+      return groups;
+    };
+    const second = { ...PAGES, rows: 400, columns: PAGES.columns.toReversed() };
+    const ofRows = [table, writeParquet(directory.path('second.parquet'), second)] as const;
+    writeFileSync(directory.path('second.jsonl'), readFileSync(lines, 'utf8').split('\n').slice(0, 400).join('\n'));
+    const ofLines = [lines, directory.path('second.jsonl')] as const;
+
+    const groups = await groupsOf(...ofRows, 2 ** 20);
+    expect(await groupsOf(...ofRows, 1000)).toEqual(groups);
+    const sums = (found: typeof groups) => found?.map(({ factor, unit }) => [factor, unit?.read, unit?.expected]);
+    expect(sums(groups)).toEqual(sums(await groupsOf(...ofLines, 2 ** 20)));
+  });
+
+  it('is added up as it is written', async () => {
+    const second = writeParquet(directory.path('second'), { ...PAGES, rows: 300 });
+    const { groups } = await shuffle({ ...asked(), inputs: [table, second], mix: mixOf(table) }, INLINE);
+    const all = { unit: '.number', groups: [{ name: 'all', inputs: '*', share: 1 }] };
+    const again = { ...asked(), inputs: [directory.path('out')], output: directory.path('again'), mix: all };
+    const written = (await shuffle(again, INLINE)).groups?.[0]?.unit?.read;
+    expect(groups?.reduce((sum, { unit }) => sum + (unit?.weighed ?? 0), 0)).toBe(written);
+  });
+
+  it.each([
+    ['.words', 'column words has values of type BYTE_ARRAY; expected whole numbers'],
+    ['.no', '.no names no column of its rows; expected the name of one'],
+  ])('is one of whole numbers: %s', async (unit, problem) => {
+    writeParquet(directory.path('second'), PAGES);
+    const inputs = [table, directory.path('second')];
+    const { code, message } = await errorOf(shuffle({ ...asked(), inputs, mix: mixOf(table, unit) }, INLINE));
+    expect([code, message]).toEqual(['ERR_FIELD_MISSING', `${table}: ${problem}`]);
+  });
+
+  it.each([
+    [-1n, '-1'],
+    [10n ** 15n, '1000000000000000'],
+    [null, 'no value'],
+  ])('has a number in each row: not %s', async (value, shown) => {
+    const valueAt = (i: number) => (i === 130 ? value : BigInt(i));
+    const bad = { ...PAGES, columns: [column('number', 'INT64', valueAt, { repetitions: ['optional'] })] };
+    const inputs = [writeParquet(directory.path('in.parquet'), bad), writeParquet(directory.path('second'), bad)];
+    const { code, message } = await errorOf(shuffle({ ...asked(), inputs, mix: mixOf(table) }, INLINE));
+    expect([code, message]).toEqual([
+      'ERR_FIELD_MISSING',
+      `${table}: row 130 has ${shown} in the column .number; expected a whole number there, from 0 to less than 10^15`,
+    ]);
+  });
+
+  it('tells a preview what the groups have', async () => {
+    writeParquet(directory.path('second'), PAGES);
+    const inputs = [table, directory.path('second')];
+    const { output } = await previewShuffle({ ...asked(), inputs, mix: mixOf(table) });
+    expect(output.records?.expected).toBe(1.4 * PAGES.rows);
+  });
+});
+
 describe('files of rows', () => {
   it('have the same rows in another form', async () => {
     const other = writeParquet(directory.path('other'), {
@@ -97,6 +166,20 @@ describe('files of rows', () => {
     const fewer = writeParquet(directory.path('fewer'), { ...PAGES, rows: 499 });
     const { differences } = await verifyPermutation({ inputs: [table], outputs: [fewer] }, INLINE);
     expect(differences?.missing).toMatchObject({ records: 1, first: [{ places: [{ position: 499, isRow: true }] }] });
+  });
+
+  it('give the same bytes in parts of row groups', async () => {
+    const columns = PAGES.columns.map((each) => ({ ...each, pages: { entriesPerPage: 3 } }));
+    const { rows } = PAGES;
+    const path = writeParquet(directory.path('indexed'), { rows, columns, claim: (pages) => pages });
+    const asked = { inputs: [path], force: true, seed: 's', tempDirs: [directory.temp], output: directory.path('out') };
+    const bytesOf = async (sliceBytes: number, workers: number) => {
+      await shuffle({ ...asked, workers }, { sliceBytes, inline: workers === 1 });
+      return readFileSync(asked.output);
+    };
+    const whole = await bytesOf(2 ** 20, 1);
+    expect((await bytesOf(2000, 1)).equals(whole)).toBe(true);
+    expect((await bytesOf(3000, 2)).equals(whole)).toBe(true);
   });
 
   it('tell a preview how many rows they have', async () => {
@@ -128,6 +211,18 @@ describe('files of rows', () => {
     const { records } = await shuffle({ ...asked, inputs: [table] }, INLINE);
     expect(records).toBeGreaterThan(2 * PAGES.rows + PAGES.rows / 3);
     expect(records).toBeLessThan(3 * PAGES.rows - PAGES.rows / 3);
+  });
+
+  it('are refused beside other files without a word about the text of these', async () => {
+    const text = directory.path('text');
+    writeFileSync(text, 'a\0b\n');
+    const warnings: string[] = [];
+    const onWarning = (line: string) => warnings.push(line);
+    const { message } = await errorOf(shuffle({ inputs: [text, table], output: directory.path('out'), onWarning }));
+    expect([message, warnings]).toEqual([
+      expect.stringMatching(/in\.parquet holds Parquet data, and .*text does not/),
+      [],
+    ]);
   });
 
   it('are refused by a store, and from a pipe', async () => {

@@ -9,14 +9,17 @@ import { compiledProgram } from '../kernel/program.js';
 export type ColumnFunctions = typeof functions;
 
 const PAGE_BYTES = 65536;
-/** So that addresses are positive numbers in JavaScript as well. */
-const MOST_BYTES = 2 ** 31 - PAGE_BYTES;
+/** Without the last pages, so that the end of a region and a little more are addresses, too. */
+const MOST_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 /** How far loops may read or write beyond the end of a region. */
 const SLACK_BYTES = 32;
 /** What the allocator adds to a region, and the slack. */
 const OVERHEAD_BYTES = 16 + SLACK_BYTES;
-/** The allocator has no larger ones. */
-export const MOST_REGION_BYTES = 2 ** 30 - 16 - SLACK_BYTES;
+/** From this size on, the allocator takes any free block of the same class for one that is large enough. */
+const LARGE_BLOCK_BYTES = 2 ** 29;
+const CLASS_BYTES = 2 ** 25;
+/** The largest class begins there. */
+export const MOST_REGION_BYTES = 2 ** 30 - CLASS_BYTES - SLACK_BYTES;
 
 export interface Region {
   readonly address: number;
@@ -80,8 +83,12 @@ export class ColumnMemory {
 
   /** Undefined: the system gives no more memory, or what is free lies in pieces. */
   #addressOfNew(byteLength: number): number | undefined {
+    const blockBytes = byteLength + SLACK_BYTES;
+    // The least size of a class fits in all of its blocks.
+    const isLarge = blockBytes + OVERHEAD_BYTES > LARGE_BLOCK_BYTES;
     try {
-      return this.wasm.allocate(byteLength + SLACK_BYTES);
+      // Addresses above 2 GiB come as negative numbers.
+      return this.wasm.allocate(isLarge ? CLASS_BYTES * Math.ceil(blockBytes / CLASS_BYTES) : blockBytes) >>> 0;
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError) return undefined;
       throw error;

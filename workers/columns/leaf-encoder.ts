@@ -361,8 +361,9 @@ export class LeafEncoder {
     if (isLong || !memory.wasm.findBounds(this.#address, VALUE_ORDERS[this.#order], area.address)) return undefined;
     const { leastAt, leastBytes, mostAt, mostBytes } = memory.wasm;
     if (Math.max(leastBytes.value, mostBytes.value) > MOST_BOUND_BYTES) return undefined;
-    const least = memory.bytes.slice(leastAt.value, leastAt.value + leastBytes.value);
-    const most = memory.bytes.slice(mostAt.value, mostAt.value + mostBytes.value);
+    const bytesAt = (address: number, byteLength: number) => memory.bytes.slice(address, address + byteLength);
+    const least = bytesAt(leastAt.value >>> 0, leastBytes.value);
+    const most = bytesAt(mostAt.value >>> 0, mostBytes.value);
     if (this.#order !== 'floating') return { least, most };
     return { least: withSignOfZero(least, true), most: withSignOfZero(most, false) };
   }

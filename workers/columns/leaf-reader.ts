@@ -32,7 +32,7 @@ export type PageToDecode = Pick<
 /** What decoding needs of a column chunk. */
 export interface ChunkToDecode {
   readonly codec: PageCodec;
-  /** Entries in all its pages. */
+  /** Entries in all its pages. Infinite: only some of its pages come, and a row begins with each. */
   readonly valueCount: number;
 }
 
@@ -161,7 +161,7 @@ export class LeafReader {
 
   /** The last row is whole. @throws PageError if the pages had fewer entries than the chunk. */
   endChunk(): void {
-    if (this.#missing > 0) {
+    if (this.#missing > 0 && !this.#isPart) {
       throw new PageError(`its pages end ${counted(this.#missing, 'value')} before those that the footer tells`);
     }
     if (this.#leaf.maxRepetition === 0) return;
@@ -176,6 +176,16 @@ export class LeafReader {
     this.#releaseAll(this.#dictionaryRegions);
     for (const region of this.#carried) if (region.byteLength > 0) this.#memory.release(region);
     this.#memory.release(this.#state);
+  }
+
+  /** Passes over the next `count` rows, which must be whole ones of the first page of a part. */
+  skipRows(count: number): void {
+    if (count > this.availableRows) throw new RangeError('a page has fewer rows than are passed over');
+    this.#memory.wasm.skipRows(this.#state.address, count);
+  }
+
+  get #isPart(): boolean {
+    return this.#missing === Number.POSITIVE_INFINITY;
   }
 
   #requireNoRows(): void {
@@ -222,7 +232,7 @@ export class LeafReader {
       rowStarts = this.#memory.wasm.levelCount.value;
     }
     if (page.rows !== undefined && page.rows !== rowStarts) {
-      throw new PageError(`${counted(rowStarts, 'row')} begin in it; its header claims ${page.rows}`);
+      throw new PageError(`${counted(rowStarts, 'row')} begin in it; its header or page index claims ${page.rows}`);
     }
     if (page.kind === 'data2') at = region.address + page.repetitionBytes;
     let definitions = 0;
@@ -256,7 +266,7 @@ export class LeafReader {
   #findRows(rowStarts: number): void {
     const before = this.#memory.wasm.entriesBeforeRow(this.#state.address);
     const state = this.#fields();
-    if (before > 0 && state[FIELDS.carriedEntries] === 0) {
+    if (before > 0 && (this.#isPart || state[FIELDS.carriedEntries] === 0)) {
       throw new PageError('its first value continues a row, but no row begins before it');
     }
     state[FIELDS.rows] = Math.max(0, rowStarts - 1);
@@ -441,7 +451,7 @@ export class LeafReader {
   #check(isRight: boolean, what: string): void {
     if (isRight) return;
     const { problem, problemAt } = this.#memory.wasm;
-    const at = problemAt.value - this.#body.address;
+    const at = (problemAt.value >>> 0) - this.#body.address;
     const place = at >= 0 && at <= this.#body.byteLength ? ` (byte ${at} of the decompressed page)` : '';
     throw new PageError(`${what} ${PROBLEMS[problem.value] ?? PROBLEMS[0]}${place}`);
   }

@@ -11,7 +11,7 @@ import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.
 import { valueOrdersOf } from '../../src/formats/parquet/value-order.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
-import type { ColumnMemory, Region } from './column-memory.js';
+import { type ColumnMemory, MOST_REGION_BYTES, type Region } from './column-memory.js';
 import { FinishedPages, type SpillPlace } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
 import { LeafEncoder, type LeafWorkshop } from './leaf-encoder.js';
@@ -124,8 +124,15 @@ export class RowGroupWriter {
     wasm.copy(this.#stage.address, this.#stage.address + done, rest);
     this.#stagedBytes = rest;
     // A batch is longer than the stage.
-    if (!isLast && done === 0) this.#stage.ensure(this.#stage.byteLength + 1, rest, 2 * this.#stage.byteLength);
+    if (!isLast && done === 0) this.#growStage(rest);
     else if (rest < STAGE_BYTES) this.#stage.trim(2 * STAGE_BYTES, rest, STAGE_BYTES);
+  }
+
+  /** By a part of it at least, so that a long row is not copied too often. */
+  #growStage(keptBytes: number): void {
+    const { byteLength } = this.#stage;
+    const wanted = Math.min(Math.ceil((17 / 16) * byteLength), MOST_REGION_BYTES);
+    this.#stage.ensure(Math.max(byteLength + 1, wanted), keptBytes, 2 * byteLength);
   }
 
   #splitBatch(): void {

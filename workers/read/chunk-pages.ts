@@ -63,6 +63,7 @@ interface FoundPage {
 export class ChunkPages {
   readonly #source: ChunkInput;
   readonly #end: number;
+  readonly #countedFrom: number;
   /** Of the next page, in the file. */
   #position: number;
   #valuesLeft: number;
@@ -70,8 +71,10 @@ export class ChunkPages {
   /** What was read from `#position` on. */
   #ahead: Buffer = NOTHING;
 
-  constructor(source: ChunkInput, { start, byteLength, valueCount }: ColumnChunk) {
+  /** @param countedFrom what lies before it in the file is progress that others make. */
+  constructor(source: ChunkInput, { start, byteLength, valueCount }: ColumnChunk, countedFrom = start) {
     this.#source = source;
+    this.#countedFrom = countedFrom;
     this.#position = start;
     this.#end = start + byteLength;
     this.#valuesLeft = valueCount;
@@ -81,15 +84,15 @@ export class ChunkPages {
     return this.#position;
   }
 
-  /** Whether its pages have had all of its values. */
+  /** Whether its pages have had all of its values, or all of its bytes. */
   get isAtEnd(): boolean {
-    return this.#valuesLeft <= 0;
+    return this.#valuesLeft <= 0 || this.#position >= this.#end;
   }
 
   /** @returns undefined: the chunk has no more. @throws PageError, ThriftError, PageMemoryError */
   next(): StoredPage | undefined {
     const left = this.#end - this.#position;
-    if (this.isAtEnd || left <= 0) {
+    if (this.isAtEnd) {
       // Of some files, bytes behind the last page seem to belong to the chunk.
       this.#pass(left);
       return undefined;
@@ -148,6 +151,7 @@ export class ChunkPages {
 
   #pass(byteLength: number): void {
     this.#position += byteLength;
-    this.#source.control.count('scatteredBytes', byteLength);
+    const counted = Math.min(byteLength, Math.max(0, this.#position - this.#countedFrom));
+    this.#source.control.count('scatteredBytes', counted);
   }
 }

@@ -1,10 +1,15 @@
-/** Adds up a number field of JSON records, exactly: in parts of 10^-15, so the sum does not depend on the order. */
-import type { NumberField } from '../../src/formats/selector.js';
+/**
+ * Adds up a field of JSON records, or a column of rows, exactly: in parts of 10^-15, so the sum does not depend on the order.
+ */
+import type { Leaf } from '../../src/formats/parquet/leaf.js';
+import { findLeafValue, textOfValue } from '../../src/formats/parquet/leaf-value.js';
 import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** A longer path has no room in the kernel while it scatters. */
 export const MOST_PATH_BYTES = 2048;
+/** A sum has room for numbers below it. */
+const END_OF_NUMBERS = 10 ** 15;
 /** A value that is no number is shown up to here. */
 const MOST_SHOWN_BYTES = 40;
 
@@ -30,22 +35,28 @@ export function sumOfField(
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum.value);
 }
 
-/**
- * `sumOfField` over records that do not have the copy that is drawn, by the weight that the kernel was told last.
- * @param records as `RecordTaker.take` gets them.
- */
-export function undrawnSumOf(
-  { wasm, bytes }: Kernel,
-  { path }: NumberField,
-  delimiterBytes: number,
-  ...[table, count, base, basePosition, inputKey]: [number, number, number, number, bigint]
-): bigint {
-  bytes.set(path, wasm.fieldPlace() >>> 0);
-  const whole = BigInt.asUintN(
-    64,
-    wasm.undrawnField(delimiterBytes, table, count, base, BigInt(basePosition), inputKey),
-  );
-  return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.undrawnParts.value);
+interface SumOfLeaf {
+  /** In parts of 10^-15. */
+  readonly sum: bigint;
+  /** The first row without a number, which ended the sum. */
+  readonly without: { readonly index: number; readonly value: string | undefined } | undefined;
+}
+
+/** The sum over the first rows of a boundary table. @param leaves the first of a row, of which the last one has the number. */
+export function sumOfLeaf({ bytes, view }: Kernel, leaves: readonly Leaf[], table: number, count: number): SumOfLeaf {
+  const leaf = leaves.at(-1);
+  if (leaf === undefined) throw new RangeError('rows have no leaf');
+  const memory = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let sum = 0n;
+  let without: SumOfLeaf['without'];
+  for (let index = 0; index < count && without === undefined; index++) {
+    const value = findLeafValue(memory, view.getUint32(table + 8 * index, true), leaves);
+    const text = value && textOfValue(memory, value, leaf);
+    const number = Number(text);
+    if (number >= 0 && number < END_OF_NUMBERS) sum += BigInt(number);
+    else without = { index, value: text };
+  }
+  return { sum: sum * PARTS_OF_ONE, without };
 }
 
 /** Undefined: all records of the last sum had a number. */

@@ -20,7 +20,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import { undrawnSumOf } from './field-sum.js';
+import { sumOfField, sumOfLeaf } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
@@ -366,6 +366,7 @@ export class RecordReader implements FramingKernel {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
       if (longest > this.#longestBytes) throw overLimit(this.#longestPlace(kept), this.#longestBytes);
       this.#requireValues(kept, base, basePosition);
+      this.#addUndrawn(kept, base, basePosition);
     }
     this.#firstStart ??= basePosition;
     this.#markBefore = 0;
@@ -426,13 +427,26 @@ export class RecordReader implements FramingKernel {
     this.#weighed.records += count;
     this.#weighed.undrawnRecords += wasm.undrawnRecords.value >>> 0;
     this.#weighed.undrawnBytes += Number(wasm.undrawnBytes.value);
-    const { weighedField } = this.#job;
-    if (weighedField !== undefined && weight.chance > 0n) {
-      const { kernel, table } = this.#taker;
-      const endBytes = this.#framing.delimiter?.byteLength ?? 0;
-      this.#undrawnSum += undrawnSumOf(kernel, weighedField, endBytes, table, count, base, basePosition, inputKey);
-    }
     return Math.max(longest, wasm.longestDrawn.value >>> 0);
+  }
+
+  /** Adds up the field of the last `count` records that do not have the copy that is drawn. Their marks are of no use then. */
+  #addUndrawn(count: number, base: number, basePosition: number): void {
+    const { weight, inputKey, firstOrdinal } = this.#part;
+    const field = this.#job.weighedField;
+    if (field === undefined || weight === undefined || weight.chance === 0n) return;
+    const { kernel, table } = this.#taker;
+    const { wasm } = kernel;
+    if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count));
+    const undrawn = wasm.keepUndrawn(table, count, base, BigInt(basePosition), inputKey) >>> 0;
+    if (field.leaves !== undefined) {
+      this.#undrawnSum += sumOfLeaf(kernel, field.leaves, table, undrawn).sum;
+      return;
+    }
+    const pathAt = wasm.fieldPlace() >>> 0;
+    kernel.bytes.set(field.path, pathAt);
+    this.#undrawnSum += sumOfField(kernel, pathAt, this.#framing.delimiter?.byteLength ?? 0, table, undrawn);
+    if (this.#job.content?.value !== undefined) wasm.seekValues(this.#selectorAt);
   }
 
   /** A job has one selector at most. */

@@ -1,12 +1,13 @@
 /**
- * A part of a table: row groups, whose column chunks are read a page at a time and joined into rows. A row is opaque to all
+ * A part of a table: row groups, or a part of one, whose column chunks are read a page at a time and joined into rows. A row is opaque to all
  * that follows (`src/formats/parquet/leaf.ts`); its position is its ordinal in the file.
  */
 import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
 import { corruptInput, counted, UsageError, WindowOverMemoryError } from '../../src/errors.js';
 import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
-import type { RowGroup } from '../../src/formats/parquet/row-group.js';
+import { readPageTable } from '../../src/formats/parquet/page-table.js';
+import type { ColumnChunk, RowGroup } from '../../src/formats/parquet/row-group.js';
 import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableSpec } from '../../src/formats/parquet/table-spec.js';
 import { ThriftError } from '../../src/formats/parquet/thrift.js';
@@ -21,6 +22,7 @@ import { PageError, PageMemoryError } from '../columns/page-error.js';
 import { RowJoiner } from '../columns/row-joiner.js';
 import { ChunkInput, ChunkPages } from './chunk-pages.js';
 import { KnownEnds } from './known-ends.js';
+import { PartPages, partOf, type RowRange } from './part-pages.js';
 import { beginAt, type PartSource, type ReadContext, type UseOfSource } from './part-source.js';
 
 type TablePart = InputPart & { kind: 'table' };
@@ -67,7 +69,7 @@ class RowReader {
   readonly #footer: FileFooter;
   readonly #leaves: OpenLeaf[] = [];
   #joiner: RowJoiner | undefined;
-  readonly #pages: ChunkPages[] = [];
+  readonly #pages: (ChunkPages | PartPages)[] = [];
   readonly #isEnded: boolean[] = [];
   #rows: Region | undefined;
   #ends: Region | undefined;
@@ -153,32 +155,52 @@ class RowReader {
     this.#group = first;
     for (const group of this.#footer.rowGroups(first)) {
       if (group.firstRow >= end) return;
-      this.#begin(group, source);
-      yield* this.#rowsOf(group, joiner);
-      this.#finish(group);
+      const range = { from: Math.max(0, start - group.firstRow), to: Math.min(group.rows, end - group.firstRow) };
+      const isWhole = range.to - range.from === group.rows;
+      for (const [i, { index }] of this.#leaves.entries()) {
+        const chunk = group.columns[index];
+        if (chunk === undefined) throw new RangeError(`the row group has no column ${index}`);
+        if (isWhole) this.#begin(i, new ChunkPages(source, chunk), chunk);
+        else this.#beginPart(i, this.#partPages(source, chunk, group, range), chunk);
+      }
+      yield* this.#rowsOf(range.to - range.from, joiner);
+      // Another part reads the rest of the last pages.
+      if (range.to === group.rows) this.#finish(group);
       this.#group += 1;
     }
   }
 
-  #begin({ columns }: RowGroup, source: ChunkInput): void {
-    for (const [i, { index, reader }] of this.#leaves.entries()) {
-      const chunk = columns[index];
-      if (chunk === undefined) throw new RangeError(`the row group has no column ${index}`);
-      reader.beginChunk(chunk);
-      this.#pages[i] = new ChunkPages(source, chunk);
-      this.#isEnded[i] = false;
-    }
+  #begin(i: number, pages: ChunkPages | PartPages, chunk: ColumnChunk): void {
+    this.#leaves[i]?.reader.beginChunk(chunk);
+    this.#pages[i] = pages;
+    this.#isEnded[i] = false;
   }
 
-  *#rowsOf({ rows: rowCount }: RowGroup, joiner: RowJoiner): Generator<JoinedRows, void> {
+  #partPages(source: ChunkInput, chunk: ColumnChunk, { rows }: RowGroup, range: RowRange): PartPages {
+    const table = readPageTable({ read: bytesOf(this.#input) }, chunk, rows);
+    if (table !== undefined) return new PartPages(source, chunk, table, range);
+    // The plan cut the row group by it.
+    this.#input.requireUnchanged();
+    throw new RangeError(`the page index of row group ${this.#group} is gone`);
+  }
+
+  #beginPart(i: number, pages: PartPages, chunk: ColumnChunk): void {
+    const { rowsBefore } = pages;
+    this.#begin(i, pages, partOf(chunk));
+    const reader = this.#leaves[i]?.reader;
+    if (rowsBefore === 0 || reader === undefined) return;
+    while (reader.availableRows === 0 && this.#decodePage(i));
+    reader.skipRows(rowsBefore);
+  }
+
+  *#rowsOf(rowCount: number, joiner: RowJoiner): Generator<JoinedRows, void> {
     this.#rows ??= this.#allocate(JOINED_BYTES);
     this.#ends ??= this.#allocate(4 * MOST_JOINED_ROWS);
     for (let left = rowCount; left > 0; ) {
       this.#feed(rowCount, joiner);
-      const [rows, ends] = [this.#rows, this.#ends];
+      const [rows, ends] = [this.#rows, { ...this.#ends, byteLength: 4 * Math.min(left, MOST_JOINED_ROWS) }];
       const joined = joiner.join(rows, ends);
       left -= joined.rowCount;
-      if (left < 0) throw new PageError(`has more rows than the ${rowCount} of its row group`);
       if (joined.neededBytes > 0) {
         this.#columns.release(this.#rows);
         this.#rows = undefined;

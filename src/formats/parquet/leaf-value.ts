@@ -60,8 +60,16 @@ export function isNumber({ type }: Leaf): boolean {
 
 /** Why the values of a leaf tell no records apart; undefined: they do. */
 export function whyNoText(leaf: Leaf): string | undefined {
+  return whyUnfit(leaf, leaf.type === 'BYTE_ARRAY' || isNumber(leaf), 'strings or whole numbers');
+}
+
+/** Why the values of a leaf cannot be added up; undefined: they can. */
+export function whyNoNumber(leaf: Leaf): string | undefined {
+  return whyUnfit(leaf, isNumber(leaf), 'whole numbers');
+}
+
+function whyUnfit(leaf: Leaf, isExpected: boolean, expected: string): string | undefined {
   const name = nameOfLeaf(leaf);
   if (leaf.maxRepetition > 0) return `column ${name} may have several values in a row; expected one that has one`;
-  if (leaf.type === 'BYTE_ARRAY' || isNumber(leaf)) return undefined;
-  return `column ${name} has values of type ${leaf.type}; expected strings or whole numbers`;
+  return isExpected ? undefined : `column ${name} has values of type ${leaf.type}; expected ${expected}`;
 }

@@ -18,6 +18,8 @@ export interface ColumnChunk {
   readonly nullCount: number;
   /** What the bytes of all values take, without their lengths; undefined: it says nothing. */
   readonly plainBytes: number | undefined;
+  /** Where the file tells of its pages. Undefined: nowhere, or not inside of the file. */
+  readonly offsetIndex: { readonly start: number; readonly byteLength: number } | undefined;
 }
 
 export interface RowGroup {
@@ -89,6 +91,8 @@ class Claims {
   dictionaryStart = -1;
   nullCount = -1;
   plainBytes = -1;
+  indexStart = -1;
+  indexBytes = -1;
 }
 
 function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
@@ -98,6 +102,8 @@ function readChunk(reader: ThriftReader, leaf: Leaf): Claims {
   reader.struct((field) => {
     if (field === 1) otherFile = reader.string();
     else if (field === 3) readMetaData(reader, leaf, claims);
+    else if (field === 4) claims.indexStart = reader.i64();
+    else if (field === 5) claims.indexBytes = reader.i32();
     else if (field === 8 || field === 9) isEncrypted = true;
   });
   if (isEncrypted) throw new UnsupportedError('it is encrypted; write the file again without encryption');
@@ -162,7 +168,10 @@ function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): C
     throw new ThriftError(`its column chunk claims ${valueCount} values in ${byteLength} bytes`);
   const nullCount = Math.min(Math.max(0, claims.nullCount), valueCount);
   const plainBytes = claims.plainBytes < 0 ? undefined : claims.plainBytes;
-  return { codec, start, byteLength, valueCount, uncompressedBytes, nullCount, plainBytes };
+  const { indexStart, indexBytes } = claims;
+  const hasIndex = indexStart >= LEAST_START && indexBytes > 0 && indexStart + indexBytes <= endOfData;
+  const offsetIndex = hasIndex ? { start: indexStart, byteLength: indexBytes } : undefined;
+  return { codec, start, byteLength, valueCount, uncompressedBytes, nullCount, plainBytes, offsetIndex };
 }
 
 /** Where column chunks lie, to see that no two share a byte. */

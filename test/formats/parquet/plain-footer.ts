@@ -93,6 +93,7 @@ export interface PlainChunk {
   readonly plainBytes?: number;
   readonly filePath?: string;
   readonly isEncrypted?: boolean;
+  readonly offsetIndex?: { readonly start: number; readonly byteLength: number };
 }
 
 export interface PlainGroup {
@@ -135,6 +136,8 @@ function writeChunk(writer: ThriftWriter, chunk: PlainChunk): void {
       writer.field(12).struct(() => writer.field(3).i64(nullCount).field(5).binary('max').field(7).boolean(true));
       if (plainBytes !== undefined) writer.field(16).struct(() => writer.field(1).i64(plainBytes));
     });
+    const { offsetIndex } = chunk;
+    if (offsetIndex !== undefined) writer.field(4).i64(offsetIndex.start).field(5).i32(offsetIndex.byteLength);
     if (chunk.isEncrypted === true) writer.field(8).struct(() => writer.field(1).struct(() => undefined));
   });
 }

@@ -100,7 +100,7 @@ const BYTES = [0, 1, 2, 3, 0x7f, 0x80, 0xfe, 0xff];
 const SIZES = [0, 1, 7, 8, 41, 1000, 2 ** 20, 2 ** 31 - 1];
 
 /** Changes up to three bytes of a page, cuts it, or lets its header lie. */
-function damaged({ header, body, headerBytes }: MadePage): MadePage {
+function damaged({ header, body, ...rest }: MadePage): MadePage {
   const way = draw();
   const other = Buffer.from(body);
   if (way < 0.6 && body.byteLength > 0) {
@@ -109,9 +109,9 @@ function damaged({ header, body, headerBytes }: MadePage): MadePage {
       const at = draw() < 0.5 ? whole(Math.min(12, other.byteLength)) : whole(other.byteLength);
       other[at] = draw() < 0.5 ? oneOf(BYTES) : (other[at] ?? 0) ^ (1 << whole(8));
     }
-    return { header, body: other, headerBytes };
+    return { header, body: other, ...rest };
   }
-  if (way < 0.7) return { header, body: other.subarray(0, whole(body.byteLength + 1)), headerBytes };
+  if (way < 0.7) return { header, body: other.subarray(0, whole(body.byteLength + 1)), ...rest };
   const number = () => (draw() < 0.5 ? oneOf(SIZES) : whole(100));
   const lie = oneOf([
     { uncompressedBytes: draw() < 0.5 ? number() : header.uncompressedBytes + whole(9) - 4 },
@@ -131,7 +131,7 @@ function damaged({ header, body, headerBytes }: MadePage): MadePage {
       valueCount: Math.max(0, lying.valueCount),
     },
     body,
-    headerBytes,
+    ...rest,
   };
 }
 
@@ -190,7 +190,7 @@ describe('damaged pages', () => {
         },
       );
     expect(read(3)).not.toThrow();
-    expect(read(2)).toThrow('3 rows begin in it; its header claims 2');
+    expect(read(2)).toThrow('3 rows begin in it; its header or page index claims 2');
   });
 
   it('that expand beyond the memory are refused', () => {

@@ -1,12 +1,14 @@
 /** Rows become a row group that holds the same rows, in the encodings that suit them; the bytes follow from the rows alone. */
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { pageCompressionOf, type WrittenCodec } from '#src/formats/parquet/table-write-spec.js';
 import { isBefore, valueOrdersOf } from '#src/formats/parquet/value-order.js';
+import { ColumnMemory } from '#workers/columns/column-memory.js';
 import { loadPageCodecs } from '#workers/columns/page-codecs.js';
 import { canWriteZstd } from '../../fixtures/can-write-zstd.ts';
 import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
+import { withLength } from '../../fixtures/parquet/encode-values.ts';
 import { useTestDirectory } from '../../fixtures/temp-directory.ts';
 import {
   type Column,
@@ -61,6 +63,17 @@ function tableOfAll(rows: number, different: number, columns: readonly Column[] 
 
 describe('RowGroupWriter', () => {
   const directory = useTestDirectory();
+
+  it.each([13e6, 17e6])('copies a long row a few times, however little memory is left: %d', (moreBytes) => {
+    const row = withLength(Buffer.alloc(12e6, 7));
+    const schema = schemaOf([{ type: 'BYTE_ARRAY' }]);
+    const allocate = vi.spyOn(ColumnMemory.prototype, 'allocate');
+    const make = () => makeGroup(schema, [row], PLAIN, moreBytes);
+    if (moreBytes < 14e6) expect(make).toThrow(/^no memory for \d+ bytes of a column /);
+    else expect(readGroup(schema, make()).map((each) => each.equals(row))).toEqual([true]);
+    expect(allocate.mock.calls.length).toBeLessThan(40);
+    allocate.mockRestore();
+  });
 
   it('keeps the rows of all types, nested in all ways', () => {
     for (const [count, different] of [

@@ -29,5 +29,5 @@ export {
 } from './decode-hybrid';
 export { checkByteArrays, joinByteStreams, tabulateByteArrays } from './decode-plain';
 export { problem, problemAt } from './decode-problem';
-export { findStarved, joinedBytes, joinRows, neededBytes } from './join-rows';
+export { findStarved, joinedBytes, joinRows, neededBytes, skipRows } from './join-rows';
 export { carryEntries, entriesBeforeRow, valueBytesOfEntries } from './leaf-state';

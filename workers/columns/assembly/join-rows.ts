@@ -342,3 +342,24 @@ function writeRepeated(leaf: LeafState, rows: u32): void {
   }
   leaf.rows -= rows - first;
 }
+
+/** Passes over whole rows of the page. */
+export function skipRows(state: usize, rows: u32): void {
+  const leaf = changetype<LeafState>(state);
+  let entries = rows;
+  if (leaf.maxRepetition > 0) {
+    entries = 0;
+    for (let r: u32 = 0; r < rows; r++) {
+      entries += 1 + bytesBeforeZero(leaf.repetitions + entries + 1, leaf.entries - entries - 1);
+    }
+    leaf.repetitions += entries;
+  }
+  let values = entries;
+  if (leaf.maxDefinition > 0) {
+    values = countBytes(leaf.definitions, entries, leaf.maxDefinition);
+    leaf.definitions += entries;
+    leaf.entries -= entries;
+  }
+  leaf.values = placeAfter(leaf, leaf.values, values, plainBytes(leaf, leaf.values, values));
+  leaf.rows -= rows;
+}

@@ -3,7 +3,6 @@
 // the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
 import { ENTRY_BYTES } from './stored-record';
-import { partsOfSum, seekField, soughtEndBytes, soughtField, sumOfField } from './json-field';
 import { BLOCK_RECORDS, keepEntries, keyBlock, offsetOf, passOrdinals, positionAt, positionOfFirst } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
@@ -21,8 +20,6 @@ export let undrawnRecords: u32 = 0;
 export let undrawnBytes: u64 = 0;
 /** The bytes of the longest record since `weigh`, drawn or not. */
 export let longestDrawn: u32 = 0;
-/** What the whole parts of the last `undrawnField` lack, in parts of 10^-15. */
-export let undrawnParts: u64 = 0;
 
 /** From now on each record has `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
 export function weigh(copies: u32, chanceOfOneMore: u64): void {
@@ -34,39 +31,28 @@ export function weigh(copies: u32, chanceOfOneMore: u64): void {
   longestDrawn = 0;
 }
 
-/** Where the host may write the path of a field for `undrawnField`, up to 2 KiB. */
+/** Where the host may write the path of a field, up to 2 KiB. */
 export function fieldPlace(): usize {
   return scratchAt(ENTRIES_PLACE);
 }
 
 /**
- * `sumOfField` over the records that do not have the copy that is drawn; `undrawnParts` has the rest. The path of the field
- * is at `fieldPlace`; `endBytes` as for `seekField`.
+ * Moves the marks of the records that do not have the copy that is drawn to the beginning of the boundary table. Returns their
+ * number. Where keys come from ordinals, `keyByOrdinal` must have told that of the first record again.
  */
-export function undrawnField(
-  endBytes: u32,
-  table: usize,
-  count: u32,
-  base: usize,
-  basePosition: u64,
-  inputKey: u64,
-): u64 {
-  const sought = soughtField();
-  const soughtEnd = soughtEndBytes();
+export function keepUndrawn(table: usize, count: u32, base: usize, basePlace: u64, inputKey: u64): u32 {
+  const basePosition = positionOfFirst(basePlace);
   const keys = scratchAt(KEYS_PLACE);
-  seekField(fieldPlace(), endBytes);
-  let sum: u64 = 0;
-  undrawnParts = 0;
+  let kept = table;
   for (let i: u32 = 0; i < count; i++) {
-    const mark = table + ((i as usize) << 3);
-    const offset = load<u32>(mark) - (base as u32);
+    const mark = load<u64>(table + ((i as usize) << 3));
+    const offset = offsetOf(i, mark as u32, base);
     philoxKeys4(basePosition, offset, offset, offset, offset, wholeCopies, DRAW, inputKey, keys);
     if (load<u64>(keys) < chance) continue;
-    sum += sumOfField(mark, 1);
-    undrawnParts += partsOfSum;
+    store<u64>(kept, mark);
+    kept += 8;
   }
-  seekField(sought, soughtEnd);
-  return sum;
+  return ((kept - table) >> 3) as u32;
 }
 
 /** How many records `keyRecords` may get at a time: there must be room for the entries of their copies. */

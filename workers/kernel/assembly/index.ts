@@ -4,10 +4,9 @@
 export { blankBytes, dropBlank, isBlank } from './boundary-table';
 export {
   fieldPlace,
+  keepUndrawn,
   longestDrawn,
   undrawnBytes,
-  undrawnField,
-  undrawnParts,
   undrawnRecords,
   weigh,
 } from './copies';

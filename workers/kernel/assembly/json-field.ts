@@ -33,14 +33,6 @@ export function seekField(pathAt: usize, endBytes: u32): void {
   delimiterBytes = endBytes;
 }
 
-export function soughtField(): usize {
-  return path;
-}
-
-export function soughtEndBytes(): u32 {
-  return delimiterBytes as u32;
-}
-
 /** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
 function findValue(start: usize, recordEnd: usize): usize {
   const end = recordEnd - delimiterBytes;
