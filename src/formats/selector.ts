@@ -12,16 +12,16 @@
 import { InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
-import { type Leaf, nameOfLeaf } from './parquet/leaf.js';
-import { whyNoNumber, whyNoText } from './parquet/leaf-value.js';
+import { nameOfLeaf } from './parquet/leaf.js';
+import { type SoughtLeaf, seekNumber, seekText } from './parquet/leaf-value.js';
 import type { TableSchema } from './parquet/schema.js';
 
 export interface NumberField {
   readonly name: string;
   /** In the form that the kernel takes. */
   readonly path: Uint8Array;
-  /** Of a table: the first leaves of its rows, of which the last one has the number. Absent: records are JSON. */
-  readonly leaves?: readonly Leaf[];
+  /** Of a table. Absent: records are JSON. */
+  readonly leaf?: SoughtLeaf;
 }
 
 /** The keys from the outermost object in; at least one. */
@@ -45,8 +45,7 @@ export type Selector = {
 /** A field of a table. */
 interface LeafSelector {
   readonly kind: 'leaf';
-  /** The first leaves of its rows, of which the last one has the value. */
-  readonly leaves: readonly Leaf[];
+  readonly leaf: SoughtLeaf;
 }
 
 interface ColumnSelector {
@@ -152,38 +151,31 @@ export function withLeaf<R extends Rule>(rule: R, table: TableSchema, path: stri
   const { text, ...selector } = rule.selector;
   if (selector.kind !== 'field')
     throw new UsageError(`${text} selects no value in the rows of ${path}; expected a column, as in .url or .meta.url`);
-  const upTo = leavesUpTo(text, selector.path, table, path, whyNoText);
-  return { ...rule, selector: { text, kind: 'leaf', leaves: upTo } };
+  const leaf = leafNamed(text, selector.path, table, path, seekText);
+  return { ...rule, selector: { text, kind: 'leaf', leaf } };
 }
 
 /** The same field as a column of a table. @param path of the file whose columns are named in messages. */
 export function withNumberLeaf(field: NumberField, table: TableSchema, path: string): NumberField {
   const { name } = field;
-  return { ...field, leaves: leavesUpTo(name, parseFieldPath(name, '`mix`: unit'), table, path, whyNoNumber) };
+  return { ...field, leaf: leafNamed(name, parseFieldPath(name, '`mix`: unit'), table, path, seekNumber) };
 }
 
-/** @param why what makes a leaf unfit. */
-function leavesUpTo(
-  text: string,
-  keys: FieldPath,
-  { leaves }: TableSchema,
-  path: string,
-  why: (leaf: Leaf) => string | undefined,
-): readonly Leaf[] {
+function leafNamed(text: string, keys: FieldPath, table: TableSchema, path: string, seek: typeof seekText): SoughtLeaf {
   const name = keys.join('.');
+  const { leaves } = table;
   const index = leaves.findIndex((leaf) => leaf.path.length === keys.length && nameOfLeaf(leaf) === name);
-  const leaf = leaves[index];
   const isGroup = leaves.some(({ path: names }) => keys.every((part, i) => names[i] === part));
-  if (leaf === undefined && isGroup)
+  if (index === -1 && isGroup)
     throw new InputError(
       'ERR_FIELD_MISSING',
       `${path}: column ${name} holds a list, a map or other columns; expected a column of single values`,
     );
-  if (leaf === undefined)
+  if (index === -1)
     throw new InputError('ERR_FIELD_MISSING', `${path}: ${text} names no column of its rows; expected the name of one`);
-  const problem = why(leaf);
-  if (problem !== undefined) throw new InputError('ERR_FIELD_MISSING', `${path}: ${problem}`);
-  return leaves.slice(0, index + 1);
+  const sought = seek(table, index);
+  if (typeof sought === 'string') throw new InputError('ERR_FIELD_MISSING', `${path}: ${sought}`);
+  return sought;
 }
 
 /** For messages: what a record without a value lacks, and what is expected. */

@@ -74,7 +74,7 @@ export async function countInputs(
 /** The field of a table is counted without its other columns: then a row has only this one. */
 async function withOneColumn(readable: CountableInputs, request: ShuffleRequest) {
   const { inputs, field } = readable;
-  const column = field?.leaves?.at(-1);
+  const column = field?.leaf?.leaves.at(-1);
   if (field === undefined || column === undefined) return { readable, request };
   const { spec, signal } = request;
   const read = { ...spec.read, columns: [nameOfLeaf(column)] };

@@ -10,8 +10,8 @@ import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
 import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { Leaf } from '../../src/formats/parquet/leaf.js';
-import { findLeafValue, isNumber, textOfValue } from '../../src/formats/parquet/leaf-value.js';
+
+import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/parquet/leaf-value.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
@@ -144,7 +144,7 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
     const ending = (framing && lineEndOf(framing)) ?? NOTHING;
     return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
   }
-  if (selector.kind === 'leaf') return finderOfLeaf(selector.leaves);
+  if (selector.kind === 'leaf') return finderOfLeaf(selector.leaf);
   if (selector.kind !== 'key') return undefined;
   const match = selector.expression === undefined ? undefined : matcherOf(selector.expression);
   return (memory, start, end) => {
@@ -155,13 +155,11 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
   };
 }
 
-function finderOfLeaf(leaves: readonly Leaf[]): Finder {
-  const leaf = leaves.at(-1);
-  if (leaf === undefined) throw new RangeError('rows have no leaf');
-  const isOfNumbers = isNumber(leaf);
+function finderOfLeaf({ leaves, kind }: SoughtLeaf): Finder {
+  const isNumber = kind !== 'text';
   return (memory, start) => {
     const value = findLeafValue(memory, start, leaves);
-    return value && { text: textOfValue(memory, value, leaf), encoding: 'latin1', isNumber: isOfNumbers };
+    return value && { text: textOfValue(memory, value, kind), encoding: 'latin1', isNumber };
   };
 }
 

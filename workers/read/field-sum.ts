@@ -1,8 +1,8 @@
 /**
  * Adds up a field of JSON records, or a column of rows, exactly: in parts of 10^-15, so the sum does not depend on the order.
  */
-import type { Leaf } from '../../src/formats/parquet/leaf.js';
-import { findLeafValue, textOfValue } from '../../src/formats/parquet/leaf-value.js';
+
+import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/parquet/leaf-value.js';
 import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
@@ -42,16 +42,19 @@ interface SumOfLeaf {
   readonly without: { readonly index: number; readonly value: string | undefined } | undefined;
 }
 
-/** The sum over the first rows of a boundary table. @param leaves the first of a row, of which the last one has the number. */
-export function sumOfLeaf({ bytes, view }: Kernel, leaves: readonly Leaf[], table: number, count: number): SumOfLeaf {
-  const leaf = leaves.at(-1);
-  if (leaf === undefined) throw new RangeError('rows have no leaf');
+/** The sum over the first rows of a boundary table. */
+export function sumOfLeaf(
+  { bytes, view }: Kernel,
+  { leaves, kind }: SoughtLeaf,
+  table: number,
+  count: number,
+): SumOfLeaf {
   const memory = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let sum = 0n;
   let without: SumOfLeaf['without'];
   for (let index = 0; index < count && without === undefined; index++) {
     const value = findLeafValue(memory, view.getUint32(table + 8 * index, true), leaves);
-    const text = value && textOfValue(memory, value, leaf);
+    const text = value && textOfValue(memory, value, kind);
     const number = Number(text);
     if (number >= 0 && number < END_OF_NUMBERS) sum += BigInt(number);
     else without = { index, value: text };

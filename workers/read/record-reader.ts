@@ -439,8 +439,8 @@ export class RecordReader implements FramingKernel {
     const { wasm } = kernel;
     if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count));
     const undrawn = wasm.keepUndrawn(table, count, base, BigInt(basePosition), inputKey) >>> 0;
-    if (field.leaves !== undefined) {
-      this.#undrawnSum += sumOfLeaf(kernel, field.leaves, table, undrawn).sum;
+    if (field.leaf !== undefined) {
+      this.#undrawnSum += sumOfLeaf(kernel, field.leaf, table, undrawn).sum;
       return;
     }
     const pathAt = wasm.fieldPlace() >>> 0;

@@ -5,7 +5,7 @@
 import { InputError } from '../../src/errors.js';
 import { isJson } from '../../src/formats/first-look.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { Leaf } from '../../src/formats/parquet/leaf.js';
+import type { SoughtLeaf } from '../../src/formats/parquet/leaf-value.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
 import { UncountedControl } from '../../src/job-control.js';
@@ -66,13 +66,13 @@ class RecordCounter extends ReadArena {
   /** Pass 1 refuses records that are too long. */
   take(count: number, base: number, basePosition: number, _inputKey: bigint, firstRow = 0): number {
     this.records += count;
-    if (this.#field?.leaves !== undefined) this.#addUpRows(this.#field.name, this.#field.leaves, count, firstRow);
+    if (this.#field?.leaf !== undefined) this.#addUpRows(this.#field.name, this.#field.leaf, count, firstRow);
     else if (this.#field !== undefined) this.#addUp(this.#field, count, basePosition - base);
     return 0;
   }
 
-  #addUpRows(name: string, leaves: readonly Leaf[], count: number, firstRow: number): void {
-    const { sum, without } = sumOfLeaf(this.kernel, leaves, this.table, count);
+  #addUpRows(name: string, leaf: SoughtLeaf, count: number, firstRow: number): void {
+    const { sum, without } = sumOfLeaf(this.kernel, leaf, this.table, count);
     this.sum += sum;
     if (without === undefined) return;
     const { index, value = 'no value' } = without;

@@ -84,6 +84,15 @@ export function annotationOf(elements: Uint8Array, node: SchemaNode): Annotation
   };
 }
 
+export function annotationOfLeaf({ elements }: TableSchema, leaf: number): Annotation {
+  const nodes = [readSchema(elements).root];
+  for (const node of nodes) {
+    if (node.leaf === leaf) return annotationOf(elements, node);
+    nodes.push(...node.children);
+  }
+  throw new RangeError(`there is no leaf ${leaf}`);
+}
+
 interface LogicalType {
   number: number;
   isLocal: boolean;

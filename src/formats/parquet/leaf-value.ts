@@ -1,5 +1,7 @@
 /** Finds the value of a leaf in a row, as leaf.ts lays it out: no other leaf is read, only passed over. */
+import { type Annotation, annotationOfLeaf } from './annotation.js';
 import { type Leaf, nameOfLeaf, valueBytesOf } from './leaf.js';
+import type { TableSchema } from './schema.js';
 
 const ALL_DEFINED = 2 ** 31;
 
@@ -47,29 +49,55 @@ function endOfLeaf(memory: Buffer, start: number, leaf: Leaf): number {
   return at;
 }
 
-/** As JSON lines would have it: the characters of a string, or a whole number in decimal. */
-export function textOfValue(memory: Buffer, { from, to }: LeafValue, { type }: Leaf): string {
-  if (type === 'INT32') return String(memory.readInt32LE(from));
-  if (type === 'INT64') return String(memory.readBigInt64LE(from));
-  return memory.toString('latin1', from, to);
+/** What JSON lines would have in place of the values of a leaf: strings, or whole numbers. */
+export type ValueKind = 'text' | 'signed' | 'unsigned';
+
+/** A leaf whose values are sought in rows. Plain data. */
+export interface SoughtLeaf {
+  /** The first leaves of a row; it is the last of them, and not repeated. */
+  readonly leaves: readonly Leaf[];
+  readonly kind: ValueKind;
 }
 
-export function isNumber({ type }: Leaf): boolean {
-  return type === 'INT32' || type === 'INT64';
+/** The characters of a string as Latin-1, or a whole number in decimal. */
+export function textOfValue(memory: Buffer, { from, to }: LeafValue, kind: ValueKind): string {
+  if (kind === 'text') return memory.toString('latin1', from, to);
+  const isLong = to - from === 8;
+  if (kind === 'signed') return String(isLong ? memory.readBigInt64LE(from) : memory.readInt32LE(from));
+  return String(isLong ? memory.readBigUInt64LE(from) : memory.readUInt32LE(from));
 }
 
-/** Why the values of a leaf tell no records apart; undefined: they do. */
-export function whyNoText(leaf: Leaf): string | undefined {
-  return whyUnfit(leaf, leaf.type === 'BYTE_ARRAY' || isNumber(leaf), 'strings or whole numbers');
+const TEXTS = ['STRING', 'ENUM', 'JSON'];
+
+/** @returns undefined: other values, as dates and decimal numbers are. */
+function valueKindOf({ type }: Leaf, annotation: Annotation): ValueKind | undefined {
+  const { kind, isUnsigned, logicalType, convertedType } = annotation;
+  const isPlain = logicalType === '' && convertedType === '';
+  if (type === 'BYTE_ARRAY') return isPlain || TEXTS.includes(kind ?? '') ? 'text' : undefined;
+  if (type !== 'INT32' && type !== 'INT64') return undefined;
+  if (!isPlain && kind !== 'INTEGER') return undefined;
+  return isUnsigned ? 'unsigned' : 'signed';
 }
 
-/** Why the values of a leaf cannot be added up; undefined: they can. */
-export function whyNoNumber(leaf: Leaf): string | undefined {
-  return whyUnfit(leaf, isNumber(leaf), 'whole numbers');
+/** @returns a problem if it has no values that tell records apart. */
+export function seekText(schema: TableSchema, index: number): SoughtLeaf | string {
+  return seek(schema, index, ['text', 'signed', 'unsigned'], 'strings or whole numbers');
 }
 
-function whyUnfit(leaf: Leaf, isExpected: boolean, expected: string): string | undefined {
+/** @returns a problem if it has no values that can be added up. */
+export function seekNumber(schema: TableSchema, index: number): SoughtLeaf | string {
+  return seek(schema, index, ['signed', 'unsigned'], 'whole numbers');
+}
+
+function seek(schema: TableSchema, index: number, kinds: readonly ValueKind[], expected: string): SoughtLeaf | string {
+  const leaves = schema.leaves.slice(0, index + 1);
+  const leaf = leaves[index];
+  if (leaf === undefined) throw new RangeError(`there is no leaf ${index}`);
   const name = nameOfLeaf(leaf);
   if (leaf.maxRepetition > 0) return `column ${name} may have several values in a row; expected one that has one`;
-  return isExpected ? undefined : `column ${name} has values of type ${leaf.type}; expected ${expected}`;
+  const annotation = annotationOfLeaf(schema, index);
+  const kind = valueKindOf(leaf, annotation);
+  if (kind !== undefined && kinds.includes(kind)) return { leaves, kind };
+  const type = annotation.kind === undefined ? leaf.type : `${leaf.type} (${annotation.kind})`;
+  return `column ${name} has values of type ${type}; expected ${expected}`;
 }
