@@ -2,6 +2,7 @@
  * What the content of a record decides: which records are equal, and which split a record is in. Of the two, at most one
  * asks for a value of the record.
  */
+import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { TableSchema } from '../formats/parquet/schema.js';
 import { type ValueRule, withColumnNumber, withLeaf } from '../formats/selector.js';
@@ -52,6 +53,13 @@ export function withLeaves<Spec extends RuledSpec>(spec: Spec, table: TableSchem
     keep: { ...spec.keep, unique: unique && { by: unique.by && withLeaf(unique.by, table, path) } },
     cut: { ...spec.cut, splitBy: splitBy && withLeaf(splitBy, table, path) },
   };
+}
+
+/** The same spec, for rows that have no columns. @param path of a file with such rows. */
+export function withoutValues<Spec extends RuledSpec>(spec: Spec, path: string): Spec {
+  const rule = valueRuleOf(spec);
+  if (rule === undefined) return spec;
+  throw new UsageError(`${path} holds HDF5 data, and ${rule.selector.text} selects no value of its rows; leave it out`);
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */

@@ -18,6 +18,7 @@ import {
   headerBytesOf,
   holdsRows,
   type Input,
+  type InputTable,
   isPlain,
   storedBytesIn,
   type TableInput,
@@ -53,7 +54,7 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
 export async function describeForSlices(
   inputs: readonly Input[],
   decodedBytes: readonly (number | undefined)[],
-  read: Pick<ReadSpec, 'framing' | 'table' | 'columns'>,
+  read: Pick<ReadSpec, 'framing' | 'table' | 'columns' | 'hdf5'>,
   sliceBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<PlannedInput[]> {
@@ -134,11 +135,12 @@ export async function walkMembers(
 
 async function plannedTable(
   input: TableInput,
-  { table: rows, columns }: Pick<ReadSpec, 'table' | 'columns'>,
+  { table: rows, columns, hdf5 }: Pick<ReadSpec, 'table' | 'columns' | 'hdf5'>,
   sliceBytes: number,
 ): Promise<PlannedInput> {
   const { path, table } = input;
   const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
+  if (hdf5 !== undefined) return plannedRows(whole, table, sliceBytes);
   if (rows === undefined || table.rowGroups < 2 || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
   const { measuredGroups, sourcesIn, withFooter } = await import('./tables.js');
   return withFooter(input, async (footer) => {
@@ -151,6 +153,18 @@ async function plannedTable(
     }
     return { ...whole, end: table.rows, cutPoints: points.before(table.rows) };
   });
+}
+
+/** Rows of one size, that may be cut where chunks begin. */
+function plannedRows(whole: PlannedInput, { rows, rowGroups, rowBytes, storedBytes }: InputTable, sliceBytes: number) {
+  if (rowGroups < 2 || !isWorthCutting(rowBytes, sliceBytes)) return whole;
+  const groupRows = Math.ceil(rows / rowGroups);
+  const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
+  for (let start = groupRows; start < rows; start += groupRows) {
+    const decodedStart = start * (rowBytes / rows);
+    points.add({ start, storedStart: Math.floor((start / rows) * storedBytes), decodedStart }, decodedStart);
+  }
+  return { ...whole, end: rows, cutPoints: points.before(rows) };
 }
 
 /** Keeps some of the points, which come in order and may be millions. */

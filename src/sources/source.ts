@@ -20,7 +20,7 @@ export type Input =
       readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
-      /** The rows of a table, `UNREAD_TABLE` until the footers are read. Absent: it holds records, one after the other. */
+      /** The rows of a table, `unreadTable` until the footers are read. Absent: it holds records, one after the other. */
       readonly table?: InputTable | undefined;
     }
   | {
@@ -37,8 +37,12 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
+export type RowFormat = 'Parquet' | 'HDF5';
+
 export interface InputTable {
+  readonly format: RowFormat;
   readonly rows: number;
+  /** Pieces that it may be cut into: of HDF5, rows of the same chunks. */
   readonly rowGroups: number;
   /** What its rows take, about. */
   readonly rowBytes: number;
@@ -48,7 +52,9 @@ export interface InputTable {
   readonly pageBytes: number;
 }
 
-export const UNREAD_TABLE: InputTable = { rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0, pageBytes: 0 };
+export function unreadTable(format: RowFormat): InputTable {
+  return { format, rows: 0, rowGroups: 0, rowBytes: 0, storedBytes: 0, pageBytes: 0 };
+}
 
 export type TableInput = FileInput & { readonly table: InputTable };
 

@@ -164,5 +164,5 @@ async function measure(
     pageBytes = Math.max(pageBytes, group.pageBytes);
   }
   const { rows: rowCount, rowGroupCount: rowGroups } = footer;
-  return { table: { rows: rowCount, rowGroups, rowBytes, storedBytes, pageBytes }, codec };
+  return { table: { format: 'Parquet', rows: rowCount, rowGroups, rowBytes, storedBytes, pageBytes }, codec };
 }

@@ -1,0 +1,157 @@
+/** Which datasets give rows, and how their rows are written. */
+import { UsageError } from '../../errors.js';
+import { blockRowsOf, type Dataset, readDataset, rowBytesOf, rowShapeOf } from './dataset.js';
+import { requireKnownFilters } from './filters.js';
+import type { FoundObject } from './groups.js';
+import { type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
+import type { RowsDataset } from './rows-spec.js';
+
+export interface ChosenRows {
+  readonly datasets: readonly RowsDataset[];
+  readonly rows: number;
+  /** Paths of datasets with as many rows that were not asked for. */
+  readonly leftOut: readonly string[];
+  /** Paths of the datasets that have no rows. */
+  readonly copied: readonly string[];
+  /** Of datasets whose chunks get another length, so that those of all datasets can end together. */
+  readonly changed: readonly string[];
+}
+
+/** @param names undefined: all datasets with the most rows. */
+export function chooseRows(
+  file: Hdf5Bytes,
+  objects: readonly FoundObject[],
+  names: readonly string[] | undefined,
+): ChosenRows {
+  const all = objects.filter(({ kind }) => kind === 'dataset').map((object) => readDataset(file, object));
+  const rowsIn = ({ shape }: Dataset) => shape.lengths[0];
+  const most = all.reduce((rows, dataset) => Math.max(rows, rowsIn(dataset) ?? 0), 0);
+  const named = names?.map((name) => datasetNamed(all, name));
+  const rows = named?.[0] === undefined ? most : (rowsIn(named[0]) ?? 0);
+  const chosen = (named ?? all.filter((dataset) => rowsIn(dataset) === rows)).toSorted((a, b) =>
+    a.path < b.path ? -1 : 1,
+  );
+  const [first] = chosen;
+  if (first === undefined) throw new Hdf5Problem('it has no dataset with rows', false);
+  for (const dataset of chosen) {
+    if (rowsIn(dataset) !== rows)
+      throw new Hdf5Problem(
+        `${dataset.path} has ${rowsIn(dataset) ?? 'no'} rows, and ${first.path} has ${rows}; name datasets of one length`,
+        false,
+      );
+    requireRows(dataset);
+  }
+  const isChosen = new Set(chosen.map(({ path }) => path));
+  const others = all.filter(({ path }) => !isChosen.has(path));
+  const hasRows = (dataset: Dataset) => rows > 0 && rowsIn(dataset) === rows;
+  const lengths = chunkRowsOf(chosen, rows);
+  return {
+    rows,
+    datasets: chosen.map((dataset, i) => rowsDataset(dataset, lengths[i] ?? 1)),
+    leftOut: others.filter(hasRows).map(({ path }) => path),
+    copied: others.filter((dataset) => !hasRows(dataset)).map(({ path }) => path),
+    changed: chosen
+      .filter(({ layout }, i) => layout.kind === 'chunks' && layout.lengths[0] !== lengths[i])
+      .map(({ path }) => path),
+  };
+}
+
+export function pathOf(name: string): string {
+  return `/${name.split('/').filter(Boolean).join('/')}`;
+}
+
+function datasetNamed(all: readonly Dataset[], name: string): Dataset {
+  const found = all.find(({ path }) => path === pathOf(name));
+  if (found !== undefined) return found;
+  const some = all.slice(0, 8).map(({ path }) => path);
+  throw new UsageError(
+    `\`hdf5\` names ${pathOf(name)}, and the first input has no such dataset; it has ${some.join(', ') || 'none'}${all.length > some.length ? ', and others' : ''}`,
+  );
+}
+
+const MOST_ROW_BYTES = 2 ** 30;
+
+export function requireRows(dataset: Dataset): void {
+  const { path, type, shape, filters } = dataset;
+  const other = 'name the other datasets with `hdf5`, or convert it';
+  if (shape.isNull || shape.lengths.length === 0) throw new Hdf5Problem(`${path} has no rows; ${other}`, false);
+  if (type.pointers.length > 0)
+    throw new Hdf5Problem(
+      `${path} has ${type.pointers.some(({ to }) => typeof to === 'object') ? 'values of variable length' : 'references'}, which do not move with a row; ${other}`,
+      false,
+    );
+  const rowBytes = rowBytesOf(dataset);
+  if (rowBytes < 1 || rowBytes > MOST_ROW_BYTES)
+    throw new Hdf5Problem(`a row of ${path} has ${rowBytes} bytes, expected 1 to ${MOST_ROW_BYTES}; ${other}`, false);
+  requireKnownFilters(filters);
+}
+
+function rowsDataset(dataset: Dataset, chunkRows: number): RowsDataset {
+  const { path, type, layout, filters, shape } = dataset;
+  const [rows = 0] = shape.lengths;
+  const [most = null, ...mostOfRow] = shape.mostLengths;
+  const rowShape = rowShapeOf(dataset);
+  const inRow = layout.kind === 'chunks' ? layout.lengths.slice(1) : rowShape;
+  return {
+    path,
+    elementBytes: type.byteLength,
+    type: type.text,
+    rowShape,
+    rowBytes: rowBytesOf(dataset),
+    chunkLengths: [chunkRows, ...inRow],
+    filters,
+    mostLengths: [most === rows ? 0 : most, ...mostOfRow],
+  };
+}
+
+/** Rows of a unit, with their bytes, are at most so many; and about so many if chunks are small. */
+const MOST_UNIT_BYTES = 2 ** 28;
+const USUAL_UNIT_BYTES = 2 ** 23;
+const USUAL_CHUNK_BYTES = 2 ** 20;
+
+/** Those of the input, if they have a common multiple of a good size; else, and of rows without chunks, multiples of others. */
+function chunkRowsOf(chosen: readonly Dataset[], rowCount: number): readonly number[] {
+  const rowBytes = chosen.reduce((sum, dataset) => sum + rowBytesOf(dataset), 0);
+  const isChunked = ({ layout }: Dataset) => layout.kind === 'chunks';
+  const [widest] = chosen.toSorted(
+    (a, b) => Number(isChunked(b)) - Number(isChunked(a)) || rowBytesOf(b) - rowBytesOf(a),
+  );
+  const main =
+    widest === undefined
+      ? 1
+      : Math.min(blockRowsOf(widest), isChunked(widest) ? Number.POSITIVE_INFINITY : Math.max(1, rowCount));
+  const common = chosen.filter(isChunked).map(blockRowsOf).reduce(commonMultiple, 1);
+  const isFitting = common * rowBytes <= MOST_UNIT_BYTES;
+  return chosen.map((dataset) => {
+    if (dataset === widest) return main;
+    if (isFitting && isChunked(dataset)) return blockRowsOf(dataset);
+    // A small file does not get a chunk that is mostly empty.
+    const isGood = (rows: number) =>
+      rows <= rowCount && rows * rowBytes <= USUAL_UNIT_BYTES && rows * rowBytesOf(dataset) <= USUAL_CHUNK_BYTES;
+    let rows = main;
+    while (isGood(2 * rows)) rows *= 2;
+    return rows;
+  });
+}
+
+function commonMultiple(a: number, b: number): number {
+  let [one, other] = [a, b];
+  while (other > 0) [one, other] = [other, one % other];
+  return (a / one) * b;
+}
+
+/** Whole chunks of all datasets, and some of them if they are small. */
+export function unitRowsOf(datasets: readonly RowsDataset[]): number {
+  const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
+  const common = datasets.map(({ chunkLengths }) => chunkLengths[0] ?? 1).reduce(commonMultiple, 1);
+  return common * Math.max(1, Math.floor(USUAL_UNIT_BYTES / (common * rowBytes)));
+}
+
+/** @returns how the dataset of another input differs; undefined: it has the same rows. */
+export function differenceOf(expected: RowsDataset, dataset: Dataset | undefined): string | undefined {
+  if (dataset === undefined) return `has no dataset ${expected.path}`;
+  const shape = rowShapeOf(dataset);
+  if (dataset.type.text !== expected.type) return `has another type of elements in ${expected.path}`;
+  if (shape.join() === expected.rowShape.join()) return undefined;
+  return `has rows of shape (${shape}) in ${expected.path}, expected (${expected.rowShape})`;
+}
