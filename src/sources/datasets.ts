@@ -59,8 +59,8 @@ function openFirst(
   onWarning: (line: string) => void,
 ): Omit<OpenedDatasets, 'inputs'> {
   const objects = contentOf(file);
-  const { datasets, leftOut, copied, changed } = chooseRows(file, objects, names);
-  const template = makeTemplate({ file, objects, rows: datasets.map((each) => each.path), leftOut: new Set(leftOut) });
+  const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, names);
+  const template = makeTemplate({ file, objects, rows: addresses, leftOut: new Set(leftOut) });
   const told = [
     [copied, 'copied from the first input'],
     [leftOut, 'left out: they have rows that `hdf5` does not name'],

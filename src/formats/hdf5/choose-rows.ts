@@ -2,13 +2,14 @@
 import { UsageError } from '../../errors.js';
 import { blockRowsOf, type Dataset, readDataset, rowBytesOf, rowShapeOf } from './dataset.js';
 import { requireKnownFilters } from './filters.js';
-import type { FoundObject } from './groups.js';
+import { type FoundObject, objectAt } from './groups.js';
 import { type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import type { RowsDataset } from './rows-spec.js';
 
 export interface ChosenRows {
   readonly datasets: readonly RowsDataset[];
-  readonly rows: number;
+  /** Where these datasets lie in the first input. */
+  readonly addresses: readonly number[];
   /** Paths of datasets with as many rows that were not asked for. */
   readonly leftOut: readonly string[];
   /** Paths of the datasets that have no rows. */
@@ -23,10 +24,17 @@ export function chooseRows(
   objects: readonly FoundObject[],
   names: readonly string[] | undefined,
 ): ChosenRows {
-  const all = objects.filter(({ kind }) => kind === 'dataset').map((object) => readDataset(file, object));
+  const all = objects
+    .filter(({ kind }) => kind === 'dataset')
+    .map((object) => ({ ...readDataset(file, object), object }));
   const rowsIn = ({ shape }: Dataset) => shape.lengths[0];
   const most = all.reduce((rows, dataset) => Math.max(rows, rowsIn(dataset) ?? 0), 0);
-  const named = names?.map((name) => datasetNamed(all, name));
+  const named = names?.map((name) => {
+    const found = objectAt(file, objects[0]?.address ?? 0, name);
+    const dataset = all.find(({ object }) => object.address === found?.address);
+    if (dataset === undefined) throw noDataset(name, all);
+    return { ...dataset, path: pathOf(name) };
+  });
   const rows = named?.[0] === undefined ? most : (rowsIn(named[0]) ?? 0);
   const chosen = (named ?? all.filter((dataset) => rowsIn(dataset) === rows)).toSorted((a, b) =>
     a.path < b.path ? -1 : 1,
@@ -41,12 +49,13 @@ export function chooseRows(
       );
     requireRows(dataset);
   }
-  const isChosen = new Set(chosen.map(({ path }) => path));
-  const others = all.filter(({ path }) => !isChosen.has(path));
+  const addresses = chosen.map(({ object }) => object.address);
+  if (new Set(addresses).size < addresses.length) throw new UsageError('`hdf5` names a dataset twice; name it once');
+  const others = all.filter(({ object }) => !addresses.includes(object.address));
   const hasRows = (dataset: Dataset) => rows > 0 && rowsIn(dataset) === rows;
   const lengths = chunkRowsOf(chosen, rows);
   return {
-    rows,
+    addresses,
     datasets: chosen.map((dataset, i) => rowsDataset(dataset, lengths[i] ?? 1)),
     leftOut: others.filter(hasRows).map(({ path }) => path),
     copied: others.filter((dataset) => !hasRows(dataset)).map(({ path }) => path),
@@ -56,16 +65,15 @@ export function chooseRows(
   };
 }
 
-export function pathOf(name: string): string {
+function pathOf(name: string): string {
   return `/${name.split('/').filter(Boolean).join('/')}`;
 }
 
-function datasetNamed(all: readonly Dataset[], name: string): Dataset {
-  const found = all.find(({ path }) => path === pathOf(name));
-  if (found !== undefined) return found;
+function noDataset(name: string, all: readonly Dataset[]): UsageError {
   const some = all.slice(0, 8).map(({ path }) => path);
-  throw new UsageError(
-    `\`hdf5\` names ${pathOf(name)}, and the first input has no such dataset; it has ${some.join(', ') || 'none'}${all.length > some.length ? ', and others' : ''}`,
+  const others = all.length > some.length ? ', and others' : '';
+  return new UsageError(
+    `\`hdf5\` names ${pathOf(name)}, and the first input has no such dataset; it has ${some.join(', ') || 'none'}${others}`,
   );
 }
 

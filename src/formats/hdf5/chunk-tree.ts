@@ -36,8 +36,10 @@ export class ChunkTree {
     this.#keyBytes = 8 + 8 * (chunks.lengths.length + 1);
     this.#nodeBytes = HEAD_BYTES + MOST_ENTRIES * (this.#keyBytes + 8) + this.#keyBytes;
     const counts: number[] = [];
-    for (let count = chunks.count; count > 1 || counts.length === 0; )
-      counts.push((count = Math.ceil(count / MOST_ENTRIES)));
+    for (let count = chunks.count; count > 1 || counts.length === 0; ) {
+      count = Math.ceil(count / MOST_ENTRIES);
+      counts.push(count);
+    }
     this.#counts = counts;
     this.byteLength = this.#nodeBytes * counts.reduce((sum, count) => sum + count, 0);
   }

@@ -80,8 +80,8 @@ const CONSTANT = 1;
 interface TemplateRequest {
   readonly file: Hdf5Bytes;
   readonly objects: readonly FoundObject[];
-  /** The paths of the datasets that get rows, in their order. */
-  readonly rows: readonly string[];
+  /** The addresses of the datasets that get rows, in their order. */
+  readonly rows: readonly number[];
   /** The paths of datasets that the output does not have. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -112,9 +112,9 @@ class TemplateMaker {
   }
 
   #objectOf(object: FoundObject): TemplateObject {
-    const { header, kind, path } = object;
+    const { header, kind, path, address } = object;
     const flags = header.flags & ORDER_FLAGS;
-    const found = this.#request.rows.indexOf(path);
+    const found = this.#request.rows.indexOf(address);
     const rows = found < 0 ? undefined : found;
     const dataset = kind === 'dataset' && rows === undefined ? readDataset(this.#file, object) : undefined;
     const messages = [
