@@ -5,6 +5,7 @@ import { copyBox, copyBytes, placesIn } from '../../src/formats/hdf5/chunk-box.j
 import { encodeChunk } from '../../src/formats/hdf5/filters.js';
 import { gridOf, type Hdf5Rows, type RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
 import { encodeUnit } from '../../src/formats/hdf5/stored-units.js';
+import { freeBytes } from '../../src/machine/free-bytes.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
 import { type FinishedPage, FinishedPages, type SpillPlace } from '../columns/finished-pages.js';
 import type { ShuffleSettings } from '../settings.js';
@@ -139,7 +140,10 @@ class WrittenColumn {
         chunk = Buffer.alloc(chunkBytes);
         copyBox({ chunkLengths, lengths, place: [0, ...inRow], elementBytes }, chunk, this.#block, true);
       }
-      this.#finished.push(chunks.add(NOTHING, encodeChunk(chunk, filters)));
+      const stored = encodeChunk(chunk, filters);
+      this.#finished.push(chunks.add(NOTHING, stored));
+      if (stored.buffer !== chunk.buffer) freeBytes(stored);
+      if (!isWhole) freeBytes(chunk);
     }
   }
 }

@@ -30,7 +30,9 @@ export async function withDatasets<T>(
     const file = new Hdf5Bytes((position, byteLength) => {
       control.throwIfAborted();
       const bytes = Buffer.allocUnsafeSlow(byteLength);
-      return bytes.subarray(0, input.readAt(bytes, 0, byteLength, position));
+      const count = input.readAt(bytes, 0, byteLength, position);
+      control.count('scatteredBytes', count);
+      return bytes.subarray(0, count);
     }, part.version.byteLength);
     const datasets = inInput(part.path, () => datasetsIn(file, rows.datasets, part.path, 'the first input'));
     const spareBytes = readerBytes(datasets);
@@ -92,7 +94,6 @@ function sourceOf(
         }
       }
       control.count('decodedBytes', count);
-      control.count('scatteredBytes', count);
       return count;
     },
     finish: () => input.requireUnchanged(),

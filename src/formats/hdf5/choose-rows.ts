@@ -128,11 +128,17 @@ function chunkRowsOf(chosen: readonly Dataset[], rowCount: number): readonly num
     widest === undefined
       ? 1
       : Math.min(blockRowsOf(widest), isChunked(widest) ? Number.POSITIVE_INFINITY : Math.max(1, rowCount));
-  const common = chosen.filter(isChunked).map(blockRowsOf).reduce(commonMultiple, 1);
-  const isFitting = common * rowBytes <= MOST_UNIT_BYTES;
+  const kept = new Set<Dataset>();
+  let common = 1;
+  for (const dataset of chosen.filter(isChunked).toSorted((a, b) => rowBytesOf(b) - rowBytesOf(a))) {
+    const multiple = commonMultiple(common, blockRowsOf(dataset));
+    if (dataset !== widest && multiple * rowBytes > MOST_UNIT_BYTES) continue;
+    common = multiple;
+    kept.add(dataset);
+  }
   return chosen.map((dataset) => {
+    if (kept.has(dataset)) return blockRowsOf(dataset);
     if (dataset === widest) return main;
-    if (isFitting && isChunked(dataset)) return blockRowsOf(dataset);
     // A small file does not get a chunk that is mostly empty.
     const isGood = (rows: number) =>
       rows <= rowCount && rows * rowBytes <= USUAL_UNIT_BYTES && rows * rowBytesOf(dataset) <= USUAL_CHUNK_BYTES;

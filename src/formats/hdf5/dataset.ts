@@ -1,4 +1,5 @@
 /** A dataset, and its rows: what belongs to one index of its first dimension. Rows are read a block at a time. */
+import { freeBytes } from '../../machine/free-bytes.js';
 import { type Box, copyBox, placesIn } from './chunk-box.js';
 import { type ChunkIndex, chunkBytesOf, openChunkIndex } from './chunk-index.js';
 import { type Datatype, readDatatype } from './datatype.js';
@@ -84,7 +85,11 @@ export class RowBlocks {
     if (layout.kind === 'chunks') this.#readChunks(layout, block, rows, bytes);
     else if (layout.kind === 'compact') bytes.set(new Cursor(layout.bytes).skip(start).take(bytes.byteLength));
     else if (layout.address === undefined) this.#fill(bytes);
-    else bytes.set(this.#file.bytes(layout.address + start, bytes.byteLength));
+    else {
+      const read = this.#file.bytes(layout.address + start, bytes.byteLength);
+      bytes.set(read);
+      freeBytes(read);
+    }
   }
 
   #readChunks(layout: Layout & { kind: 'chunks' }, block: number, rows: number, bytes: Uint8Array): void {
@@ -107,8 +112,10 @@ export class RowBlocks {
         const mask = layout.plainEdges && isEdge ? -1 : stored.mask;
         const read = this.#file.bytes(stored.address, stored.byteLength);
         chunk = inChunk(path, place, stored.address, () => decodeChunk(read, filters, mask, chunkBytes));
+        if (chunk.buffer !== read.buffer) freeBytes(read);
       }
       copyBox(box, chunk, bytes, false);
+      freeBytes(chunk);
     }
   }
 

@@ -1,5 +1,6 @@
 /** The filters that chunks go through: what HDF5 itself has for every type, by zlib. */
 import { deflateSync, inflateSync } from 'node:zlib';
+import { freeBytes } from '../../machine/free-bytes.js';
 import { fletcher32 } from './checksums.js';
 import { Hdf5Problem } from './hdf5-bytes.js';
 import type { Filter } from './messages.js';
@@ -10,6 +11,8 @@ const FLETCHER32 = 3;
 const KNOWN: ReadonlySet<number> = new Set([DEFLATE, SHUFFLE, FLETCHER32]);
 const NAMES: Readonly<Record<number, string>> = { 4: 'szip', 5: 'nbit', 6: 'scaleoffset' };
 const CHECKSUM_BYTES = 4;
+/** zlib needs so much, and with some room left it knows that it is done. */
+const LEAST_ROOM_BYTES = 64;
 
 export function requireKnownFilters(filters: readonly Filter[]): void {
   const unknown = filters.find(({ id }) => !KNOWN.has(id));
@@ -22,6 +25,7 @@ export function requireKnownFilters(filters: readonly Filter[]): void {
 }
 
 /**
+ * @param stored is left as it is.
  * @param mask of the filters that the chunk did not go through.
  * @param byteLength of the chunk without filters.
  */
@@ -35,17 +39,24 @@ export function decodeChunk(
   for (let i = filters.length - 1; i >= 0; i--) {
     const filter = filters[i];
     if (filter === undefined || (mask & (1 << i)) !== 0) continue;
+    const before = bytes;
     if (filter.id === DEFLATE) bytes = inflated(bytes, byteLength + CHECKSUM_BYTES);
     else if (filter.id === SHUFFLE) bytes = reordered(bytes, filter.values[0] ?? 1, false);
     else bytes = withoutChecksum(bytes);
+    freeOld(before, bytes, stored);
   }
   if (bytes.byteLength === byteLength) return bytes;
   throw new Hdf5Problem(`decodes to ${bytes.byteLength} bytes, expected ${byteLength}`);
 }
 
+/** Frees what a filter was given, unless it gave the same memory on or the caller needs it. */
+function freeOld(before: Uint8Array, after: Uint8Array, kept: Uint8Array): void {
+  if (before.buffer !== after.buffer && before.buffer !== kept.buffer) freeBytes(before);
+}
+
 function inflated(bytes: Uint8Array, most: number): Uint8Array {
   try {
-    return inflateSync(bytes, { maxOutputLength: most });
+    return inflateSync(bytes, { maxOutputLength: most, chunkSize: most + LEAST_ROOM_BYTES });
   } catch (error) {
     throw new Hdf5Problem(
       `is no zlib data of at most ${most} bytes (${error instanceof Error ? error.message : error})`,
@@ -63,16 +74,21 @@ function withoutChecksum(bytes: Uint8Array): Uint8Array {
   throw new Hdf5Problem('does not have its fletcher32 checksum');
 }
 
+/** @param chunk is left as it is. */
 export function encodeChunk(chunk: Uint8Array, filters: readonly Filter[]): Uint8Array {
   let bytes = chunk;
   for (const { id, values } of filters) {
-    if (id === DEFLATE) bytes = deflateSync(bytes, { level: values[0] ?? 6 });
-    else if (id === SHUFFLE) bytes = reordered(bytes, values[0] ?? 1, true);
+    const before = bytes;
+    if (id === DEFLATE) {
+      const chunkSize = bytes.byteLength + LEAST_ROOM_BYTES;
+      bytes = deflateSync(bytes, { level: values[0] ?? 6, chunkSize });
+    } else if (id === SHUFFLE) bytes = reordered(bytes, values[0] ?? 1, true);
     else {
       const sum = Buffer.alloc(CHECKSUM_BYTES);
       sum.writeUInt32LE(fletcher32(bytes));
       bytes = Buffer.concat([bytes, sum]);
     }
+    freeOld(before, bytes, chunk);
   }
   return bytes;
 }

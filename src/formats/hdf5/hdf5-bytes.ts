@@ -92,7 +92,7 @@ export class Cursor {
   }
 }
 
-/** @returns fewer bytes only at the end of the file. */
+/** @returns bytes of their own; fewer only at the end of the file. */
 export type ReadBytes = (position: number, byteLength: number) => Uint8Array;
 
 /** A file as its structures see it. */
