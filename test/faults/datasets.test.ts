@@ -28,7 +28,10 @@ it.each([
   ['output-sync', 2],
 ] as const)('a job that is killed at %s ends with the bytes of a whole one', async (at, nth) => {
   const run = (sabotage?: object) =>
-    job.run(['-T', directory.temp, '--resume', '--shards', '4'], { sizes: SIZES, ...(sabotage && { sabotage }) } as never);
+    job.run(['-T', directory.temp, '--resume', '--shards', '4'], {
+      sizes: SIZES,
+      ...(sabotage && { sabotage }),
+    } as never);
   expect(await run({ act: 'signal', signal: 'SIGKILL', at, nth })).toMatchObject({ signal: 'SIGKILL' });
   expect(await run()).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
   await job.expectWhole({ shards: { by: 'count', shardCount: 4 } });

@@ -74,6 +74,8 @@ const MOST_MESSAGE_BYTES = 65_535;
 const ORDER_FLAGS = 0x0c;
 /** What a dataset with other rows has anew. */
 const OF_OLD_ROWS: ReadonlySet<number> = new Set([MESSAGE.DATASPACE, MESSAGE.TIME]);
+/** What an object without such a message would say of its links or attributes: nothing. */
+const NO_INFO = Buffer.of(0, 0);
 /** Of a message: libraries may keep it for good. */
 const CONSTANT = 1;
 
@@ -117,10 +119,16 @@ class TemplateMaker {
     const found = this.#request.rows.indexOf(address);
     const rows = found < 0 ? undefined : found;
     const dataset = kind === 'dataset' && rows === undefined ? readDataset(this.#file, object) : undefined;
+    const attributes = attributesOf(this.#file, header).map((message) => this.#attribute(message, path));
+    // Libraries count attributes only where this message is.
+    const isCounted = header.messages.some(({ type }) => type === MESSAGE.ATTRIBUTE_INFO) || attributes.length === 0;
     const messages = [
       ...header.messages.flatMap((message) => this.#keptMessage(message, object, rows !== undefined)),
+      ...(isCounted
+        ? []
+        : [{ type: MESSAGE.ATTRIBUTE_INFO, flags: 0, order: 0, body: piece(withoutAddresses(NO_INFO, 2)) }]),
       ...(kind === 'group' ? this.#linkMessages(object) : []),
-      ...attributesOf(this.#file, header).map((message) => this.#attribute(message, path)),
+      ...attributes,
     ];
     const large = messages.find(({ body }) => Buffer.byteLength(body.bytes, 'base64') > MOST_MESSAGE_BYTES);
     if (large !== undefined)
@@ -140,7 +148,7 @@ class TemplateMaker {
   }
 
   #linkMessages({ header }: FoundObject): TemplateMessage[] {
-    const info = header.messages.find(({ type }) => type === MESSAGE.LINK_INFO)?.body ?? Buffer.of(0, 0);
+    const info = header.messages.find(({ type }) => type === MESSAGE.LINK_INFO)?.body ?? NO_INFO;
     const messages: TemplateMessage[] = [
       { type: MESSAGE.LINK_INFO, flags: 0, order: 0, body: piece(withoutAddresses(info, 8)) },
     ];

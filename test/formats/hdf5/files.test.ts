@@ -16,7 +16,11 @@ function values(factor: number, perRow: number): number[] {
   return Array.from({ length: ROWS * perRow }, (_, i) => (i * factor) % 251);
 }
 
-function encoded(numbers: readonly number[], byteLength: number, write: (bytes: Buffer, value: number) => void): Buffer {
+function encoded(
+  numbers: readonly number[],
+  byteLength: number,
+  write: (bytes: Buffer, value: number) => void,
+): Buffer {
   return Buffer.concat(
     numbers.map((value) => {
       const bytes = Buffer.alloc(byteLength);
