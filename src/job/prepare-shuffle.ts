@@ -28,7 +28,7 @@ import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
-import { requireFileForRows, requireTableOutput, withTable } from './table-options.js';
+import { requireTableOutput, withTable } from './table-options.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
@@ -178,6 +178,15 @@ function refuseFieldOfRows({ keep }: ShuffleSpec, inputs: readonly Input[]): voi
   if (table === undefined || keep.mix.shares?.field === undefined) return;
   throw new UsageError(
     `${table.path} holds ${table.table.format} data, and the field of a \`mix\` is one of JSON records; give shares of rows`,
+  );
+}
+
+/** The beginning of an HDF5 file says where its end is. */
+function requireFileForRows({ kind, output }: JobSite, inputs: readonly Input[]): void {
+  const input = inputs.find(holdsRows);
+  if (kind === 'files' || input?.table.format !== 'HDF5') return;
+  throw new UsageError(
+    `${input.path} holds HDF5 data, which cannot be written to ${outputName(output.path)}; name a file with \`output\``,
   );
 }
 

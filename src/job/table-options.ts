@@ -6,11 +6,9 @@ import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js
 import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
 import type { ParquetCompression } from '../options/values.js';
-import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { OpenedRows } from '../sources/rows.js';
 import { holdsRows, type Input } from '../sources/source.js';
 import type { ShuffleSpec, WriteSpec } from '../spec.js';
-import type { JobSite } from './site.js';
 
 const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], WrittenCodec>> = {
   snappy: 'SNAPPY',
@@ -73,13 +71,4 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
 export function withTable(write: WriteSpec, { table, output: hdf5 }: Partial<OpenedRows> = {}): WriteSpec {
   if (hdf5 !== undefined) return { ...write, hdf5 };
   return table === undefined ? write : { ...write, table: completeTable(write.tableChoice, table.codec) };
-}
-
-/** The beginning of an HDF5 file says where its end is. */
-export function requireFileForRows({ kind, output }: JobSite, inputs: readonly Input[]): void {
-  const input = inputs.find(holdsRows);
-  if (kind === 'files' || input?.table.format !== 'HDF5') return;
-  throw new UsageError(
-    `${input.path} holds HDF5 data, which cannot be written to ${output.path === STANDARD_OUTPUT ? 'standard output' : output.path}; name a file with \`output\``,
-  );
 }

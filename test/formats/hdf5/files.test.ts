@@ -7,6 +7,7 @@ import { attributesOf, linksOf } from '#src/formats/hdf5/groups.js';
 import { Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
 import { readAttribute } from '#src/formats/hdf5/messages.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
+import { atScale } from '../../fixtures/scale.js';
 
 const ROWS = 41;
 const NAMES = ['old', 'latest'] as const;
@@ -109,7 +110,7 @@ describe.each(NAMES)('a file of h5py, %s', (name) => {
         if (!isCut) damaged[at] = value;
         read(damaged);
       }),
-      { numRuns: 40 },
+      { numRuns: atScale(12, 100, 1000) },
     );
   });
 });
