@@ -2,7 +2,14 @@
 
 import { InputError } from '../errors.js';
 import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
-import { blockRowsOf, contentOf, type Dataset, readDataset, rowBytesOf } from '../formats/hdf5/dataset.js';
+import {
+  blockRowsOf,
+  contentOf,
+  type Dataset,
+  readDataset,
+  readerBytesOf,
+  rowBytesOf,
+} from '../formats/hdf5/dataset.js';
 import { objectAt } from '../formats/hdf5/groups.js';
 import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
 import { inInput } from '../formats/hdf5/input-error.js';
@@ -131,7 +138,6 @@ function sliceRowsOf(datasets: readonly Dataset[]): number {
   return widest === undefined ? 1 : blockRowsOf(widest);
 }
 
-/** A block of each dataset, and a chunk of it as it is stored and decoded. */
 export function readerBytes(datasets: readonly Dataset[]): number {
-  return datasets.reduce((sum, dataset) => sum + 3 * rowBytesOf(dataset) * blockRowsOf(dataset), 0);
+  return datasets.reduce((sum, dataset) => sum + readerBytesOf(dataset), 0);
 }

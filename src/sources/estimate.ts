@@ -51,19 +51,21 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const plainBytes = sum(plain.map(({ version }) => version.byteLength));
   const lists = inputs.filter((input) => input.kind === 'list');
   const tableBytes = sum(tables.map(({ table }) => table.rowBytes));
+  // Values that repeat in a table of Parquet are stored once.
+  const uncertain = tables.filter(({ table }) => table.format === 'Parquet');
+  const uncertainBytes = sum(uncertain.map(({ table }) => table.rowBytes));
   const listBytes = sum(lists.map(({ list }) => list.bytes.byteLength));
   return {
     recordBytes,
     leastBytes: recordBytes - compressedBytes + least,
-    // Values that repeat in a table are stored once.
-    mostBytes: recordBytes - compressedBytes + most + tableBytes,
+    mostBytes: recordBytes - compressedBytes + most + uncertainBytes,
     meanRecordBytes: meanOfAll(
       [plainBytes, meanOf(plainSamples)],
       [compressedBytes, meanOf(heads)],
       [listBytes, listBytes / sum(lists.map(({ list }) => list.ends.length))],
       [tableBytes, tableBytes / sum(tables.map(({ table }) => table.rows))],
     ),
-    exact: compressed.length === 0 && tables.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
+    exact: compressed.length === 0 && uncertain.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
     decodedBytes,
   };
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { formatNpyHeader } from '#src/formats/headers/npy-header.js';
-import { type ShuffleOptions, shuffle, verifyPermutation } from '#src/index.js';
+import { type ShuffleOptions, shuffle, shuffleTogether, verifyPermutation } from '#src/index.js';
 import { appendToStore } from '#src/job/append.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { bytesMadeByH5py, datasetAt, objectsOf, recordsIn, rowsIn, writeNumbers } from '../fixtures/hdf5-files.ts';
@@ -95,6 +95,17 @@ describe('rows of datasets', () => {
     expect(numbersIn(directory.path('out.h5'))).toEqual([]);
     await shuffle(job({ weights: [{ glob: '*b.h5', factor: 2 }] }), INLINE);
     expect(numbersIn(directory.path('out.h5'))).toHaveLength(100 + 2 * 131);
+  });
+
+  it('stay with the rows of an array that belongs to them', async () => {
+    const [first = ''] = inputs;
+    const rows = rowsIn(readFileSync(first), '/numbers');
+    const array = directory.path('mates.npy');
+    writeFileSync(array, Buffer.concat([formatNpyHeader({ dtype: '<u4', rowShape: [2] }, 100), rows]));
+    const output = directory.path('together');
+    await shuffleTogether({ together: [[first, array]], output, seed: 's', tempDirs: [directory.temp] }, INLINE);
+    const mates = readFileSync(`${output}/mates.npy`);
+    expect(rowsIn(readFileSync(`${output}/a.h5`), '/numbers').equals(mates.subarray(-rows.byteLength))).toBe(true);
   });
 
   it('are what verify finds in the output', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { VerificationError } from '../../src/errors.js';
 import { copyBox, copyBytes, placesIn } from '../../src/formats/hdf5/chunk-box.js';
 import { encodeChunk } from '../../src/formats/hdf5/filters.js';
-import { gridOf, type Hdf5Rows, type RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
+import { chunkBytesOf, gridOf, type Hdf5Rows, type RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
 import { encodeUnit } from '../../src/formats/hdf5/stored-units.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
@@ -133,7 +133,7 @@ class WrittenColumn {
     this.#rows = 0;
     const lengths = [this.#blockRows, ...rowShape];
     const isWhole = lengths.every((length, i) => length === chunkLengths[i]);
-    const chunkBytes = chunkLengths.reduce((product, length) => product * length, elementBytes);
+    const chunkBytes = chunkBytesOf(this.#dataset);
     for (const inRow of placesIn(gridOf(this.#dataset))) {
       let chunk: Uint8Array = this.#block;
       if (!isWhole) {

@@ -54,6 +54,14 @@ export function blockRowsOf(dataset: Pick<Dataset, 'shape' | 'type' | 'layout'>)
   return Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytesOf(dataset)));
 }
 
+/** A block of rows, and a chunk of it, as it is stored and as it is decoded. */
+export function readerBytesOf(dataset: Dataset): number {
+  const { layout, type } = dataset;
+  const blockBytes = blockRowsOf(dataset) * rowBytesOf(dataset);
+  const chunkBytes = layout.kind === 'chunks' ? chunkBytesOf({ layout, elementBytes: type.byteLength }) : blockBytes;
+  return blockBytes + 2 * chunkBytes;
+}
+
 /** Reads blocks of rows: block i begins at row `i * blockRowsOf`. */
 export class RowBlocks {
   readonly #file: Hdf5Bytes;

@@ -29,6 +29,7 @@ const ARRAY = 10;
 
 const PROPERTY_BYTES: Readonly<Record<number, number>> = { [FIXED]: 4, [FLOAT]: 12, [TIME]: 2, [STRING]: 0, [BITS]: 4 };
 const MOST_DEPTH = 32;
+const MOST_POINTERS = 65_536;
 
 export function readDatatype(cursor: Cursor, depth = 0): Datatype {
   if (depth > MOST_DEPTH) throw new Hdf5Problem('a type has no end');
@@ -100,6 +101,7 @@ function readMember(cursor: Cursor, version: number, byteLength: number, depth: 
 
 function repeated({ pointers, byteLength }: Datatype, allBytes: number): readonly Pointer[] {
   if (pointers.length === 0) return [];
+  if (allBytes / byteLength > MOST_POINTERS) throw new Hdf5Problem('a type has too many parts', false);
   return Array.from({ length: Math.floor(allBytes / byteLength) }, (_, i) => shifted(pointers, i * byteLength)).flat();
 }
 

@@ -36,7 +36,17 @@ export function gridOf({ rowShape, chunkLengths }: Pick<RowsDataset, 'rowShape' 
   return rowShape.map((length, i) => Math.ceil(length / (chunkLengths[i + 1] ?? 1)));
 }
 
-/** Bytes of a block of rows that a chunk reaches over, once to gather rows, and once more to make chunks of them. */
+export function chunkBytesOf({
+  chunkLengths,
+  elementBytes,
+}: Pick<RowsDataset, 'chunkLengths' | 'elementBytes'>): number {
+  return chunkLengths.reduce((product, length) => product * length, elementBytes);
+}
+
+/** The rows that a chunk reaches over, and a chunk before and behind its filters. */
 export function writerBytes(datasets: readonly RowsDataset[]): number {
-  return datasets.reduce((sum, { rowBytes, chunkLengths }) => sum + 3 * rowBytes * (chunkLengths[0] ?? 1), 0);
+  return datasets.reduce(
+    (sum, dataset) => sum + dataset.rowBytes * (dataset.chunkLengths[0] ?? 1) + 2 * chunkBytesOf(dataset),
+    0,
+  );
 }

@@ -74,6 +74,8 @@ const MOST_MESSAGE_BYTES = 65_535;
 const ORDER_FLAGS = 0x0c;
 /** What a dataset with other rows has anew. */
 const OF_OLD_ROWS: ReadonlySet<number> = new Set([MESSAGE.DATASPACE, MESSAGE.TIME]);
+/** So much it takes to look for a chunk and to note it. */
+const CHUNK_ENTRY_BYTES = 64;
 /** What an object without such a message would say of its links or attributes: nothing. */
 const NO_INFO = Buffer.of(0, 0);
 /** Of a message: libraries may keep it for good. */
@@ -251,6 +253,7 @@ class TemplateMaker {
     const index = openChunkIndex({ file: this.#file, layout, shape, elementBytes, isFiltered: filters.length > 0 });
     const chunkBytes = chunkBytesOf({ layout, elementBytes });
     const chunks: TemplateChunk[] = [];
+    this.#count(CHUNK_ENTRY_BYTES * index.grid.reduce((product, length) => product * length, 1), path);
     for (const place of placesIn(index.grid)) {
       const stored = index.find(place);
       if (stored === undefined) continue;
