@@ -30,7 +30,7 @@ const HDF5: RefusedFormat = { name: 'HDF5 data', remedy: ROWS_REMEDY, magics: ['
 
 /** Formats of rows, with the ending that outputs get. */
 const ROW_ENDINGS = { Parquet: 'parquet', HDF5: 'h5' } as const;
-type RowFormat = keyof typeof ROW_ENDINGS;
+export type RowFormat = keyof typeof ROW_ENDINGS;
 
 const ARCHIVE = 'an archive';
 const ALIGNMENTS = 'compressed alignments or variants';

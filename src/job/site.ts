@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
-import { extensionOfRows } from '../formats/recognition.js';
+import { extensionOfRows, type RowFormat } from '../formats/recognition.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
@@ -15,7 +15,6 @@ import {
   stagingParentOf,
 } from '../sinks/output-place.js';
 import { commonExtension } from '../sinks/shard-names.js';
-import type { RowFormat } from '../sources/source.js';
 import type { WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';

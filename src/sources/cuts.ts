@@ -156,9 +156,12 @@ async function plannedTable(
 }
 
 /** Rows of one size, that may be cut where chunks begin. */
-function plannedRows(whole: PlannedInput, { rows, rowGroups, rowBytes, storedBytes }: InputTable, sliceBytes: number) {
-  if (rowGroups < 2 || !isWorthCutting(rowBytes, sliceBytes)) return whole;
-  const groupRows = Math.ceil(rows / rowGroups);
+function plannedRows(
+  whole: PlannedInput,
+  { rows, groupRows = rows, rowBytes, storedBytes }: InputTable,
+  sliceBytes: number,
+): PlannedInput {
+  if (groupRows >= rows || !isWorthCutting(rowBytes, sliceBytes)) return whole;
   const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
   for (let start = groupRows; start < rows; start += groupRows) {
     const decodedStart = start * (rowBytes / rows);

@@ -122,10 +122,12 @@ function measure(
       `${path}: it has ${rows} rows of ${rowBytes} bytes, more than a file can hold`,
     );
   const allBytes = rows * rowBytes;
+  const groupRows = sliceRowsOf(datasets);
   return {
     format: 'HDF5',
     rows,
-    rowGroups: Math.ceil(rows / sliceRowsOf(datasets)),
+    rowGroups: Math.ceil(rows / groupRows),
+    groupRows,
     rowBytes: allBytes,
     storedBytes: Math.min(version.byteLength, allBytes),
     pageBytes: readerBytes(datasets),

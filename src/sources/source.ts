@@ -6,6 +6,7 @@
 import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
+import type { RowFormat } from '../formats/recognition.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 
@@ -37,13 +38,13 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-export type RowFormat = 'Parquet' | 'HDF5';
-
 export interface InputTable {
   readonly format: RowFormat;
   readonly rows: number;
-  /** Pieces that it may be cut into: of HDF5, rows of the same chunks. */
+  /** Where it may be cut; of HDF5, rows of the same chunks. */
   readonly rowGroups: number;
+  /** Rows in each of them but the last. Absent: the footer tells. */
+  readonly groupRows?: number | undefined;
   /** What its rows take, about. */
   readonly rowBytes: number;
   /** Of the columns that are read. */
