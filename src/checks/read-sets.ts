@@ -78,7 +78,9 @@ export async function openSets(
   warnOfNamesOfRecords(all, given, true, onWarning);
   const read = asRows(given, all);
   // Rows of both sides are those of one table.
-  const rows = all.some(holdsRows) ? await openRows(all, { read, signal, onWarning: () => {} }) : undefined;
+  const rows = all.some(holdsRows)
+    ? await openRows(all, { read, signal, onWarning: () => {}, writes: false })
+    : undefined;
   const knownBytes = storedBytesOf(rows?.inputs ?? all);
   const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];

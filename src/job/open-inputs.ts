@@ -60,7 +60,7 @@ export async function openHeaders(
   { comparesKeys = true, readsStreams = false } = {},
 ): Promise<OpenedInputs> {
   if (listed.some(holdsRows)) {
-    const rows = await openRows(listed, { read, signal, onWarning });
+    const rows = await openRows(listed, { read, signal, onWarning, writes: true });
     return { inputs: rows.inputs, rows, firstHeader: undefined, framing: undefined };
   }
   const format = comparesKeys ? read : { ...read, framing: undefined };

@@ -18,6 +18,7 @@ import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spe
 import { makeTemplate } from '../formats/hdf5/template.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
+import { nameSome } from '../quantity.js';
 import type { ReadSpec } from '../spec.js';
 import { type FileInput, holdsRows, type Input, type InputTable, type TableInput } from './source.js';
 
@@ -25,25 +26,28 @@ interface DatasetsRequest {
   readonly read: ReadSpec;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
+  /** Whether rows are written, too, with the rest of the first input. */
+  readonly writes: boolean;
 }
 
-export interface OpenedDatasets {
+interface OpenedDatasets {
   readonly inputs: readonly Input[];
   readonly hdf5: Hdf5Rows;
-  readonly output: Hdf5Output;
+  /** Undefined: nothing is written. */
+  readonly output: Hdf5Output | undefined;
 }
 
 /** @throws InputError if a file is damaged, or has other rows than the first one. */
 export async function openDatasets(inputs: readonly Input[], request: DatasetsRequest): Promise<OpenedDatasets> {
-  const { read, signal } = request;
+  const { signal } = request;
   const opened: TableInput[] = [];
-  let first: { readonly path: string; readonly hdf5: Hdf5Rows; readonly output: Hdf5Output } | undefined;
+  let first: (Omit<OpenedDatasets, 'inputs'> & { readonly path: string }) | undefined;
   for (const input of inputs) {
     await hearSignalsAt(opened.length, signal);
     if (!holdsRows(input)) throw new RangeError(`${input.path} holds no rows`);
     const { path } = input;
     inHdf5(input, (file) => {
-      first ??= { path, ...openFirst(file, path, read.datasets, request.onWarning) };
+      first ??= { path, ...openFirst(file, path, request) };
       const datasets = datasetsIn(file, first.hdf5.datasets, path, first.path);
       opened.push({ ...input, table: measure(input, datasets, first.hdf5, path) });
     });
@@ -62,20 +66,21 @@ function inHdf5<T>({ path, version }: FileInput, use: (file: Hdf5Bytes) => T): T
 function openFirst(
   file: Hdf5Bytes,
   path: string,
-  names: readonly string[] | undefined,
-  onWarning: (line: string) => void,
+  { read, writes, onWarning }: DatasetsRequest,
 ): Omit<OpenedDatasets, 'inputs'> {
   const objects = contentOf(file);
-  const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, names);
+  const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, read.datasets);
+  const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
+  const hdf5 = { datasets, rowBytes };
+  if (!writes) return { hdf5, output: undefined };
   const template = makeTemplate({ file, objects, rows: addresses, leftOut: new Set(leftOut) });
   const told = [
     [copied, 'copied from the first input'],
     [leftOut, 'left out: they have rows that `hdf5` does not name'],
     [changed, 'written in chunks of other lengths, so that chunks of all datasets can end together'],
   ] as const;
-  for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${paths.join(', ')}: ${what}`);
-  const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
-  return { hdf5: { datasets, rowBytes }, output: { unitRows: unitRowsOf(datasets), template } };
+  for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
+  return { hdf5, output: { unitRows: unitRowsOf(datasets), template } };
 }
 
 /** The datasets of one file that its rows are made of. */

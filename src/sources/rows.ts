@@ -9,6 +9,8 @@ interface RowsRequest {
   readonly read: ReadSpec;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
+  /** Whether rows are written, too. */
+  readonly writes: boolean;
 }
 
 export interface OpenedRows {

@@ -24,7 +24,6 @@ import {
   type ShardRule,
 } from '../plan/shard-cuts.js';
 import { planExactCuts, planUnitCuts } from '../plan/unit-cuts.js';
-import { hdf5Ends } from '../sinks/hdf5-ends.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
 import { tableEnds } from '../sinks/table-ends.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
@@ -79,17 +78,17 @@ export async function planOutput<Work extends PilesWork>(
     const cutOfParts = await cutParts(parts, inHead, threads, kept);
     const [only] = cutOfParts;
     const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
-    return { cuts, recordBytes: piles.bytes, ...layoutOf(spec, cuts, piles, ends) };
+    return { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, piles, ends)) };
   };
   return { work: inHead, splits, cut };
 }
 
-function layoutOf(
+async function layoutOf(
   { write: { compression, table: write, hdf5: output }, read }: PlannedSpec,
   cuts: ShardCuts,
   piles: ScatteredPiles,
   ends: ShardEnds,
-): Omit<OutputLayout, 'cuts' | 'recordBytes'> {
+): Promise<Omit<OutputLayout, 'cuts' | 'recordBytes'>> {
   const schema = read?.table?.schema;
   if (schema !== undefined && write !== undefined) {
     const table = { schema, write };
@@ -98,6 +97,8 @@ function layoutOf(
   }
   const rows = read?.hdf5;
   if (rows !== undefined && output !== undefined) {
+    // Few jobs need it.
+    const { hdf5Ends } = await import('../sinks/hdf5-ends.js');
     const units = planExactCuts(cuts, piles, output.unitRows, rows.rowBytes);
     return { kind: 'appended', ends: hdf5Ends(rows, output), compression, hdf5: rows, units };
   }
