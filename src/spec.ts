@@ -5,6 +5,7 @@
  */
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
+import type { Hdf5Output, Hdf5Rows } from './formats/hdf5/rows-spec.js';
 import type { TableChoice, TableOutput } from './formats/parquet/table-output.js';
 import type { TableSpec } from './formats/parquet/table-spec.js';
 import type { RecordFormat } from './formats/record-format.js';
@@ -37,6 +38,10 @@ export interface ReadSpec extends RecordFormat {
   readonly columns?: readonly string[] | undefined;
   /** The rows that all inputs have. Absent: the inputs hold records, or their footers are not read yet. */
   readonly table?: TableSpec | undefined;
+  /** The datasets that are read of HDF5 files, by their paths. Absent: all that have the most rows. */
+  readonly datasets?: readonly string[] | undefined;
+  /** As `table`, of HDF5 files. */
+  readonly hdf5?: Hdf5Rows | undefined;
 }
 
 /** Where the keys of records come from. */
@@ -52,9 +57,11 @@ export interface WriteSpec {
   readonly tableChoice?: TableChoice | undefined;
   /** How rows are written. Absent: the output has records, one after the other, or the footers of inputs are not read yet. */
   readonly table?: TableOutput | undefined;
+  /** As `table`, of HDF5 files. */
+  readonly hdf5?: Hdf5Output | undefined;
 }
 
 /** Whether nobody knows how many bytes the output has before it is written. */
-export function isEncoded({ compression, table }: WriteSpec): boolean {
-  return compression !== undefined || table !== undefined;
+export function isEncoded({ compression, table, hdf5 }: WriteSpec): boolean {
+  return compression !== undefined || table !== undefined || hdf5 !== undefined;
 }

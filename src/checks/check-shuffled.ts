@@ -67,7 +67,7 @@ async function check(
   const table = set?.inputs.find(holdsRows);
   if (table !== undefined && (field !== undefined || id !== undefined))
     throw new UsageError(
-      `${table.path} holds Parquet data, and \`field\` and \`id\` are fields of JSON records; leave them out`,
+      `${table.path} holds ${table.table.format} data, and \`field\` and \`id\` are fields of JSON records; leave them out`,
     );
   if (set === undefined || opened.storedBytes === undefined) {
     const stream = set?.inputs.find(isReadOnce);

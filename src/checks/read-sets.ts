@@ -21,6 +21,7 @@ import { estimateInputs } from '../sources/estimate.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { gatesOf, listInputs } from '../sources/list-inputs.js';
+import { openRows } from '../sources/rows.js';
 import { asRows } from '../sources/rows-or-records.js';
 import { holdsRows, type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
@@ -77,8 +78,9 @@ export async function openSets(
   warnOfNamesOfRecords(all, given, true, onWarning);
   const read = asRows(given, all);
   // Rows of both sides are those of one table.
-  const { openTables } = all.some(holdsRows) ? await import('../sources/tables.js') : {};
-  const rows = await openTables?.(all, { read, signal, onWarning: () => {} });
+  const rows = all.some(holdsRows)
+    ? await openRows(all, { read, signal, onWarning: () => {}, writes: false })
+    : undefined;
   const knownBytes = storedBytesOf(rows?.inputs ?? all);
   const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];
@@ -100,14 +102,14 @@ export async function openSets(
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
   const sets: OpenedSet[] = [];
   for (const set of opened) {
-    const ofSet = { ...read, framing: set.framing, table: rows?.table };
+    const ofSet = { ...read, framing: set.framing, table: rows?.table, hdf5: rows?.hdf5 };
     const described = isCut
       ? await describeForSlices(set.inputs, set.decodedBytes, ofSet, plan.sliceBytes, signal)
       : [];
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
   return {
-    request: { ...request, read: { ...read, table: rows?.table } },
+    request: { ...request, read: { ...read, table: rows?.table, hdf5: rows?.hdf5 } },
     sets,
     plan,
     memoryNeed,

@@ -15,7 +15,7 @@ export function allOptions(): readonly OptionFlag[] {
 }
 
 /** A library option in backquotes, as messages name it. */
-const libraryOption = /`([a-zA-Z.]+)`/g;
+const libraryOption = /`([a-zA-Z\d.]+)`/g;
 
 function setsOption({ sets }: OptionFlag, option: string): boolean {
   return sets === option || sets.startsWith(`${option}.`);

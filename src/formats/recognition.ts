@@ -23,14 +23,14 @@ const LEAVE_OUT = 'leave it out';
 const decodeBy = (program: string) => `give \`decompressProgram\` '${program}'`;
 const compressedBy = (program: string) => `data that ${program} has compressed`;
 
-const TABLES = 'Parquet';
-const PARQUET: RefusedFormat = {
-  name: 'Parquet data',
-  remedy:
-    'name its file, not compressed, to shuffle, verify or check-shuffled, without options about records; else convert it to lines',
-  magics: ['PAR1', 'PARE'],
-  needsNul: true,
-};
+const ROWS_REMEDY =
+  'name its file, not compressed, to shuffle, verify or check-shuffled, without options about records; else convert it to lines';
+const PARQUET: RefusedFormat = { name: 'Parquet data', remedy: ROWS_REMEDY, magics: ['PAR1', 'PARE'], needsNul: true };
+const HDF5: RefusedFormat = { name: 'HDF5 data', remedy: ROWS_REMEDY, magics: ['\x89HDF\r\n\x1a\n'] };
+
+/** Formats of rows, with the ending that outputs get. */
+const ROW_ENDINGS = { Parquet: 'parquet', HDF5: 'h5' } as const;
+export type RowFormat = keyof typeof ROW_ENDINGS;
 
 const ARCHIVE = 'an archive';
 const ALIGNMENTS = 'compressed alignments or variants';
@@ -44,7 +44,7 @@ const formats: readonly FileFormat[] = [
   { name: 'ORC data', remedy: CONVERT, magics: ['ORC'], needsNul: true },
   { name: 'Avro data', remedy: CONVERT, magics: ['Obj\x01'] },
   { name: 'a Hadoop sequence file', remedy: CONVERT, magics: ['SEQ\x04', 'SEQ\x05', 'SEQ\x06'] },
-  { name: 'HDF5 data', remedy: CONVERT, magics: ['\x89HDF\r\n\x1a\n'] },
+  HDF5,
   { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file'], needsNul: true },
   { name: 'R data', remedy: CONVERT, magics: ['X\n\0\0', 'RDX2\nX\n', 'RDX3\nX\n'] },
   { name: 'a Python pickle', remedy: CONVERT, magics: ['\x80\x02', '\x80\x03', '\x80\x04', '\x80\x05'] },
@@ -122,7 +122,7 @@ const formats: readonly FileFormat[] = [
   { name: 'variants behind a header (VCF)', rareEndings: 'vcf', ...behindHeader('#') },
   { name: 'alignments behind a header (SAM)', endings: 'sam', nature: 'records', ...behindHeader('@') },
 
-  { endings: 'parquet|pq', nature: 'records', output: TABLES },
+  { endings: 'parquet|pq', nature: 'records', output: 'Parquet' },
   { endings: 'arrow|feather', nature: 'records', output: 'Arrow' },
   { endings: 'orc', nature: 'records', output: 'ORC' },
   { endings: 'avro', nature: 'records', output: 'Avro' },
@@ -135,7 +135,7 @@ const formats: readonly FileFormat[] = [
     'c|h cc|cpp|cxx|hh|hpp cu py|pyi|pyx js|mjs|cjs|jsx ts|mts|cts|tsx java kt scala go rs rb php pl|pm lua r jl swift m|mm cs fs hs ml|mli ex|exs erl clj lisp el scm sql s|asm f|f90 pas d dart zig nim v vhd sh|bash|zsh css|scss|less vue svelte tex',
   ),
   // Without `.pt` and `.br`, which are languages, too.
-  { endings: 'h5|hdf5', output: 'HDF5' },
+  { endings: 'h5|hdf5', nature: 'records', output: 'HDF5' },
   { endings: 'xls|xlsx', output: 'a spreadsheet' },
   { endings: 'zip|7z|rar|tgz|tbz2|txz', output: ARCHIVE },
   { endings: 'pkl|pickle|safetensors', output: 'a file of tensors' },
@@ -180,9 +180,10 @@ export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): RefusedFor
   return format ?? compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
 }
 
-/** Whether a file that begins so holds rows. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. */
-export function isTable(head: Buffer): boolean {
-  return foreignFormatOf(head) === PARQUET;
+/** Which rows a file that begins so holds. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. */
+export function rowsBehind(head: Buffer): RowFormat | undefined {
+  const format = foreignFormatOf(head);
+  return format === PARQUET ? 'Parquet' : format === HDF5 ? 'HDF5' : undefined;
 }
 
 function compressedFormatOf(head: Uint8Array): RefusedFormat | undefined {
@@ -259,7 +260,7 @@ const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
 /**
  * Refuses names of outputs that promise a format which pileshuf does not write: a reader would take the file for one.
  * @param output one file: the endings of shards follow those of the inputs.
- * @param mayHoldRows whether the inputs may be Parquet files, so that the output is one.
+ * @param mayHoldRows whether the inputs may be Parquet or HDF5 files, so that the output is one.
  */
 export function refuseOtherFormats(output: string, kind: RecordKind['by'] | undefined, mayHoldRows = false): void {
   const codec = codecOfName(output);
@@ -268,10 +269,10 @@ export function refuseOtherFormats(output: string, kind: RecordKind['by'] | unde
       `the output ${output}: its name stands for a codec that pileshuf does not write; name it .gz or .zst (${OUTPUT_CODECS.join(' or ')}), or write to standard output and compress that`,
     );
   const format = formatOfEnding.get(endingOf(output))?.output;
-  if (format === TABLES) {
+  if (format !== undefined && isOfRows(format)) {
     if (mayHoldRows) return;
     throw new UsageError(
-      `the output ${output}: its name stands for Parquet, and this job writes none: no input is a Parquet file, or an option says what its records are; name it after its records, such as .jsonl or .csv`,
+      `the output ${output}: its name stands for ${format}, and this job writes none: no input is of that format, or an option says what its records are; name it after its records, such as .jsonl or .csv`,
     );
   }
   if (format !== undefined)
@@ -286,12 +287,21 @@ export function refuseOtherFormats(output: string, kind: RecordKind['by'] | unde
 }
 
 /** Refuses names of an output of rows that promise lines, or what else it is not. */
-export function requireNameOfRows(output: string): void {
+export function requireNameOfRows(output: string, rows: RowFormat): void {
   const format = formatOfEnding.get(endingOf(output));
-  if (codecOfName(output) === undefined && (format === undefined || format.output === TABLES)) return;
+  if (codecOfName(output) === undefined && (format === undefined || format.output === rows)) return;
   throw new UsageError(
-    `the output ${output}: the rows of Parquet files become Parquet, and its name stands for something else; name it .parquet`,
+    `the output ${output}: the rows of ${rows} files become ${rows}, and its name stands for something else; name it ${extensionOfRows(rows)}`,
   );
+}
+
+/** Of shards of rows. */
+export function extensionOfRows(rows: RowFormat): string {
+  return `.${ROW_ENDINGS[rows]}`;
+}
+
+function isOfRows(format: string): format is RowFormat {
+  return format in ROW_ENDINGS;
 }
 
 /** Files that hold no data: pointers to data elsewhere, and compressed files of nothing. */

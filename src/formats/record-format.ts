@@ -54,7 +54,7 @@ export function nameOfFormat({
   header,
   skipsBlank,
 }: Pick<RecordFormat, 'framing' | 'header' | 'skipsBlank'>): string {
-  if (framing === undefined && header === undefined) return 'rows of Parquet';
+  if (framing === undefined && header === undefined) return 'rows of Parquet or HDF5';
   // The user did not ask for the framing that the headers of these inputs declare.
   const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
   const blank = skipsBlank === true ? 'without blank ones' : undefined;

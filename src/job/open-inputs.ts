@@ -1,13 +1,13 @@
 /** Opens the inputs of a job: lists what the caller names, looks whether it is what the job takes it for, reads its headers. */
 import type { FramingSpec } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
-import type { TableSpec } from '../formats/parquet/table-spec.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
 import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-records.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
+import { type OpenedRows, openRows } from '../sources/rows.js';
 import { asRows } from '../sources/rows-or-records.js';
 import { holdsRows, type Input } from '../sources/source.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
@@ -47,7 +47,7 @@ interface OpenedInputs {
   /** Undefined: the headers of streams declare it, or the inputs hold rows. */
   readonly framing: FramingSpec | undefined;
   /** Undefined: the inputs hold no rows. */
-  readonly table: TableSpec | undefined;
+  readonly rows: OpenedRows | undefined;
 }
 
 /**
@@ -61,9 +61,8 @@ export async function openHeaders(
   { comparesKeys = true, readsStreams = false } = {},
 ): Promise<OpenedInputs> {
   if (listed.some(holdsRows)) {
-    const { openTables } = await import('../sources/tables.js');
-    const opened = await openTables(listed, { read, signal, onWarning });
-    return { ...opened, firstHeader: undefined, framing: undefined };
+    const rows = await openRows(listed, { read, signal, onWarning, writes: true });
+    return { inputs: rows.inputs, rows, firstHeader: undefined, framing: undefined };
   }
   const format = comparesKeys ? read : { ...read, framing: undefined };
   const budgetFor = (decoderBytes: number) => memoryFor(need(), { recordBytes: 0, decoderBytes });
@@ -71,5 +70,5 @@ export async function openHeaders(
   const { inputs, first } = await readInputHeaders(listed, request, budgetFor);
   const framing = read.framing ?? first?.header.framing;
   requireWholeRecords(inputs, framing);
-  return { inputs, firstHeader: first, framing, table: undefined };
+  return { inputs, firstHeader: first, framing, rows: undefined };
 }

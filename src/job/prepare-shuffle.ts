@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { withColumns, withLeaves } from '../keep/content-rule.js';
+import { withColumns, withLeaves, withoutValues } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
@@ -83,7 +83,8 @@ export async function prepareShuffle(
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked.spec, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
-  const chosen = chooseSite(asked, { ...listed, holdRows: listed.inputs.some(holdsRows) });
+  const chosen = chooseSite(asked, { ...listed, rows: listed.inputs.find(holdsRows)?.table.format });
+  requireFileForRows(chosen, listed.inputs);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
   checkPlaces?.(listed, chosen);
@@ -101,15 +102,17 @@ export async function prepareShuffle(
     const weighed = { ...asked, weighing: grouped.given };
     return expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
   };
-  const { framing, table, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
+  const { framing, rows, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
     comparesKeys: mayKeepEqualKeys(keep),
     readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const write = withTable(asked.spec.write, table);
-  const known = { ...asked.spec, read: { ...read, framing, table }, key: manifest?.spec.key ?? key, write };
-  const spec =
-    table === undefined ? withColumns(known, firstHeader) : withLeaves(known, table.schema, inputs[0]?.path ?? '');
+  const write = withTable(asked.spec.write, rows);
+  const { table, hdf5 } = rows ?? {};
+  const known = { ...asked.spec, read: { ...read, framing, table, hdf5 }, key: manifest?.spec.key ?? key, write };
+  const path = inputs[0]?.path ?? '';
+  const ofRecords = () => (hdf5 === undefined ? withColumns(known, firstHeader) : withoutValues(known, path));
+  const spec = table === undefined ? ofRecords() : withLeaves(known, table.schema, path);
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
@@ -166,6 +169,15 @@ export async function prepareShuffle(
     control,
     reportLog,
   };
+}
+
+/** The beginning of an HDF5 file says where its end is. */
+function requireFileForRows({ kind, output }: JobSite, inputs: readonly Input[]): void {
+  const input = inputs.find(holdsRows);
+  if (kind === 'files' || input?.table.format !== 'HDF5') return;
+  throw new UsageError(
+    `${input.path} holds HDF5 data, which cannot be written to ${outputName(output.path)}; name a file with \`output\``,
+  );
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */

@@ -125,7 +125,11 @@ function compressionOf({ compression, table }: WriteSpec): string | undefined {
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   const codecs: Record<string, number> = {};
   for (const input of inputs) {
-    const name = isReadOnce(input) ? 'stream' : holdsRows(input) ? 'parquet' : (codecOf(input)?.name ?? 'plain');
+    const name = isReadOnce(input)
+      ? 'stream'
+      : holdsRows(input)
+        ? input.table.format.toLowerCase()
+        : (codecOf(input)?.name ?? 'plain');
     codecs[name] = (codecs[name] ?? 0) + 1;
   }
   return codecs;

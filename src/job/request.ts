@@ -161,7 +161,7 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 
 function completeInputs(options: InputOptions): InputRequest {
   const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  const { hidden = false, include = [], exclude = [], columns } = options;
+  const { hidden = false, include = [], exclude = [], columns, hdf5: datasets } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
   const format = recordFormatOf(options);
@@ -174,6 +174,7 @@ function completeInputs(options: InputOptions): InputRequest {
       igzip,
       maxRecordBytes,
       columns,
+      datasets,
     },
   };
 }

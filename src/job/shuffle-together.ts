@@ -45,7 +45,7 @@ import { shardNames } from '../sinks/shard-names.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { listInputs } from '../sources/list-inputs.js';
-import { type FileInput, type Input, isKept, storedBytesOf } from '../sources/source.js';
+import { type FileInput, holdsRows, type Input, isKept, storedBytesOf } from '../sources/source.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
 import { type JobScope, runJob } from './job.js';
@@ -150,7 +150,12 @@ async function openFiles(
     // The shuffle of each member warns.
     const warn = () => {};
     const asked = paths.map((path) => ({ path }));
-    const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format });
+    const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format, takesRows: true });
+    const table = listed.inputs.find((input) => holdsRows(input) && input.table.format === 'Parquet');
+    if (table !== undefined)
+      throw new UsageError(
+        `${table.path} holds Parquet data, and the rows of Parquet files have no mates; convert it to lines`,
+      );
     refuseForeignFiles(listed.inputs, format, warn);
     opened.push({ ...member, ordinal, inputs: listed.inputs.map(requireFile) });
   }

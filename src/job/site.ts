@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
+import { extensionOfRows, type RowFormat } from '../formats/recognition.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
@@ -44,8 +45,8 @@ export interface StreamSite {
 /** What the job reads, as far as that decides where it writes. */
 interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
-  /** Whether the output holds rows: then shards are named so. Default false. */
-  readonly holdRows?: boolean;
+  /** The format of the rows of the output: then shards are named so. Absent: it has records. */
+  readonly rows?: RowFormat | undefined;
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
   /** Default true. */
@@ -73,8 +74,8 @@ export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   return site;
 }
 
-function extensionOf({ compression }: WriteSpec, { inputs, holdRows = false }: ReadPlaces): string {
-  if (holdRows) return '.parquet';
+function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): string {
+  if (rows !== undefined) return extensionOfRows(rows);
   const extension = commonExtension(inputs.map((input) => input.path));
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }

@@ -6,8 +6,9 @@ import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js
 import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
 import type { ParquetCompression } from '../options/values.js';
+import type { OpenedRows } from '../sources/rows.js';
 import { holdsRows, type Input } from '../sources/source.js';
-import type { ReadSpec, ShuffleSpec, WriteSpec } from '../spec.js';
+import type { ShuffleSpec, WriteSpec } from '../spec.js';
 
 const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], WrittenCodec>> = {
   snappy: 'SNAPPY',
@@ -51,17 +52,23 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
       'no input is a Parquet file: leave out `parquetCodec`, `rowGroupBytes` and `rowGroupRows`, or give Parquet files alone',
     );
   }
-  if (output !== undefined && spec.cut.shards === undefined) requireNameOfRows(output);
-  const holds = `${table.path} holds Parquet data, and`;
+  if (output !== undefined && spec.cut.shards === undefined) requireNameOfRows(output, table.table.format);
+  const isHdf5 = table.table.format === 'HDF5';
+  const holds = `${table.path} holds ${table.table.format} data, and`;
+  if (isHdf5 && spec.write.tableChoice !== undefined)
+    throw new UsageError(
+      `${holds} \`parquetCodec\`, \`rowGroupBytes\` and \`rowGroupRows\` are for Parquet; leave them out`,
+    );
   if (spec.write.compression !== undefined)
     throw new UsageError(
-      `${holds} \`compress\` is for other outputs; give \`parquetCodec\`, and name the output .parquet`,
+      `${holds} \`compress\` is for other outputs; ${isHdf5 ? 'leave it out: chunks are compressed as in the first input' : 'give `parquetCodec`, and name the output .parquet'}`,
     );
   if (spec.keep.repeat)
     throw new UsageError(`${holds} \`repeat\` does not draw rows; leave it out, or convert the inputs to JSON lines`);
 }
 
 /** How rows are written, once the footers of the inputs are read. */
-export function withTable(write: WriteSpec, table: ReadSpec['table']): WriteSpec {
+export function withTable(write: WriteSpec, { table, output: hdf5 }: Partial<OpenedRows> = {}): WriteSpec {
+  if (hdf5 !== undefined) return { ...write, hdf5 };
   return table === undefined ? write : { ...write, table: completeTable(write.tableChoice, table.codec) };
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { rowGroupWriterBytes } from '../../workers/columns/page-sizes.js';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
+import { writerBytes } from '../formats/hdf5/rows-spec.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { valueRuleOf } from '../keep/content-rule.js';
@@ -199,8 +200,9 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
 }
 
 /** What a thread needs for columns at the most: it reads them in pass 1, and writes them in pass 2. */
-function columnBytesOf(inputs: readonly Input[], { read: { table } }: ShuffleSpec): number {
+function columnBytesOf(inputs: readonly Input[], { read: { table, hdf5 } }: ShuffleSpec): number {
   const readBytes = inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0);
+  if (hdf5 !== undefined) return Math.max(readBytes, writerBytes(hdf5.datasets));
   return Math.max(readBytes, table === undefined ? 0 : rowGroupWriterBytes(table.schema.leaves));
 }
 

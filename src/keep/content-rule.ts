@@ -2,6 +2,7 @@
  * What the content of a record decides: which records are equal, and which split a record is in. Of the two, at most one
  * asks for a value of the record.
  */
+import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { TableSchema } from '../formats/parquet/schema.js';
 import { type ValueRule, withColumnNumber, withLeaf } from '../formats/selector.js';
@@ -62,6 +63,16 @@ export function withLeaves<Spec extends RuledSpec & { readonly keep: { readonly 
     keep,
     cut: { ...spec.cut, splitBy: splitBy && withLeaf(splitBy, table, path) },
   };
+}
+
+/** The same spec, for rows that have no columns. @param path of a file with such rows. */
+export function withoutValues<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
+  spec: Spec,
+  path: string,
+): Spec {
+  const text = valueRuleOf(spec)?.selector.text ?? spec.keep.mix.shares?.field?.name;
+  if (text === undefined) return spec;
+  throw new UsageError(`${path} holds HDF5 data, and ${text} selects no value of its rows; leave it out`);
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */

@@ -319,6 +319,15 @@ const TABLES = optionGroup('Records', {
     name: 'columns', value: 'NAMES', parse: parseNames,
     help: 'of Parquet files, take only these columns: text,meta.url', default: 'all',
   }),
+  /**
+   * Of HDF5 files, the datasets that give rows, by their paths: `['/images/X', '/y']`. A record is row i of each. Default:
+   * all datasets with the most rows.
+   */
+  hdf5: option<readonly string[]>({
+    check: columns, resumes: ['list of datasets', ({ read }) => read.datasets ?? 'all'],
+    name: 'hdf5', value: 'NAMES', parse: parseNames,
+    help: 'of HDF5 files, take the rows of these datasets: /X,/y', default: 'all with the most rows',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry

@@ -16,6 +16,11 @@ export interface UnitCuts {
   readonly end: number;
   /** What a unit has at the most; by byte, a record more. */
   readonly mostOfUnit: number;
+  /**
+   * All units of a shard but the last have `mostOfUnit`, and all records so much; of 1 where ranks cut the shards. Absent: the
+   * units of a shard are of nearly equal size.
+   */
+  readonly step?: number | undefined;
 }
 
 /** Places [begin, end) of one shard. */
@@ -43,22 +48,31 @@ export function planUnitCuts(cuts: ShardCuts, total: Amount, { bytes, records }:
   return { cuts, end: own, mostOfUnit: Math.max(1, Math.min(mostOwn ?? Number.POSITIVE_INFINITY, converted)) };
 }
 
+/** Units of so many records, all of one length, as whole chunks of an array need them. */
+export function planExactCuts(cuts: ShardCuts, total: Amount, unitRecords: number, recordBytes: number): UnitCuts {
+  const isByRank = cuts.by === 'rank';
+  const step = isByRank ? 1 : recordBytes;
+  return { cuts, end: isByRank ? total.records : total.bytes, mostOfUnit: unitRecords * step, step };
+}
+
 /**
  * The units that begin at `place` or later, in order.
  * @param firstShard the last shard that begins at `place` or before.
  */
 export function* unitsFrom(
-  { cuts, end: endOfAll, mostOfUnit }: UnitCuts,
+  { cuts, end: endOfAll, mostOfUnit, step }: UnitCuts,
   place: number,
   firstShard: number = shardAt(cuts, place),
 ): Generator<Unit, undefined> {
   for (let shard = firstShard; shard < cuts.shardCount; shard++) {
-    const begin = cutAt(cuts, shard);
+    const recordAt = (cut: number) => (step === undefined ? cut : Math.ceil(cut / step) * step);
+    const begin = recordAt(cutAt(cuts, shard));
     if (begin >= endOfAll) return;
-    const size = Math.min(cutAt(cuts, shard + 1), endOfAll) - begin;
+    const size = Math.min(recordAt(cutAt(cuts, shard + 1)), endOfAll) - begin;
     const count = Math.ceil(size / mostOfUnit);
-    const beginOf = (unit: number) => begin + proportion(unit, size, count);
-    let unit = place <= begin || count === 0 ? 0 : Math.floor(((place - begin) / size) * count);
+    const beginOf = (unit: number) =>
+      begin + (step === undefined ? proportion(unit, size, count) : Math.min(unit * mostOfUnit, size));
+    let unit = place <= begin || count === 0 ? 0 : Math.min(count, Math.floor(((place - begin) / size) * count));
     while (unit > 0 && beginOf(unit - 1) >= place) unit -= 1;
     while (unit < count && beginOf(unit) < place) unit += 1;
     for (; unit < count; unit++) yield { shard, begin: beginOf(unit), end: beginOf(unit + 1), beginsShard: unit === 0 };

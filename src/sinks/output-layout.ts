@@ -5,6 +5,7 @@
 
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
+import type { Hdf5Rows } from '../formats/hdf5/rows-spec.js';
 import type { WrittenTable } from '../formats/parquet/table-output.js';
 import type { OpenFile } from '../io/files.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
@@ -17,7 +18,9 @@ export interface OutputLayout {
   readonly compression: Compression | undefined;
   /** Absent: the output has records, one after the other. */
   readonly table?: WrittenTable | undefined;
-  /** Where row groups begin. Absent: there are none. */
+  /** As `table`, of HDF5 files. */
+  readonly hdf5?: Hdf5Rows | undefined;
+  /** Where row groups, or chunks that are written together, begin. Absent: there are none. */
   readonly units?: UnitCuts | undefined;
   /**
    * How a record gets its place: it is known beforehand; a task that knows how much it will write claims it in turn; or
@@ -46,7 +49,8 @@ export function bytesAround({ headerBytes, trailer }: ShardEnds): number {
 /** The ends as the file stores them: as they are, or compressed. */
 export interface StoredEnds {
   readonly headerBytes: number;
-  headerOf(recordBytes: number): Uint8Array;
+  /** @param content undefined: of a stream, whose header comes first. */
+  headerOf(recordBytes: number, content?: FileContent): Uint8Array;
   /** What follows the regions of a file, in pieces. */
   trailerOf(content: FileContent): Iterable<Uint8Array>;
 }

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
+import type { Hdf5Rows } from '../formats/hdf5/rows-spec.js';
 import type { WrittenTable } from '../formats/parquet/table-output.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../piles/segments.js';
@@ -37,6 +38,7 @@ export interface AppendedTarget extends StagedTarget {
   readonly kind: 'appended';
   readonly compression: Compression | undefined;
   readonly table?: WrittenTable | undefined;
+  readonly hdf5?: Hdf5Rows | undefined;
   readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;

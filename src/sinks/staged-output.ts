@@ -71,12 +71,12 @@ export class StagedOutput {
 
   /** @param finished the durable regions that an earlier attempt wrote. */
   begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
-    const { kind, cuts, ends, recordBytes, compression, table, units } = layout;
+    const { kind, cuts, ends, recordBytes, compression, table, hdf5, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
     if (kind === 'appended') {
       this.shorten(finished, layout);
-      return { kind, ...staged, compression, table, units };
+      return { kind, ...staged, compression, table, hdf5, units };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };
@@ -129,7 +129,7 @@ export class StagedOutput {
       const ofShard = regionsOf.get(shard) ?? [];
       const path = stagedPath(this.#stagingDirectory, shard);
       const content = contentOf(path, ends, ofShard, endOf.get(shard));
-      const header = ends.headerOf(content.recordBytes);
+      const header = ends.headerOf(content.recordBytes, content);
       const trailer = ends.trailerOf(content);
       if (ofShard.length === 0) ensureFile(path, 'output');
       if (header.byteLength === 0 && isNothing(trailer)) continue;

@@ -18,6 +18,7 @@ import {
   headerBytesOf,
   holdsRows,
   type Input,
+  type InputTable,
   isPlain,
   storedBytesIn,
   type TableInput,
@@ -57,7 +58,7 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
 export async function describeForSlices(
   inputs: readonly Input[],
   decodedBytes: readonly (number | undefined)[],
-  read: Pick<ReadSpec, 'framing' | 'table' | 'columns'>,
+  read: Pick<ReadSpec, 'framing' | 'table' | 'columns' | 'hdf5'>,
   sliceBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<PlannedInput[]> {
@@ -138,11 +139,12 @@ export async function walkMembers(
 
 async function plannedTable(
   input: TableInput,
-  { table: rows, columns }: Pick<ReadSpec, 'table' | 'columns'>,
+  { table: rows, columns, hdf5 }: Pick<ReadSpec, 'table' | 'columns' | 'hdf5'>,
   sliceBytes: number,
 ): Promise<PlannedInput> {
   const { path, table } = input;
   const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
+  if (hdf5 !== undefined) return plannedRows(whole, table, sliceBytes);
   if (rows === undefined || !mayCutTable(input) || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
   const { measuredGroups, sourcesIn, withFooter } = await import('./tables.js');
   const { rowCuts } = await import('./row-cuts.js');
@@ -163,6 +165,21 @@ async function plannedTable(
     }
     return { ...whole, end: table.rows, cutPoints: points.before(table.rows) };
   });
+}
+
+/** Rows of one size, that may be cut where chunks begin. */
+function plannedRows(
+  whole: PlannedInput,
+  { rows, groupRows = rows, rowBytes, storedBytes }: InputTable,
+  sliceBytes: number,
+): PlannedInput {
+  if (groupRows >= rows || !isWorthCutting(rowBytes, sliceBytes)) return whole;
+  const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
+  for (let start = groupRows; start < rows; start += groupRows) {
+    const decodedStart = start * (rowBytes / rows);
+    points.add({ start, storedStart: Math.floor((start / rows) * storedBytes), decodedStart }, decodedStart);
+  }
+  return { ...whole, end: rows, cutPoints: points.before(rows) };
 }
 
 /** Keeps some of the points, which come in order and may be millions. */

@@ -64,7 +64,10 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
       [listBytes, listBytes / sum(lists.map(({ list }) => list.ends.length))],
       [tableBytes, tableBytes / sum(tables.map(({ table }) => table.rows))],
     ),
-    exact: compressed.length === 0 && tables.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
+    exact:
+      compressed.length === 0 &&
+      tables.every(({ table }) => table.format !== 'Parquet') &&
+      inputs.every(({ kind }) => kind !== 'stream'),
     decodedBytes,
   };
 }

@@ -6,7 +6,7 @@ import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
-import { holdsNothing, isTable, type Pointer, pointerIn } from '../formats/recognition.js';
+import { holdsNothing, type Pointer, pointerIn, rowsBehind } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -20,7 +20,7 @@ import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-na
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
-import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER, UNREAD_TABLE } from './source.js';
+import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER, unreadTable } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
@@ -269,7 +269,8 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
     const begin = head.subarray(0, count);
     const codec = detectCodec(begin, decompressProgram);
     const isWhole = count >= version.byteLength;
-    const table = takesRows && format?.linesAssumed === true && isTable(begin) ? UNREAD_TABLE : undefined;
+    const rows = takesRows && format?.linesAssumed === true ? rowsBehind(begin) : undefined;
+    const table = rows && unreadTable(rows);
     const isLookedAt = codec === undefined && format !== undefined && table === undefined;
     const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {

@@ -8,18 +8,26 @@ import { holdsRows, type Input } from './source.js';
 export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
   const first = inputs.find(holdsRows);
   if (first === undefined) {
-    if (read.columns === undefined) return read;
-    throw new UsageError('`columns` chooses columns of Parquet files, and no input is one; leave it out');
+    requireNone(read.columns, '`columns` chooses columns of Parquet files');
+    requireNone(read.datasets, '`hdf5` names datasets of HDF5 files');
+    return read;
   }
-  const other = inputs.find((input) => !holdsRows(input));
+  const { format } = first.table;
+  if (format === 'HDF5') requireNone(read.columns, '`columns` chooses columns of Parquet files');
+  else requireNone(read.datasets, '`hdf5` names datasets of HDF5 files');
+  const other = inputs.find((input) => !holdsRows(input) || input.table.format !== format);
   if (other !== undefined)
     throw new InputError(
       'ERR_INPUT_FORMAT',
-      `${first.path} holds Parquet data, and ${inputName(other.path)} does not; give them to different jobs, or convert one of them`,
+      `${first.path} holds ${format} data, and ${inputName(other.path)} does not; give them to different jobs, or convert one of them`,
     );
   const { header, skipsBlank } = read;
   const option = header === undefined ? (skipsBlank === true ? 'skipBlank' : undefined) : `header.${header.kind}`;
   if (option !== undefined)
-    throw new UsageError(`${first.path} holds Parquet data, whose rows are no lines; leave out \`${option}\``);
+    throw new UsageError(`${first.path} holds ${format} data, whose rows are no lines; leave out \`${option}\``);
   return { ...read, framing: undefined, linesAssumed: false };
+}
+
+function requireNone(names: readonly string[] | undefined, what: string): void {
+  if (names !== undefined) throw new UsageError(`${what}, and no input is one; leave it out`);
 }

@@ -7,6 +7,7 @@ import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
+import type { RowFormat } from '../formats/recognition.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 
@@ -21,7 +22,7 @@ export type Input =
       readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
-      /** The rows of a table, `UNREAD_TABLE` until the footers are read. Absent: it holds records, one after the other. */
+      /** The rows of a table, `unreadTable` until the footers are read. Absent: it holds records, one after the other. */
       readonly table?: InputTable | undefined;
     }
   | {
@@ -39,10 +40,14 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
 export interface InputTable {
+  readonly format: RowFormat;
   readonly rows: number;
+  /** Where it may be cut; of HDF5, rows of the same chunks. */
   readonly rowGroups: number;
   /** Whether a row group seems to tell where its pages begin: then it may be cut. */
   readonly hasPageIndex: boolean;
+  /** Rows in each of them but the last. Absent: the footer tells. */
+  readonly groupRows?: number | undefined;
   /** What its rows take, about. */
   readonly rowBytes: number;
   /** In columns of which the footer does not tell it: they may take more. */
@@ -55,16 +60,10 @@ export interface InputTable {
   readonly codec: PageCodec | undefined;
 }
 
-export const UNREAD_TABLE: InputTable = {
-  rows: 0,
-  rowGroups: 0,
-  hasPageIndex: false,
-  rowBytes: 0,
-  unsureBytes: 0,
-  storedBytes: 0,
-  pageBytes: 0,
-  codec: undefined,
-};
+export function unreadTable(format: RowFormat): InputTable {
+  const none = { rows: 0, rowGroups: 0, rowBytes: 0, unsureBytes: 0, storedBytes: 0, pageBytes: 0 };
+  return { format, ...none, hasPageIndex: false, codec: undefined };
+}
 
 export type TableInput = FileInput & { readonly table: InputTable };
 

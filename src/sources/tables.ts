@@ -185,5 +185,6 @@ async function measure(
     pageBytes = Math.max(pageBytes, group.pageBytes);
   }
   const { rows: rowCount, rowGroupCount: rowGroups } = footer;
-  return { rows: rowCount, rowGroups, hasPageIndex, rowBytes, unsureBytes, storedBytes, pageBytes, codec };
+  const counts = { rows: rowCount, rowGroups, rowBytes, unsureBytes, storedBytes, pageBytes };
+  return { format: 'Parquet', ...counts, hasPageIndex, codec };
 }

@@ -23,7 +23,7 @@ import {
   type ShardCuts,
   type ShardRule,
 } from '../plan/shard-cuts.js';
-import { planUnitCuts } from '../plan/unit-cuts.js';
+import { planExactCuts, planUnitCuts } from '../plan/unit-cuts.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
 import { tableEnds } from '../sinks/table-ends.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
@@ -60,7 +60,7 @@ export interface OutputPlan<Work extends PilesWork = PilesWork> {
 }
 
 /** A job may read rows; the records of a store are no rows. */
-type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'table'> };
+type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'table' | 'hdf5'> };
 
 /** @param kept undefined: if the job fails, its output is lost. */
 export async function planOutput<Work extends PilesWork>(
@@ -78,22 +78,29 @@ export async function planOutput<Work extends PilesWork>(
     const cutOfParts = await cutParts(parts, inHead, threads, kept);
     const [only] = cutOfParts;
     const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
-    return { cuts, recordBytes: piles.bytes, ...layoutOf(spec, cuts, piles, ends) };
+    return { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, piles, ends)) };
   };
   return { work: inHead, splits, cut };
 }
 
-function layoutOf(
-  { write: { compression, table: write }, read }: PlannedSpec,
+async function layoutOf(
+  { write: { compression, table: write, hdf5: output }, read }: PlannedSpec,
   cuts: ShardCuts,
   piles: ScatteredPiles,
   ends: ShardEnds,
-): Omit<OutputLayout, 'cuts' | 'recordBytes'> {
+): Promise<Omit<OutputLayout, 'cuts' | 'recordBytes'>> {
   const schema = read?.table?.schema;
   if (schema !== undefined && write !== undefined) {
     const table = { schema, write };
     const units = planUnitCuts(cuts, piles, { bytes: write.rowGroupBytes, records: write.rowGroupRows });
     return { kind: 'appended', ends: tableEnds(table), compression, table, units };
+  }
+  const rows = read?.hdf5;
+  if (rows !== undefined && output !== undefined) {
+    // Few jobs need it.
+    const { hdf5Ends } = await import('../sinks/hdf5-ends.js');
+    const units = planExactCuts(cuts, piles, output.unitRows, rows.rowBytes);
+    return { kind: 'appended', ends: hdf5Ends(rows, output), compression, hdf5: rows, units };
   }
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   return { kind: compression === undefined ? 'placed' : 'appended', ends: storedEnds(ends, encoder), compression };

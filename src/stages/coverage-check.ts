@@ -9,7 +9,7 @@ import { isNothing, type Weight } from '../keep/weights.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
 import { endOfInput, holdsRows, type Input, type InputHeader, isKept, NO_HEADER } from '../sources/source.js';
 
-/** The counts of each input, where the keys come from ordinals; else 0. */
+/** The counts of each input, where the keys come from ordinals, or it holds rows; else 0. */
 export interface InputCounts {
   readonly records: Float64Array;
   /** Modulo 2^64; 0 where records have no names. */
@@ -69,11 +69,12 @@ export class CoverageCheck {
     else parts.push(part);
   }
 
-  #count({ inputOrdinal, ordinals }: Coverage): void {
-    if (ordinals === undefined) return;
+  #count({ inputOrdinal, start, end, rowBytes, ordinals }: Coverage): void {
+    const counted = rowBytes === undefined ? ordinals : { start, end };
+    if (counted === undefined) return;
     const { records, nameSums } = this.counts;
-    records[inputOrdinal] = (records[inputOrdinal] ?? 0) + ordinals.end - ordinals.start;
-    nameSums[inputOrdinal] = (nameSums[inputOrdinal] ?? 0n) + BigInt(`0x${ordinals.names ?? '0'}`);
+    records[inputOrdinal] = (records[inputOrdinal] ?? 0) + counted.end - counted.start;
+    nameSums[inputOrdinal] = (nameSums[inputOrdinal] ?? 0n) + BigInt(`0x${ordinals?.names ?? '0'}`);
   }
 
   headerOf(input: Input, inputOrdinal: number): InputHeader {

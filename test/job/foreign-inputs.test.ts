@@ -82,8 +82,10 @@ describe('a shuffle', () => {
 
   it.each(
     sampled(
-      // Files of Parquet are inputs.
-      foreignSamples.map(([name, bytes], i) => [i, name, bytes] as const).filter(([, name]) => name !== 'Parquet data'),
+      // Files of Parquet and HDF5 are inputs.
+      foreignSamples
+        .map(([name, bytes], i) => [i, name, bytes] as const)
+        .filter(([, name]) => !['Parquet data', 'HDF5 data'].includes(name)),
       3,
     ),
   )('refuses %i: %s, in one line of the words of the command', async (_, name, bytes) => {

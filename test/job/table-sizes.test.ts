@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { expectPages, expectSpilledPages } from '#src/job/table-sizes.js';
 import { planMemory } from '#src/plan/memory-plan.js';
-import { UNREAD_TABLE } from '#src/sources/source.js';
+import { unreadTable } from '#src/sources/source.js';
 
 const MIB = 2 ** 20;
 
 describe('pages', () => {
-  const table = { ...UNREAD_TABLE, rows: 10, rowBytes: 4000, storedBytes: 1500 };
+  const table = { ...unreadTable('Parquet'), rows: 10, rowBytes: 4000, storedBytes: 1500 };
 
   it('take what they took, if the codec stays', () => {
     expect(expectPages({ ...table, codec: 'ZSTD' }, 'ZSTD')).toEqual({ byteLength: 1500, isGuess: false });

@@ -8,7 +8,7 @@ import { joinCuts } from '#src/keep/splits.js';
 import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { PileRange } from '#src/plan/pile-ranges.js';
 import { cutAt, cutsAt, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
-import { ownUnits, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
+import { ownUnits, planExactCuts, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
 import { endOfReading, mostWaitingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, more) => total + more, 0);
@@ -108,6 +108,56 @@ function recordsOfUnits(order: Order, units: Iterable<{ shard: number; begin: nu
       return first !== end;
     });
 }
+
+describe('exact units', () => {
+  const ofOneLength = fc
+    .record({
+      count: fc.nat({ max: 90 }),
+      byteLength: fc.integer({ min: 1, max: 9 }),
+      unit: fc.integer({ min: 1, max: 20 }),
+    })
+    .chain(({ count, byteLength, unit }) =>
+      fc.record({
+        kind: fc.constantFrom('count', 'records', 'bytes'),
+        shards: fc.integer({ min: 1, max: 7 }),
+        splitAt: fc.nat({ max: count }),
+        count: fc.constant(count),
+        byteLength: fc.constant(byteLength),
+        unit: fc.constant(unit),
+      }),
+    );
+
+  it('have whole records, as many as asked for, but for the last of each shard', () => {
+    fc.assert(
+      fc.property(ofOneLength, ({ kind, shards, splitAt, count, byteLength, unit }) => {
+        const lengths = Array.from({ length: count }, () => byteLength);
+        const parts = [lengths.slice(0, splitAt), lengths.slice(splitAt)];
+        const cuts = joinCuts(
+          parts.map((part, i) => ({
+            firstRank: i * splitAt,
+            firstByte: i * splitAt * byteLength,
+            bytes: sum(part),
+            cuts: plainCuts(kind, part, shards),
+          })),
+        );
+        const units = planExactCuts(cuts, { records: count, bytes: sum(lengths) }, unit, byteLength);
+        const step = cuts.by === 'rank' ? 1 : byteLength;
+        const all = [...unitsFrom(units, 0)];
+        let place = 0;
+        for (const [i, { begin, end, shard }] of all.entries()) {
+          expect(begin).toBe(place);
+          expect(end % step).toBe(0);
+          const isLast = all[i + 1]?.shard !== shard;
+          if (isLast) expect(end - begin).toBeLessThanOrEqual(unit * step);
+          else expect(end - begin).toBe(unit * step);
+          place = end;
+        }
+        expect(place).toBe(count * step);
+        for (const [i, { begin }] of all.entries()) expect([...unitsFrom(units, begin)]).toEqual(all.slice(i));
+      }),
+    );
+  });
+});
 
 describe('unitsFrom', () => {
   it('tiles each shard with units of nearly equal size, at most as large as asked for', () => {

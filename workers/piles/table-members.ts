@@ -1,11 +1,11 @@
 /** Makes row groups of the records of a shuffle, which are rows. */
-import { join } from 'node:path';
 import type { WrittenTable } from '../../src/formats/parquet/table-output.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
 import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';
 import type { ShuffleSettings } from '../settings.js';
 import { columnMemoryOf, threadStateOf } from '../thread-state.js';
+import { waitingPlaces } from './waiting-places.js';
 
 /**
  * @param attemptName the beginning of the names of temp files.
@@ -17,14 +17,7 @@ export function tableMembers(
   attemptName: string,
   turn: number,
 ): MemberWriter {
-  const { disks } = job.rescatterTo;
-  let files = 0;
-  const newPlace = () => {
-    const disk = disks[(turn + files) % disks.length];
-    if (disk === undefined) throw new RangeError('this job has no temp disk');
-    files += 1;
-    return { path: join(disk.directory, `${attemptName}-pages${files}`), gate: disk.gate };
-  };
+  const newPlace = waitingPlaces(job, `${attemptName}-pages`, turn);
   const { control } = threadStateOf(job);
   const memory = columnMemoryOf(job);
   memory.allow(job.columnBytes);

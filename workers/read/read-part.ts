@@ -83,7 +83,12 @@ export async function readPart(
 /** The only place that knows which kinds of sources there are. */
 async function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
   if (part.kind === 'table') {
-    // Few jobs need it.
+    // Few jobs need them.
+    const { hdf5 } = context.read;
+    if (hdf5 !== undefined) {
+      const { withDatasets } = await import('./dataset-source.js');
+      return withDatasets(part, hdf5, context, use);
+    }
     const { withTable } = await import('./table-source.js');
     return withTable(part, context, use);
   }

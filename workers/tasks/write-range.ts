@@ -57,6 +57,11 @@ export interface WriteResult {
 /** Only jobs of tables load what makes row groups. */
 async function makerOfMembers({ job, target, attemptName, start }: WriteTask): Promise<() => MemberWriter> {
   const table = 'table' in target ? target.table : undefined;
+  const rows = 'hdf5' in target ? target.hdf5 : undefined;
+  if (rows !== undefined) {
+    const { datasetMembers } = await import('../piles/dataset-members.js');
+    return () => datasetMembers(job, rows, attemptName, start.turn);
+  }
   if (table === undefined) throw new RangeError('an output of units is a table');
   const { tableMembers } = await import('../piles/table-members.js');
   return () => tableMembers(job, table, attemptName, start.turn);

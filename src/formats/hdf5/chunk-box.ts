@@ -1,0 +1,67 @@
+/** Copies the part of an array that a chunk holds. Chunks may reach over the end of the array. */
+
+export interface Box {
+  /** Of the chunk, and of the array: elements in each dimension. */
+  readonly chunkLengths: readonly number[];
+  readonly lengths: readonly number[];
+  /** Of the chunk in the grid. */
+  readonly place: readonly number[];
+  readonly elementBytes: number;
+}
+
+/** Shorter runs are copied byte by byte, which costs less than a call. */
+const LEAST_CALL_BYTES = 48;
+
+/** @param toChunk else from the chunk to the array. */
+export function copyBox(box: Box, chunk: Uint8Array, array: Uint8Array, toChunk: boolean): void {
+  const { chunkLengths, lengths, place, elementBytes } = box;
+  const starts = lengths.map((_, i) => (place[i] ?? 0) * (chunkLengths[i] ?? 1));
+  const extents = lengths.map((length, i) => Math.min(chunkLengths[i] ?? 1, length - (starts[i] ?? 0)));
+  // The last dimensions that a chunk has whole lie in one piece.
+  let last = lengths.length - 1;
+  while (last > 0 && chunkLengths[last] === lengths[last]) last -= 1;
+  const strides = (of: readonly number[]) => {
+    const result = of.map(() => elementBytes);
+    for (let i = of.length - 2; i >= 0; i--) result[i] = (result[i + 1] ?? 1) * (of[i + 1] ?? 1);
+    return result;
+  };
+  const [chunkStrides, arrayStrides] = [strides(chunkLengths), strides(lengths)];
+  const runBytes = (extents[last] ?? 1) * (chunkStrides[last] ?? elementBytes);
+  const copy = (inChunk: number, inArray: number) => {
+    const [from, at, to, toAt] = toChunk ? [array, inArray, chunk, inChunk] : [chunk, inChunk, array, inArray];
+    copyBytes(from, at, to, toAt, runBytes);
+  };
+  const walk = (dimension: number, inChunk: number, inArray: number) => {
+    if (dimension >= last) {
+      copy(inChunk, inArray + (starts[dimension] ?? 0) * (arrayStrides[dimension] ?? 0));
+      return;
+    }
+    const [chunkStride, arrayStride] = [chunkStrides[dimension] ?? 0, arrayStrides[dimension] ?? 0];
+    let inner = inArray + (starts[dimension] ?? 0) * arrayStride;
+    for (let i = 0; i < (extents[dimension] ?? 0); i++, inner += arrayStride)
+      walk(dimension + 1, inChunk + i * chunkStride, inner);
+  };
+  walk(0, 0, 0);
+}
+
+export function copyBytes(from: Uint8Array, at: number, to: Uint8Array, toAt: number, byteLength: number): void {
+  if (byteLength >= LEAST_CALL_BYTES) to.set(from.subarray(at, at + byteLength), toAt);
+  else for (let i = 0; i < byteLength; i++) to[toAt + i] = from[at + i] ?? 0;
+}
+
+/** All places of a grid, in row-major order. */
+export function* placesIn(grid: readonly number[]): Generator<number[]> {
+  if (grid.some((length) => length === 0)) return;
+  const place = grid.map(() => 0);
+  for (;;) {
+    yield [...place];
+    let dimension = grid.length - 1;
+    while (dimension >= 0) {
+      const next = (place[dimension] ?? 0) + 1;
+      place[dimension] = next < (grid[dimension] ?? 0) ? next : 0;
+      if (place[dimension] !== 0) break;
+      dimension -= 1;
+    }
+    if (dimension < 0) return;
+  }
+}

@@ -1,0 +1,134 @@
+/** Bytes of an HDF5 file: numbers are little-endian, addresses and lengths have 8 bytes, as nearly all programs write them. */
+import { lookup3 } from './checksums.js';
+
+/** What is wrong with a file, without its name. */
+export class Hdf5Problem extends Error {
+  readonly isDamage: boolean;
+
+  /** @param isDamage false: the file may be good, but holds what pileshuf does not read. */
+  constructor(message: string, isDamage = true) {
+    super(message);
+    this.isDamage = isDamage;
+  }
+}
+
+export const CHECKSUM_BYTES = 4;
+
+/** Goes through the bytes of one structure. */
+export class Cursor {
+  readonly #bytes: Buffer;
+  readonly #position: number;
+  at = 0;
+
+  /** @param position in the file, for messages. */
+  constructor(bytes: Uint8Array, position = 0) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#position = position;
+  }
+
+  get left(): number {
+    return this.#bytes.byteLength - this.at;
+  }
+
+  take(byteLength: number): Buffer {
+    const start = this.at;
+    if (byteLength < 0 || byteLength > this.left)
+      throw new Hdf5Problem(`a structure ends at byte ${this.#position + start}, before its last field`);
+    this.at += byteLength;
+    return this.#bytes.subarray(start, this.at);
+  }
+
+  skip(byteLength: number): this {
+    this.take(byteLength);
+    return this;
+  }
+
+  u8(): number {
+    return this.uint(1);
+  }
+
+  u16(): number {
+    return this.uint(2);
+  }
+
+  u32(): number {
+    return this.uint(4);
+  }
+
+  /** A number of 1 to 6 bytes. */
+  uint(byteLength: number): number {
+    if (byteLength === 0) return 0;
+    if (byteLength <= 6) return this.take(byteLength).readUIntLE(0, byteLength);
+    const value = this.take(byteLength).readBigUInt64LE();
+    if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+    throw new Hdf5Problem(`byte ${this.#position + this.at - byteLength} holds ${value}, which no file can have`);
+  }
+
+  u64(): number {
+    return this.uint(8);
+  }
+
+  /** Undefined: all bits are set, which stands for no address, and for no limit. */
+  u64OrNone(): number | undefined {
+    const isNone = this.#bytes.subarray(this.at, this.at + 8).every((byte) => byte === 0xff);
+    if (!isNone) return this.u64();
+    this.take(8);
+    return undefined;
+  }
+
+  /** Up to a NUL byte. @param padding the text and the NUL fill a multiple of so many bytes. */
+  text(padding = 1): Buffer {
+    const end = this.#bytes.indexOf(0, this.at);
+    if (end < 0) throw new Hdf5Problem(`a name at byte ${this.#position + this.at} does not end`);
+    const text = this.take(end - this.at);
+    this.take(Math.min(this.left, Math.ceil((text.byteLength + 1) / padding) * padding - text.byteLength));
+    return text;
+  }
+
+  expect(signature: string): this {
+    const start = this.at;
+    if (this.take(signature.length).toString('latin1') === signature) return this;
+    throw new Hdf5Problem(`byte ${this.#position + start} does not begin a structure ${JSON.stringify(signature)}`);
+  }
+}
+
+/** @returns bytes of their own; fewer only at the end of the file. */
+export type ReadBytes = (position: number, byteLength: number) => Uint8Array;
+
+/** A file as its structures see it. */
+export class Hdf5Bytes {
+  readonly byteLength: number;
+  readonly #read: ReadBytes;
+
+  constructor(read: ReadBytes, byteLength: number) {
+    this.#read = read;
+    this.byteLength = byteLength;
+  }
+
+  bytes(position: number, byteLength: number): Uint8Array {
+    const isInside = position + byteLength <= this.byteLength;
+    const bytes = isInside ? this.#read(position, byteLength) : new Uint8Array();
+    if (isInside && bytes.byteLength === byteLength) return bytes;
+    throw new Hdf5Problem(
+      `it ends at byte ${this.byteLength}, and has bytes ${position} to ${position + byteLength} by its structures: it is cut off or damaged`,
+    );
+  }
+
+  at(position: number, byteLength: number): Cursor {
+    return new Cursor(this.bytes(position, byteLength), position);
+  }
+
+  /** Of a structure that may be longer than the file has bytes left. */
+  upTo(position: number, byteLength: number): Cursor {
+    return this.at(position, Math.max(0, Math.min(byteLength, this.byteLength - position)));
+  }
+
+  /** A structure with its checksum behind it, which the cursor does not see. */
+  checked(position: number, byteLength: number): Cursor {
+    const bytes = this.bytes(position, byteLength);
+    const body = bytes.subarray(0, -CHECKSUM_BYTES);
+    const sum = new Cursor(bytes.subarray(-CHECKSUM_BYTES)).u32();
+    if (lookup3(body) === sum) return new Cursor(body, position);
+    throw new Hdf5Problem(`bytes ${position} to ${position + byteLength} do not have their checksum`);
+  }
+}

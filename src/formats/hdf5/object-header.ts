@@ -1,0 +1,141 @@
+/** The superblock, which begins a file, and object headers, which hold messages: of a dataset its type, shape, layout. */
+import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
+
+export const HDF5_SIGNATURE = '\x89HDF\r\n\x1a\n';
+
+/** Types of messages. */
+export const MESSAGE = {
+  NIL: 0x00,
+  DATASPACE: 0x01,
+  LINK_INFO: 0x02,
+  DATATYPE: 0x03,
+  OLD_FILL: 0x04,
+  FILL: 0x05,
+  LINK: 0x06,
+  EXTERNAL: 0x07,
+  LAYOUT: 0x08,
+  GROUP_INFO: 0x0a,
+  FILTERS: 0x0b,
+  ATTRIBUTE: 0x0c,
+  COMMENT: 0x0d,
+  CONTINUATION: 0x10,
+  SYMBOLS: 0x11,
+  TIME: 0x12,
+  ATTRIBUTE_INFO: 0x15,
+  LINK_COUNT: 0x16,
+} as const;
+
+const ADDRESS_BYTES = 8;
+
+/** @returns the address of the root group. */
+export function readSuperblock(file: Hdf5Bytes): number {
+  const cursor = file.upTo(0, 96).expect(HDF5_SIGNATURE);
+  const version = cursor.u8();
+  if (version > 3) throw new Hdf5Problem(`its superblock has version ${version}, expected 0 to 3`, false);
+  const isOld = version < 2;
+  if (isOld) cursor.skip(4);
+  const sizes = [cursor.u8(), cursor.u8()];
+  if (sizes.some((size) => size !== ADDRESS_BYTES))
+    throw new Hdf5Problem(
+      `its addresses have ${sizes[0]} bytes and its lengths ${sizes[1]}, expected 8; write it again with h5repack`,
+      false,
+    );
+  if (isOld) cursor.skip(version === 0 ? 9 : 13);
+  else cursor.skip(1);
+  const base = cursor.u64();
+  if (base !== 0) throw new Hdf5Problem(`its addresses begin at byte ${base}, expected 0`, false);
+  cursor.skip(8);
+  const end = cursor.u64();
+  if (end > file.byteLength)
+    throw new Hdf5Problem(`it has ${file.byteLength} bytes, and by its superblock ${end}: it is cut off`);
+  if (!isOld) return cursor.u64();
+  return cursor.skip(16).u64();
+}
+
+export interface Message {
+  readonly type: number;
+  readonly flags: number;
+  readonly body: Buffer;
+  /** Of an attribute, if its object notes in which order they came. */
+  readonly order: number;
+}
+
+export interface ObjectHeader {
+  /** Of the header; 0 in version 1. */
+  readonly flags: number;
+  readonly messages: readonly Message[];
+}
+
+/** More are those of a damaged file. */
+const MOST_BLOCKS = 65_536;
+const SHARED = 2;
+
+export const TRACKS_ORDER = 0x04;
+
+export function readObject(file: Hdf5Bytes, address: number): ObjectHeader {
+  const start = file.upTo(address, 32);
+  const isNew = start.take(4).toString('latin1') === 'OHDR';
+  const { flags, first } = isNew ? newStart(file, address) : oldStart(file, address);
+  const messages: Message[] = [];
+  const blocks = [first];
+  for (let i = 0; i < blocks.length; i++) {
+    if (i > MOST_BLOCKS) throw new Hdf5Problem(`the object at byte ${address} has no end`);
+    const cursor = blocks[i];
+    if (cursor === undefined) break;
+    for (const message of messagesIn(cursor, isNew, flags)) {
+      if (message.type === MESSAGE.CONTINUATION) {
+        const place = new Cursor(message.body);
+        const [position, byteLength] = [place.u64(), place.u64()];
+        blocks.push(isNew ? file.checked(position, byteLength).expect('OCHK') : file.at(position, byteLength));
+      } else if (message.type !== MESSAGE.NIL) messages.push(message);
+    }
+  }
+  return { flags, messages };
+}
+
+function oldStart(file: Hdf5Bytes, address: number): { flags: number; first: Cursor } {
+  const cursor = file.at(address, 16);
+  if (cursor.u8() !== 1) throw new Hdf5Problem(`byte ${address} does not begin an object`);
+  return { flags: 0, first: file.at(address + 16, cursor.skip(7).u32()) };
+}
+
+function newStart(file: Hdf5Bytes, address: number): { flags: number; first: Cursor } {
+  const cursor = file.upTo(address, 64).skip(4);
+  if (cursor.u8() !== 2) throw new Hdf5Problem(`the object at byte ${address} has an unknown version`);
+  const flags = cursor.u8();
+  cursor.skip(((flags & 0x20) === 0 ? 0 : 16) + ((flags & 0x10) === 0 ? 0 : 4));
+  const byteLength = cursor.uint(1 << (flags & 3));
+  return { flags, first: file.checked(address, cursor.at + byteLength + CHECKSUM_BYTES).skip(cursor.at) };
+}
+
+function* messagesIn(cursor: Cursor, isNew: boolean, headerFlags: number): Generator<Message> {
+  const hasOrder = (headerFlags & TRACKS_ORDER) !== 0;
+  const headBytes = isNew ? (hasOrder ? 6 : 4) : 8;
+  while (cursor.left >= headBytes) {
+    const type = isNew ? cursor.u8() : cursor.u16();
+    const byteLength = cursor.u16();
+    const flags = cursor.u8();
+    const order = isNew ? (hasOrder ? cursor.u16() : 0) : cursor.skip(3) && 0;
+    yield { type, flags, order, body: cursor.take(byteLength) };
+  }
+}
+
+/** The one message of this type; undefined: there is none. A type may lie in an object of its own. */
+export function messageIn(file: Hdf5Bytes, { messages }: ObjectHeader, type: number): Buffer | undefined {
+  const message = messages.find((each) => each.type === type);
+  if (message === undefined || (message.flags & SHARED) === 0) return message?.body;
+  return sharedBody(file, new Cursor(message.body), type);
+}
+
+/** What a shared message stands for. */
+export function sharedBody(file: Hdf5Bytes, cursor: Cursor, type: number): Buffer {
+  const version = cursor.u8();
+  const kind = cursor.u8();
+  if (version === 1) cursor.skip(6);
+  const isOfObject = version < 3 || kind === 2;
+  if (!isOfObject) throw new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
+  const { messages } = readObject(file, cursor.u64());
+  const found = messages.find((each) => each.type === type && (each.flags & SHARED) === 0);
+  if (found === undefined) throw new Hdf5Problem('a shared type is missing');
+  return found.body;
+}

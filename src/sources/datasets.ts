@@ -1,0 +1,153 @@
+/** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
+
+import { InputError } from '../errors.js';
+import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
+import {
+  blockRowsOf,
+  contentOf,
+  type Dataset,
+  readDataset,
+  readerBytesOf,
+  rowBytesOf,
+} from '../formats/hdf5/dataset.js';
+import { objectAt } from '../formats/hdf5/groups.js';
+import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
+import { inInput } from '../formats/hdf5/input-error.js';
+import { readSuperblock } from '../formats/hdf5/object-header.js';
+import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spec.js';
+import { makeTemplate } from '../formats/hdf5/template.js';
+import { openForRead, readBytes, withFile } from '../io/files.js';
+import { hearSignalsAt } from '../pause.js';
+import { nameSome } from '../quantity.js';
+import type { ReadSpec } from '../spec.js';
+import { type FileInput, holdsRows, type Input, type InputTable, type TableInput } from './source.js';
+
+interface DatasetsRequest {
+  readonly read: ReadSpec;
+  readonly signal: AbortSignal | undefined;
+  readonly onWarning: (line: string) => void;
+  /** Whether rows are written, too, with the rest of the first input. */
+  readonly writes: boolean;
+}
+
+interface OpenedDatasets {
+  readonly inputs: readonly Input[];
+  readonly hdf5: Hdf5Rows;
+  /** Undefined: nothing is written. */
+  readonly output: Hdf5Output | undefined;
+}
+
+/** @throws InputError if a file is damaged, or has other rows than the first one. */
+export async function openDatasets(inputs: readonly Input[], request: DatasetsRequest): Promise<OpenedDatasets> {
+  const { signal } = request;
+  const opened: TableInput[] = [];
+  let first: (Omit<OpenedDatasets, 'inputs'> & { readonly path: string }) | undefined;
+  for (const input of inputs) {
+    await hearSignalsAt(opened.length, signal);
+    if (!holdsRows(input)) throw new RangeError(`${input.path} holds no rows`);
+    const { path } = input;
+    inHdf5(input, (file) => {
+      first ??= { path, ...openFirst(file, path, request) };
+      const datasets = datasetsIn(file, first.hdf5.datasets, path, first.path);
+      opened.push({ ...input, table: measure(input, datasets, first.hdf5, path) });
+    });
+  }
+  if (first === undefined) throw new RangeError('there is no input');
+  return { inputs: opened, ...first };
+}
+
+function inHdf5<T>({ path, version }: FileInput, use: (file: Hdf5Bytes) => T): T {
+  return withFile(openForRead(path, 'input'), (file) => {
+    const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
+    return inInput(path, () => use(new Hdf5Bytes(read, version.byteLength)));
+  });
+}
+
+function openFirst(
+  file: Hdf5Bytes,
+  path: string,
+  { read, writes, onWarning }: DatasetsRequest,
+): Omit<OpenedDatasets, 'inputs'> {
+  const objects = contentOf(file);
+  const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, read.datasets);
+  const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
+  const hdf5 = { datasets, rowBytes };
+  if (!writes) return { hdf5, output: undefined };
+  const template = makeTemplate({ file, objects, rows: addresses, leftOut: new Set(leftOut) });
+  const told = [
+    [copied, 'copied from the first input'],
+    [leftOut, 'left out: they have rows that `hdf5` does not name'],
+    [changed, 'written in chunks of other lengths, so that chunks of all datasets can end together'],
+  ] as const;
+  for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
+  return { hdf5, output: { unitRows: unitRowsOf(datasets), template } };
+}
+
+/** The datasets of one file that its rows are made of. */
+export function datasetsIn(
+  file: Hdf5Bytes,
+  expected: readonly RowsDataset[],
+  path: string,
+  firstPath: string,
+): readonly Dataset[] {
+  const root = readSuperblock(file);
+  const datasets = expected.map((rows) => {
+    const object = objectAt(file, root, rows.path);
+    const dataset = object?.kind === 'dataset' ? readDataset(file, object) : undefined;
+    const difference = differenceOf(rows, dataset);
+    if (difference !== undefined || dataset === undefined)
+      throw new InputError(
+        'ERR_INPUT_FORMAT',
+        `${path} ${difference}, unlike ${firstPath}; give them to different jobs`,
+      );
+    requireRows(dataset);
+    return dataset;
+  });
+  const rowsIn = ({ shape }: Dataset) => shape.lengths[0] ?? 0;
+  const [first] = datasets;
+  const other = datasets.find((dataset) => first !== undefined && rowsIn(dataset) !== rowsIn(first));
+  if (first !== undefined && other !== undefined)
+    throw new InputError(
+      'ERR_INPUT_FORMAT',
+      `${path}: ${first.path} has ${rowsIn(first)} rows, and ${other.path} has ${rowsIn(other)}; expected as many`,
+    );
+  return datasets;
+}
+
+function measure(
+  { version }: FileInput,
+  datasets: readonly Dataset[],
+  { rowBytes }: Hdf5Rows,
+  path: string,
+): InputTable {
+  const rows = datasets[0]?.shape.lengths[0] ?? 0;
+  if (!Number.isSafeInteger(rows * rowBytes))
+    throw new InputError(
+      'ERR_INPUT_CORRUPT',
+      `${path}: it has ${rows} rows of ${rowBytes} bytes, more than a file can hold`,
+    );
+  const allBytes = rows * rowBytes;
+  const groupRows = sliceRowsOf(datasets);
+  return {
+    format: 'HDF5',
+    rows,
+    unsureBytes: 0,
+    hasPageIndex: false,
+    codec: undefined,
+    rowGroups: Math.ceil(rows / groupRows),
+    groupRows,
+    rowBytes: allBytes,
+    storedBytes: Math.min(version.byteLength, allBytes),
+    pageBytes: readerBytes(datasets),
+  };
+}
+
+/** Slices begin at chunks of the dataset with the largest rows. */
+function sliceRowsOf(datasets: readonly Dataset[]): number {
+  const [widest] = datasets.toSorted((a, b) => rowBytesOf(b) - rowBytesOf(a));
+  return widest === undefined ? 1 : blockRowsOf(widest);
+}
+
+export function readerBytes(datasets: readonly Dataset[]): number {
+  return datasets.reduce((sum, dataset) => sum + readerBytesOf(dataset), 0);
+}

@@ -1,0 +1,125 @@
+/** Files that another program wrote are read as they are; damaged ones are refused, whatever is damaged. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fletcher32, lookup3 } from '#src/formats/hdf5/checksums.js';
+import { contentOf } from '#src/formats/hdf5/dataset.js';
+import { attributesOf, linksOf } from '#src/formats/hdf5/groups.js';
+import { Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
+import { readAttribute } from '#src/formats/hdf5/messages.js';
+import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
+import { atScale } from '../../fixtures/scale.js';
+
+const ROWS = 41;
+const NAMES = ['old', 'latest'] as const;
+
+/** As make-files.py computes them. */
+function values(factor: number, perRow: number): number[] {
+  return Array.from({ length: ROWS * perRow }, (_, i) => (i * factor) % 251);
+}
+
+function encoded(
+  numbers: readonly number[],
+  byteLength: number,
+  write: (bytes: Buffer, value: number) => void,
+): Buffer {
+  return Buffer.concat(
+    numbers.map((value) => {
+      const bytes = Buffer.alloc(byteLength);
+      write(bytes, value);
+      return bytes;
+    }),
+  );
+}
+
+const u8 = (numbers: readonly number[]) => Buffer.from(numbers);
+const DATASETS: readonly (readonly [path: string, rows: Buffer])[] = [
+  ['contiguous', encoded(values(7, 3), 4, (bytes, value) => bytes.writeInt32BE(value))],
+  ['filtered', encoded(values(5, 12), 2, (bytes, value) => bytes.writeUInt16LE(value))],
+  ['growing', encoded(values(3, 1), 8, (bytes, value) => bytes.writeUInt32LE(value))],
+  ['growing-filtered', encoded(values(3, 1), 4, (bytes, value) => bytes.writeFloatLE(value))],
+  ['wide', u8(values(11, 5))],
+  ['wide-filtered', u8(values(11, 5))],
+  ['chunks', u8(values(13, 2))],
+  ['one-chunk', encoded(values(17, 1), 8, (bytes, value) => bytes.writeDoubleLE(value))],
+  ['enum', u8(values(1, 1).map((value) => value % 2))],
+  ['early', u8(values(29, 3))],
+  [
+    'sparse',
+    encoded(
+      Array.from({ length: ROWS }, (_, i) => (i >= 20 && i < 25 ? 3 : -7)),
+      2,
+      (bytes, value) => bytes.writeInt16LE(value),
+    ),
+  ],
+  [
+    'table',
+    Buffer.concat(
+      values(19, 1).map((id, i) => {
+        const row = Buffer.alloc(18);
+        row.writeInt32LE(id);
+        row.write(`n${i}`, 4);
+        row.writeFloatLE((2 * i * 23) % 251, 10);
+        row.writeFloatLE(((2 * i + 1) * 23) % 251, 14);
+        return row;
+      }),
+    ),
+  ],
+];
+
+describe.each(NAMES)('a file of h5py, %s', (name) => {
+  const bytes = bytesMadeByH5py(name);
+
+  it.each(DATASETS)('has the rows of /rows/%s', (path, rows) => {
+    expect(rowsIn(bytes, `/rows/${path}`).equals(rows)).toBe(true);
+  });
+
+  it('has all objects, links and attributes', () => {
+    const objects = objectsOf(bytes);
+    const groups = Array.from({ length: 12 }, (_, i) => `/groups/${i}`);
+    const others = ['/', '/rows', '/groups', '/names', '/packed', '/references'];
+    const inRows = DATASETS.map(([path]) => `/rows/${path}`).filter((path) => path !== '/rows/growing');
+    expect([...objects.keys()].toSorted()).toEqual(['/alias', ...others, ...groups, ...inRows].toSorted());
+    const root = objects.get('/');
+    const filtered = objects.get('/rows/filtered');
+    if (root === undefined || filtered === undefined) throw new Error('objects are missing');
+    const links = linksOf(hdf5In(bytes), root.header);
+    expect(links.find((link) => link.name.toString() === 'soft')).toMatchObject({ address: undefined });
+    const attributes = attributesOf(hdf5In(bytes), filtered.header).map(({ body }) => readAttribute(body));
+    expect(attributes.map((each) => each.name.toString().replaceAll('\0', '')).toSorted()).toEqual(
+      Array.from({ length: 12 }, (_, i) => `attribute ${i}`).toSorted(),
+    );
+  });
+
+  it('has a dataset at each of its paths', () => {
+    expect(rowsIn(bytes, '/alias').equals(rowsIn(bytes, '/rows/growing'))).toBe(true);
+    expect(datasetAt(bytes, '/rows/filtered')).toMatchObject({ shape: { lengths: [ROWS, 4, 3] } });
+  });
+
+  it('is refused when it is damaged, or read as it was', () => {
+    const read = (damaged: Buffer) => {
+      try {
+        for (const { path, kind } of contentOf(hdf5In(damaged)))
+          if (kind === 'dataset' && (datasetAt(damaged, path).shape.lengths[0] ?? 0) <= ROWS) rowsIn(damaged, path);
+      } catch (error) {
+        if (!(error instanceof Hdf5Problem)) throw error;
+      }
+    };
+    fc.assert(
+      fc.property(fc.nat({ max: bytes.byteLength - 1 }), fc.nat({ max: 255 }), fc.boolean(), (at, value, isCut) => {
+        const damaged = Buffer.from(isCut ? bytes.subarray(0, at) : bytes);
+        if (!isCut) damaged[at] = value;
+        read(damaged);
+      }),
+      { numRuns: atScale(12, 100, 1000) },
+    );
+  });
+});
+
+describe('checksums', () => {
+  it('are those that others compute', () => {
+    expect(lookup3(new Uint8Array())).toBe(0xdeadbeef);
+    expect(lookup3(Buffer.from('Four score and seven years ago'))).toBe(0x17770551);
+    // The sums of 0x6162, 0x6364 and 0x6566, and of these sums.
+    expect(fletcher32(Buffer.from('abcdef'))).toBe(0x50562a2d);
+  });
+});
