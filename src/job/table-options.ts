@@ -1,5 +1,6 @@
 /** Completes the options that say how rows are written, and refuses what does not go with them. */
 import { UsageError } from '../errors.js';
+import { openZstdPages } from '../formats/codecs/zstd-writer.js';
 import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
 import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
@@ -67,8 +68,11 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
     throw new UsageError(`${holds} \`repeat\` does not draw rows; leave it out, or convert the inputs to JSON lines`);
 }
 
-/** How rows are written, once the footers of the inputs are read. */
+/** How rows are written, once the inputs are opened. @throws UsageError if nothing here can write so. */
 export function withTable(write: WriteSpec, { table, output: hdf5 }: Partial<OpenedRows> = {}): WriteSpec {
   if (hdf5 !== undefined) return { ...write, hdf5 };
-  return table === undefined ? write : { ...write, table: completeTable(write.tableChoice, table.codec) };
+  if (table === undefined) return write;
+  const completed = completeTable(write.tableChoice, table.codec);
+  if (completed.codec === 'ZSTD') openZstdPages(completed.level);
+  return { ...write, table: completed };
 }

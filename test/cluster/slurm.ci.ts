@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ClusterProfile, clusterStatus, followSlurm } from '#src/index.js';
+import { column, parquetOf } from '../fixtures/parquet/parquet-file.js';
 import { SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
 import { begunTasks, hasSlurm, onSlurm, untilBegun, useSlurmCluster } from '../fixtures/slurm-cluster.js';
@@ -31,6 +32,14 @@ const NPY = Buffer.concat([
   npyHeaderOf('<u4', 900, [2]),
   Buffer.from(Uint32Array.from({ length: 1800 }, (_, i) => i).buffer),
 ]);
+const TABLE = parquetOf({
+  rows: 300,
+  rowsPerGroup: 70,
+  columns: [
+    column('id', 'INT32', (i) => i),
+    column('text', 'BYTE_ARRAY', (i) => `text ${i} ${'x'.repeat((7 * i) % 40)}`),
+  ],
+});
 
 const KINDS: readonly {
   readonly name: string;
@@ -42,6 +51,11 @@ const KINDS: readonly {
   { name: 'csv', inputs: CSV, asked: { records: { by: 'csv' }, header: { lines: 1 } } },
   { name: 'tar', inputs: [TAR], asked: { records: { by: 'webdataset' }, shards: { by: 'count', shardCount: 2 } } },
   { name: 'npy', inputs: [NPY, NPY], asked: { records: { by: 'npy' } } },
+  {
+    name: 'tables',
+    inputs: [TABLE, TABLE],
+    asked: { shards: { by: 'count', shardCount: 5 }, rowGroupRows: 40 },
+  },
   { name: 'shards', asked: { shards: { by: 'count', shardCount: 5 }, maxParallel: 2 } },
   { name: 'unique', inputs: [...LINES, ...LINES], asked: { unique: true } },
   { name: 'gzip shards', asked: { shards: { by: 'records', recordsPerShard: 90 }, compress: { codec: 'gzip' } } },

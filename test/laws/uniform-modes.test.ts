@@ -7,6 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { atScale, sampled } from '../fixtures/scale.js';
+import { textsOfGroups, writeTable } from '../fixtures/tables.js';
 import { CHI_SQUARE_BOUNDS, expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
 
@@ -19,6 +20,8 @@ interface Mode {
   readonly name: string;
   /** What each input holds. */
   readonly inputs: readonly string[];
+  /** The inputs are tables: each line is a row, and row groups have so many. */
+  readonly rowsOfGroup?: number;
   readonly options: Partial<ShuffleOptions>;
   /** What each statistic has one degree of freedom less than: the number of its cells. */
   readonly cells: Readonly<Record<string, number>>;
@@ -136,6 +139,14 @@ const MODES: readonly Mode[] = [
     cells: { records: 2 ** 4 },
     cellsOf: ([records = '']) => ({ records: sorted(records) }),
   },
+  {
+    name: 'all orders of five rows of two tables, in row groups of two',
+    inputs: ['ab', 'cde'].map(lines),
+    rowsOfGroup: 2,
+    options: { rowGroupRows: 2, memoryBytes: 2 ** 26, parquetCodec: 'none' },
+    cells: { orders: 120 },
+    cellsOf: ([order]) => ({ orders: order }),
+  },
 ];
 
 const TUNINGS: readonly Tuning[] = [
@@ -146,11 +157,20 @@ const TUNINGS: readonly Tuning[] = [
 ];
 const THREADS: Tuning = { inline: false, keepInRam: false, pileCount: 3, bufferBytes: 32, sliceBytes: 2 };
 
+const rowsOf = (text: string) =>
+  text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => ({ text: line, number: undefined }));
+
 /** @returns the records of each split, or of the one output, without what ends them. */
-async function runJob({ inputs, options }: Mode, seed: string, tuning: Tuning): Promise<readonly string[]> {
+async function runJob(mode: Mode, seed: string, tuning: Tuning): Promise<readonly string[]> {
+  const { inputs, options, rowsOfGroup } = mode;
   const paths = inputs.map((text, i) => {
-    writeFileSync(directory.path(String(i)), text);
-    return directory.path(String(i));
+    const path = directory.path(String(i));
+    if (rowsOfGroup === undefined) writeFileSync(path, text);
+    else writeTable(path, rowsOf(text), rowsOfGroup);
+    return path;
   });
   const output = directory.path('out');
   rmSync(output, { recursive: true, force: true });
@@ -167,6 +187,7 @@ async function runJob({ inputs, options }: Mode, seed: string, tuning: Tuning): 
     tuning,
   );
   const texts = splits?.map(({ shards }) => shards.map((path) => readFileSync(path, 'latin1')).join(''));
+  if (rowsOfGroup !== undefined) return [textsOfGroups(output).flat().join('')];
   return (texts ?? [readFileSync(output, 'latin1')]).map((text) => text.replaceAll('\n', ''));
 }
 

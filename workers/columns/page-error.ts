@@ -6,9 +6,12 @@ export class PageError extends Error {}
 /** The budget, or what one memory can address, does not hold a page beside those of the other leaves. */
 export class PageMemoryError extends Error {
   readonly neededBytes: number;
+  /** What would be needed next. */
+  readonly thenBytes: number;
 
-  constructor(neededBytes: number, what: string) {
+  constructor(neededBytes: number, what: string, thenBytes = 0) {
     super(`no memory for ${counted(neededBytes, 'byte')} of ${what}`);
     this.neededBytes = neededBytes;
+    this.thenBytes = thenBytes;
   }
 }

@@ -8,6 +8,7 @@ import { type PageHeader, readPageHeader } from '../../src/formats/parquet/page-
 import type { ColumnChunk } from '../../src/formats/parquet/row-group.js';
 import type { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
+import { freeBytes } from '../../src/machine/free-bytes.js';
 import { PageError, PageMemoryError } from '../columns/page-error.js';
 
 /** Read ahead, of all chunks together, and of one. */
@@ -40,16 +41,22 @@ export class ChunkInput {
     this.#leafCount = leafCount;
   }
 
-  /** @returns room for at least `byteLength` bytes, which begins with `kept`. */
-  roomFor(byteLength: number, kept: Buffer): Buffer {
+  /**
+   * @param kept is not used after it: the room may be another one.
+   * @param decodedBytes of the page, for messages.
+   * @returns room for at least `byteLength` bytes, which begins with `kept`.
+   */
+  roomFor(byteLength: number, kept: Buffer, decodedBytes: number): Buffer {
     const former = this.#room;
     if (byteLength > former.byteLength) {
       const roomBytes = Math.max(LEAST_ROOM_BYTES, byteLength);
-      if (!this.#memory.reserve(roomBytes + this.#leafCount * this.aheadBytes))
-        throw new PageMemoryError(roomBytes, 'a compressed page');
+      const aheadBytes = this.#leafCount * this.aheadBytes;
+      if (!this.#memory.reserve(roomBytes + aheadBytes))
+        throw new PageMemoryError(roomBytes, 'a compressed page', aheadBytes + decodedBytes);
       this.#room = Buffer.allocUnsafeSlow(roomBytes);
     }
     if (kept.buffer !== this.#room.buffer) kept.copy(this.#room);
+    if (former !== this.#room) freeBytes(former);
     return this.#room;
   }
 }
@@ -100,7 +107,8 @@ export class ChunkPages {
     let bytes = this.#ahead;
     let page = this.#pageIn(bytes, left);
     while (page === undefined || page.byteLength > bytes.byteLength) {
-      bytes = this.#fill(bytes, page?.byteLength ?? Math.max(LEAST_READ_BYTES, 4 * bytes.byteLength), left);
+      const wanted = page?.byteLength ?? Math.max(LEAST_READ_BYTES, 4 * bytes.byteLength);
+      bytes = this.#fill(bytes, wanted, left, page?.header.uncompressedBytes);
       page ??= this.#pageIn(bytes, left);
     }
     const { header, headerBytes, byteLength } = page;
@@ -126,11 +134,11 @@ export class ChunkPages {
     throw new PageError(`it claims ${byteLength} bytes, and the column chunk has only ${left} from there on`);
   }
 
-  #fill(bytes: Buffer, wanted: number, left: number): Buffer {
+  #fill(bytes: Buffer, wanted: number, left: number, decodedBytes = 0): Buffer {
     const { input, aheadBytes } = this.#source;
     const filled = bytes.byteLength;
     const end = Math.min(left, Math.max(wanted, aheadBytes));
-    const room = this.#source.roomFor(end, bytes);
+    const room = this.#source.roomFor(end, bytes, decodedBytes);
     if (input.readAt(room, filled, end - filled, this.#position + filled) === end - filled)
       return room.subarray(0, end);
     input.requireUnchanged();

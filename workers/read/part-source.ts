@@ -2,13 +2,13 @@
  * The contract of a source: it gives the decoded bytes of one part of an input. Whoever reads from it knows neither where
  * the bytes lie nor how they are stored: in a file, a stream, memory, or members of a compressed file.
  */
-import type { DecoderMemory } from '../../src/formats/codec.js';
 import type { Doubt } from '../../src/formats/first-look.js';
 import { contextBytesAt, type Framing, NOTHING, readerStart } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { ReadSpec } from '../../src/spec.js';
 import type { ColumnMemory } from '../columns/column-memory.js';
+import type { ThreadDecoderMemory } from '../thread-state.js';
 
 export interface PartSource {
   readonly framing: Framing;
@@ -35,7 +35,7 @@ export interface ReadContext {
   /** Undefined: only the header of a stream declares it. */
   readonly framing: Framing | undefined;
   readonly control: JobControl;
-  readonly decoderMemory: DecoderMemory;
+  readonly decoderMemory: ThreadDecoderMemory;
   /** The memory in which this thread decodes pages. */
   columns(): ColumnMemory;
   readonly told: ToldBySource;

@@ -276,17 +276,19 @@ class RowReader {
             cause: error,
           },
         );
-      if (error instanceof PageMemoryError) throw this.#overMemory(group, error.neededBytes);
+      if (error instanceof PageMemoryError) throw this.#overMemory(group, error);
       throw error;
     }
   }
 
-  #overMemory(place: string, neededBytes: number): UsageError {
+  #overMemory(place: string, { neededBytes, thenBytes }: PageMemoryError): UsageError {
     const { decoderMemory } = this.#context;
-    // Each column has a page in memory; what those of the columns to come need is not known.
-    const known = this.#columns.allocatedBytes;
-    const seen = Math.max(1, (this.#leaf ?? this.#leaves.length - 1) + 1);
-    const allBytes = Math.ceil(((known + neededBytes) / seen) * Math.max(seen, this.#leaves.length));
+    const knownBytes = this.#columns.allocatedBytes + decoderMemory.reservedBytes + neededBytes + thenBytes;
+    // Those of the columns to come are about as large, unless their chunks are smaller.
+    const seen = (this.#leaf ?? this.#leaves.length - 1) + 1;
+    const [{ columns } = { columns: [] }] = this.#footer.rowGroups(this.#group);
+    const pageBytes = ({ index }: OpenLeaf) => Math.min(knownBytes / seen, columns[index]?.uncompressedBytes ?? 0);
+    const allBytes = Math.ceil(this.#leaves.slice(seen).reduce((sum, leaf) => sum + pageBytes(leaf), knownBytes));
     if (neededBytes > MOST_REGION_BYTES)
       return new UsageError(
         `${this.#part.path}: ${place}: a page has ${counted(neededBytes, 'byte')}, more than the ${MOST_REGION_BYTES} that a thread can decode; write the file again with smaller pages`,

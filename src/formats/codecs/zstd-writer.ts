@@ -81,7 +81,7 @@ function chooseWriter(): ZstdWriter {
   chosen ??= writersHere().find(isSound);
   if (chosen !== undefined) return chosen;
   throw new UsageError(
-    'nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or use gzip for outputs',
+    'nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or use gzip for outputs, and another `parquetCodec` for those of Parquet',
   );
 }
 

@@ -139,6 +139,18 @@ describe('the memory of a table', () => {
   });
 });
 
+describe('the memory that a message names', () => {
+  it('is enough, and not that of large pages in each column if one has them', async () => {
+    const blob = column('blob', 'BYTE_ARRAY', (i) => Buffer.alloc(80_000, i + 1));
+    const numbers = ['a', 'b', 'c', 'd', 'e'].map((name) => column(name, 'INT32', (i) => i));
+    const path = writeParquet(directory.path('a'), { rows: 100, columns: [blob, ...numbers] });
+    const { message } = await errorOf(rowsOfParts([path], { memoryBytes: 2 ** 24 }));
+    const mebibytes = Number(/at least (\d+)M/.exec(message)?.[1]);
+    expect(mebibytes).toBeLessThan(40);
+    expect((await rowsOfParts([path], { memoryBytes: mebibytes * 2 ** 20 })).rows).toHaveLength(100);
+  });
+});
+
 describe('the order of rows', () => {
   const settings = (name: string, read: typeof LINES_ASSUMED) => ({
     jobName: name,
