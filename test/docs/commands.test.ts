@@ -48,10 +48,8 @@ function before(text: string): string {
     lines.push('pileshuf stream STORE --print-start > start.json');
   if (text.includes("openIndexed('validation")) lines.push('pileshuf index validation.jsonl -q');
   if (text.includes('verify out/') && !text.includes('--against')) lines.push('pileshuf corpus/ -o out --shards 2 -q');
-  if (/verify (?:out\/|train\/) --against (corpus\S*)/.test(text)) {
-    const [, target = '', against = ''] = /verify (\w+)\/ --against (corpus\S*)/.exec(text) ?? [];
-    lines.push(`pileshuf ${against} -o ${target} --shards 2 --force -q`);
-  }
+  const [, against] = /verify out\/ --against (corpus\S*)/.exec(text) ?? [];
+  if (against !== undefined) lines.push(`pileshuf ${against} -o out --shards 2 --force -q`);
   if (/verify shuffled\.jsonl --against/.test(text))
     lines.push('pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --force -q');
   if (text.includes('check-shuffled train/')) lines.push('pileshuf corpus/ -o train --shards 2 --force -q');

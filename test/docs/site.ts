@@ -80,7 +80,6 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'train.tfrecord': each(90, (i) => tfrecordOf(Buffer.from(`example ${i}`))),
   'variants.vcf': Buffer.from(`##fileformat=VCFv4.2\n#CHROM\tPOS\n${each(90, (i) => `1\t${i}\n`)}`),
   'scores.tsv': tabs,
-  'table.tsv': tabs,
   'table.csv': table,
   'a.csv': table,
   'b.csv': table,
@@ -88,7 +87,6 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'table-shuffled.csv': table,
   'orders.csv': table,
   'orders-1.csv': table,
-  'pages-1.csv': table,
   'events.jsonl.gz': gzipSync(lines),
   'variants.txt.bgz': bgzfOf(lines, [400]),
   'en.txt': words('en', 30),
@@ -108,9 +106,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
 
 /** Compressed by their programs, where these are. */
 export const MADE_BY = {
-  'pages.jsonl.zst': 'zstd -qc',
   'sentences.txt.bz2': 'bzip2 -c',
-  'dump.jsonl.xz': 'xz -c',
   'archive.jsonl.xz': 'xz -c',
   'clicks.txt.lz4': 'lz4 -qc',
 } as const;

@@ -19,7 +19,7 @@ export function copiesOfFraction(numerator: bigint, denominator: bigint): Copies
   return { copies: Number(copies), chance: ((numerator % denominator) << 64n) / denominator };
 }
 
-/** What docs/CHOOSING-RECORDS.md says about shares. */
+/** What docs/ORDER.md says about shares. */
 export interface PlainShares {
   /** Of each group, whole numbers. */
   readonly shares: readonly bigint[];
