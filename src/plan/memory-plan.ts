@@ -129,6 +129,10 @@ export interface MemoryPlan {
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
 const WAITING_OUTPUT_SHARE = 1 / 8;
+/** Of rows: all pages of a row group wait for the last one, and what finds no room goes to a temp disk. */
+const WAITING_ROWS_SHARE = 3 / 8;
+/** The size of a table is known about. One of so many budgets does not fit in memory, so no part of it is kept there. */
+const TABLE_BEYOND_MEMORY = 2;
 /** The part that pages of columns may have. Where they need more, there are fewer threads. */
 const MOST_COLUMNS_SHARE = 1 / 2;
 
@@ -137,8 +141,9 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   if (!need.outputWaits && columnBytes === 0) return planArenas(need, tuning);
   const mostForColumns = budgetBytes * MOST_COLUMNS_SHARE;
   const workers = columnBytes === 0 ? need.workers : clampWhole(mostForColumns / columnBytes, need.workers);
+  const waitingShare = columnBytes === 0 ? WAITING_OUTPUT_SHARE : WAITING_ROWS_SHARE;
   const wantedBytes =
-    Math.min(workers * columnBytes, mostForColumns) + (need.outputWaits ? budgetBytes * WAITING_OUTPUT_SHARE : 0);
+    Math.min(workers * columnBytes, mostForColumns) + (need.outputWaits ? budgetBytes * waitingShare : 0);
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
   const setAside = Math.max(0, Math.floor(Math.min(wantedBytes, budgetBytes - neededBytes)));
   const plan = planArenas({ ...need, workers, budgetBytes: budgetBytes - setAside }, tuning);
@@ -180,7 +185,8 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fitting = divideInMemory(storedBytes, wantedPool, budgetBytes, perStoredByte, inMemory);
   // A job that starts in memory and spills could not be resumed.
-  const mayFit = layout === undefined && (need.exact ? fitting !== undefined : !need.isResumable);
+  const isBeyond = (need.columnBytes ?? 0) > 0 && storedBytes > TABLE_BEYOND_MEMORY * budgetBytes;
+  const mayFit = layout === undefined && (need.exact ? fitting !== undefined : !need.isResumable && !isBeyond);
 
   if (mayFit && tuning.keepInRam !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);

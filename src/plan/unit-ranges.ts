@@ -9,10 +9,8 @@ import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.j
 
 /** Of the piles that are left, a range has one part in so many for each thread: so all threads end at about the same time. */
 const RANGES_PER_THREAD = 8;
-/** Each range reads one pile more, which is little beside so many. */
-const MOST_PILES_WANTED = 8;
-/** A range that begins with a shard need not wait for those before it, so it may be longer for that. */
-const LONGER = 2;
+/** Each range reads one pile more, and what a longer one makes waits for its turn. */
+const MOST_PILES_WANTED = 4;
 
 /** @param isDone whether the units that begin in a pile are written already. */
 export function planUnitRanges(
@@ -40,10 +38,8 @@ export function planUnitRanges(
   };
   for (let pile = 0; pile < totals.records.length; pile++) {
     const end = place + (column[pile] ?? 0);
-    const begins = unit !== undefined && unit.begin < end ? unit : undefined;
-    const isLong = (piles: number) => range !== undefined && pile - range.first >= piles;
-    if (isDone(pile) || (begins !== undefined && isLong(begins.beginsShard ? wanted : LONGER * wanted)))
-      endBefore(pile);
+    const mayEnd = unit !== undefined && unit.begin < end && range !== undefined && pile - range.first >= wanted;
+    if (isDone(pile) || mayEnd) endBefore(pile);
     if (!isDone(pile)) {
       if (range === undefined) wanted = pilesWanted(left, threadCount);
       range ??= { first: pile, firstRank: rank, firstByte: byte };
@@ -77,7 +73,7 @@ interface UnitsToWrite {
  * that another task began, which wait for their turn.
  */
 export function mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }: UnitsToWrite): number {
-  const piles = LONGER * pilesWanted(pileCount, threadCount) + 1;
+  const piles = pilesWanted(pileCount, threadCount) + 1;
   const rangeBytes = (bytes / pileCount) * piles + unitBytes;
   return Math.min(bytes, threadCount * Math.min(rangeBytes, shardBytes + unitBytes));
 }

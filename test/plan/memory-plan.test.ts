@@ -52,6 +52,16 @@ describe('planMemory', () => {
     );
   });
 
+  it('keeps no part of a large table in memory, and leaves pages of its rows more', () => {
+    const need = { ...usual, budgetBytes: GIB, exact: false, isResumable: false, outputWaits: true };
+    const planFor = (recordBytes: number, columnBytes: number) => planMemory({ ...need, recordBytes, columnBytes });
+    expect(planFor(GIB, MIB).ramPoolBytes).toBeGreaterThan(0);
+    expect(planFor(4 * GIB, 0).ramPoolBytes).toBeGreaterThan(0);
+    const { ramPoolBytes, maySpill, workers, pass2ArenaBytes } = planFor(4 * GIB, MIB);
+    expect({ ramPoolBytes, maySpill }).toEqual({ ramPoolBytes: 0, maySpill: true });
+    expect(GIB - workers * pass2ArenaBytes).toBeGreaterThan(GIB / 3);
+  });
+
   it('leaves each thread what its columns need, and takes fewer threads where they need much', () => {
     const planFor = (columnBytes: number) => planMemory({ ...usual, workers: 8, budgetBytes: GIB, columnBytes });
     const sizes = [0, 8 * MIB, 100 * MIB, GIB].map((columnBytes) => {

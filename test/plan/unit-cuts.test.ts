@@ -296,20 +296,18 @@ describe('planUnitRanges', () => {
     );
   });
 
-  it('makes the last ranges small, and ends a range where a shard begins if it has enough piles', () => {
-    const totals = totalsOf(
-      Array.from({ length: 240 }, () => 1),
-      [1],
-    );
-    const rangesOf = (shardCount: number, mostOfUnit: number, threadCount: number) => {
-      const cuts: ShardCuts = { by: 'rank', shardCount, totalRecords: 240 };
+  it('makes the last ranges smaller, each as long as its units', () => {
+    const lengths = Array.from({ length: 240 }, () => 1);
+    const totals = totalsOf(lengths, [1]);
+    const rangesOf = (mostOfUnit: number, threadCount: number) => {
+      const cuts: ShardCuts = { by: 'rank', shardCount: 1, totalRecords: 240 };
       const ranges = planUnitRanges(totals, { cuts, end: 240, mostOfUnit }, threadCount, () => false);
       return ranges.map(({ first, end }) => end - first);
     };
-    const ofUnits = rangesOf(1, 1, 4);
-    expect(ofUnits.slice(0, 6)).toEqual([14, 14, 12, 12, 10, 10]);
-    expect(ofUnits.slice(-6)).toEqual([2, 2, 2, 2, 2, 2]);
-    expect(rangesOf(1, 60, 4)).toEqual([60, 60, 60, 60]);
-    expect(new Set(rangesOf(30, 4, 1).slice(0, 20))).toEqual(new Set([8]));
+    const ofUnits = rangesOf(1, 10);
+    expect(ofUnits.slice(0, 3)).toEqual([3, 2, 2]);
+    expect(ofUnits.slice(-3)).toEqual([1, 1, 1]);
+    expect(new Set(rangesOf(1, 2).slice(0, 30))).toEqual(new Set([4]));
+    expect(rangesOf(60, 4)).toEqual([60, 60, 60, 60]);
   });
 });
