@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { writeNumbers } from '../fixtures/hdf5-files.js';
 import { writeTable } from '../fixtures/tables.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -136,6 +137,11 @@ export function makeSite(site: string): void {
   const rowsOfTable = Array.from({ length: 300 }, (_, i) => ({ text: `text ${i}`, number: i % 7 }));
   mkdirSync(join(site, 'table'), { recursive: true });
   for (const part of [0, 1]) writeTable(join(site, 'table', `part-${part}.parquet`), rowsOfTable);
+  mkdirSync(join(site, 'in'), { recursive: true });
+  for (const part of [0, 1]) {
+    const rows = Array.from({ length: 90 }, (_, i) => [i, part, i % 2] as const);
+    writeNumbers(join(site, 'in', `part-${part}.h5`), rows, 7, { numbers: 'X', tag: 'y' });
+  }
   for (const [name, text] of Object.entries(PROGRAMS)) {
     writeFileSync(join(site, 'bin', name), `#!/bin/bash\n${text}\n`);
     chmodSync(join(site, 'bin', name), 0o755);
