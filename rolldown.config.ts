@@ -139,4 +139,5 @@ export default [
   command,
   starter('main', './dist/src/cli/main.cjs'),
   starter('task-thread', './dist/workers/task-thread.cjs'),
+  starter('fetch-thread', './dist/src/remote/fetch-thread.cjs'),
 ];

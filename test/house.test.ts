@@ -20,7 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/spec.ts'],
   ['src/keep'],
   ['src/plan', 'src/formats'],
-  ['src/piles', 'src/machine'],
+  ['src/piles', 'src/machine', 'src/remote'],
   ['src/io'],
   [
     'src/job-control.ts',

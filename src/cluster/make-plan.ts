@@ -16,6 +16,7 @@
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
  */
+import { isRemote } from '../io/remote-objects.js';
 import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type JobScope, runJob } from '../job/job.js';
@@ -278,7 +279,7 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header, table } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {
-    path: isAbsolute(path) ? path : resolve(path),
+    path: isAbsolute(path) || isRemote(path) ? path : resolve(path),
     byteLength,
     modifiedNanoseconds,
     codec: codec?.name,

@@ -10,11 +10,14 @@ import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
+import { isRemote, RemoteObject } from './remote-objects.js';
 
 export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   readonly role: FileRole;
+  /** Absent: a file of this machine. */
+  readonly remote?: RemoteObject;
 }
 
 /** Node passes no more to the operating system in one call. */
@@ -30,6 +33,7 @@ function open(path: string, role: FileRole, flags: number, mode?: number): OpenF
 }
 
 export function openForRead(path: string, role: FileRole): OpenFile {
+  if (role === 'input' && isRemote(path)) return { fd: -1, path, role, remote: new RemoteObject(path) };
   return open(path, role, constants.O_RDONLY);
 }
 
@@ -95,6 +99,7 @@ export function openStreamForRead(path: string): OpenFile {
 }
 
 export function closeFile(file: OpenFile): void {
+  if (file.remote !== undefined) return;
   systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
 }
 
@@ -141,6 +146,7 @@ export function readAt(
   byteLength: number,
   position: number | null,
 ): number {
+  if (file.remote !== undefined) return file.remote.readAt(bytes, offset, byteLength, position ?? 0);
   let done = 0;
   while (done < byteLength) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
@@ -231,13 +237,15 @@ export async function writeDirect(
 
 /** Another version means that the file was changed or replaced. */
 export interface FileVersion {
-  /** Device and inode: the same for all names of one file. */
+  /** Device and inode: the same for all names of one file. Of an input on another machine: its path and its validator. */
   readonly identity: string;
   readonly byteLength: number;
+  /** Of an input on another machine: a hash of its validator. */
   readonly modifiedNanoseconds: bigint;
 }
 
 export function versionOf(file: OpenFile): FileVersion {
+  if (file.remote !== undefined) return file.remote.version;
   const stat = systemCall('examine', file.role, file.path, () => fileCalls.statOpen(file.fd));
   return { identity: `${stat.dev}:${stat.ino}`, byteLength: Number(stat.size), modifiedNanoseconds: stat.mtimeNs };
 }
