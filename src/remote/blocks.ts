@@ -19,6 +19,8 @@ export interface Block extends HeldBlock {
 export class Blocks {
   readonly desk: Desk;
   readonly #held: (Block | undefined)[];
+  /** By what they begin with. */
+  readonly #byStart = new Map<string, Block>();
   #clock = 0;
 
   constructor(fetcher: Fetcher) {
@@ -30,16 +32,23 @@ export class Blocks {
     return this.#held.length;
   }
 
+  /** Blocks that nobody reads any more. */
+  get freeCount(): number {
+    return this.#held.filter((block) => block === undefined || (block.isThere && block.isDone)).length;
+  }
+
   /** The block with this byte of this version. */
   find(path: string, validator: string, position: number): Block | undefined {
-    const found = this.#held.find(
-      (block) =>
-        block !== undefined &&
-        position >= block.start &&
-        position < block.end &&
-        block.path === path &&
-        block.validator === validator,
-    );
+    const found =
+      this.#byStart.get(nameOf(path, validator, position)) ??
+      this.#held.find(
+        (block) =>
+          block !== undefined &&
+          position >= block.start &&
+          position < block.end &&
+          block.path === path &&
+          block.validator === validator,
+      );
     if (found !== undefined) found.lastUse = ++this.#clock;
     return found;
   }
@@ -73,10 +82,14 @@ export class Blocks {
       },
       failed: (error) => {
         if (this.#held[index] === block) this.#held[index] = undefined;
+        this.#forget(block);
         reject(error);
       },
     };
+    const former = this.#held[index];
+    if (former !== undefined) this.#forget(former);
     this.#held[index] = block;
+    this.#byStart.set(nameOf(path, validator, start), block);
     return block;
   }
 
@@ -87,6 +100,11 @@ export class Blocks {
     }
   }
 
+  #forget(block: Block): void {
+    const name = nameOf(block.path, block.validator, block.start);
+    if (this.#byStart.get(name) === block) this.#byStart.delete(name);
+  }
+
   #freeIndex(isAhead: boolean): number | undefined {
     const order = this.#held
       .map((block, index) => ({ block, index }))
@@ -94,6 +112,10 @@ export class Blocks {
       .sort((a, b) => rank(a.block) - rank(b.block));
     return order.find(({ index }) => this.desk.replace(index))?.index;
   }
+}
+
+function nameOf(path: string, validator: string, start: number): string {
+  return `${start} ${validator} ${path}`;
 }
 
 function rank(block: Block | undefined): number {

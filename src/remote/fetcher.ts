@@ -54,6 +54,7 @@ const COLUMN_REQUEST_BYTES = MIB;
 const LOOK_BYTES = 64 * 1024;
 const MOST_BLOCKS_IN_ANSWER = 32;
 const PAUSE_MILLISECONDS = 2;
+const NO_ROOM = new Uint8Array();
 
 type BlocksQuestion = Question & { readonly ask: 'blocks' };
 
@@ -164,10 +165,14 @@ class FetchingThread {
         block = undefined;
         if (byteLength > 0 && this.#blocks.find(path, validator, 0) === undefined)
           block = this.#blocks.take(path, validator, 0, Math.min(end, byteLength), false);
-        let at = (block?.block ?? 0) * blockBytes;
-        return (bytes) => {
-          if (block !== undefined) this.#pool.set(bytes, at);
-          at += bytes.byteLength;
+        // Without a free block, they come once more when they are asked for.
+        const room = block === undefined ? new Uint8Array(end) : this.#roomOf(block);
+        let filled = 0;
+        return {
+          room: () => room.subarray(filled),
+          filled: (count) => {
+            filled += count;
+          },
         };
       })
       .catch((error: unknown) => {
@@ -201,7 +206,7 @@ class FetchingThread {
 
   async #fetchFrom(question: BlocksQuestion): Promise<Block> {
     const { path, validator, position } = question;
-    const end = endOfRequest(question);
+    const end = this.#endOfRequest(question);
     for (;;) {
       const found = this.#blocks.find(path, validator, position);
       if (found !== undefined) return found;
@@ -229,8 +234,10 @@ class FetchingThread {
   #readAhead(question: BlocksQuestion, from: number): void {
     const { path, validator, inputBytes, end = 0 } = question;
     const { blockBytes, readers } = this.#task;
-    const requestsAtOnce = Math.min(CONNECTIONS_OF_HOST, (this.#blocks.count * blockBytes) / REQUEST_BYTES);
-    const aheadBytes = REQUEST_BYTES * Math.max(1, Math.floor(requestsAtOnce / readers));
+    const requestBytes = this.#requestBytes;
+    // Each reader has a request that it reads from.
+    const requestsAtOnce = Math.min(CONNECTIONS_OF_HOST, (this.#blocks.count * blockBytes) / requestBytes - readers);
+    const aheadBytes = requestBytes * Math.max(1, Math.floor(requestsAtOnce / readers));
     const last = Math.min(end, inputBytes, from + aheadBytes);
     for (let at = from; at < last; ) {
       const there = this.#blocks.find(path, validator, at);
@@ -238,8 +245,9 @@ class FetchingThread {
         at = there.end;
         continue;
       }
-      // Whole requests: a short one costs as much.
-      const wanted = Math.min(at + REQUEST_BYTES, end, inputBytes);
+      // Only whole requests: a short one costs as much.
+      const wanted = Math.min(at + requestBytes, end, inputBytes);
+      if (this.#blocks.freeCount * blockBytes < wanted - at) return;
       const blocks = this.#roomFor(question, at, wanted);
       if (blocks.length === 0) return;
       this.#fetch(question, blocks);
@@ -247,8 +255,26 @@ class FetchingThread {
     }
   }
 
+  /** Of sequential readers: each has one that it reads, and one that comes. */
+  get #requestBytes(): number {
+    const { blockBytes, readers } = this.#task;
+    const blocks = Math.floor(this.#blocks.count / (2 * readers + 1));
+    return Math.max(blockBytes, Math.min(REQUEST_BYTES, blocks * blockBytes));
+  }
+
+  #endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksQuestion): number {
+    const wanted = position + byteLength;
+    if (end === undefined) return Math.min(inputBytes, Math.max(wanted, position + LOOK_BYTES));
+    const most = position + (isSequential ? this.#requestBytes : COLUMN_REQUEST_BYTES);
+    return Math.min(inputBytes, Math.max(wanted, Math.min(end, most)));
+  }
+
+  #roomOf({ block, byteLength }: Block): Uint8Array {
+    const start = block * this.#task.blockBytes;
+    return this.#pool.subarray(start, start + byteLength);
+  }
+
   #fetch({ path, validator, inputBytes }: BlocksQuestion, blocks: readonly Block[]): void {
-    const { blockBytes } = this.#task;
     const version = { byteLength: inputBytes, validator };
     const missing = () => blocks.filter(({ isThere }) => !isThere);
     const range = () => {
@@ -258,19 +284,16 @@ class FetchingThread {
     const fetched = this.#reader.read(path, range, (_, isSized) => {
       const left = missing();
       let filled = 0;
-      return (bytes) => {
-        for (let done = 0; done < bytes.byteLength; ) {
+      return {
+        room: () => (left[0] === undefined ? NO_ROOM : this.#roomOf(left[0]).subarray(filled)),
+        filled: (count) => {
           const [block] = left;
-          if (block === undefined) return;
-          const part = bytes.subarray(done, done + block.byteLength - filled);
-          this.#pool.set(part, block.block * blockBytes + filled);
-          filled += part.byteLength;
-          done += part.byteLength;
-          if (filled < block.byteLength) continue;
+          filled += count;
+          if (block === undefined || filled < block.byteLength) return;
           if (isSized) block.arrived();
           left.shift();
           filled = 0;
-        }
+        },
       };
     });
     fetched.then(
@@ -282,13 +305,6 @@ class FetchingThread {
       },
     );
   }
-}
-
-function endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksQuestion): number {
-  const wanted = position + byteLength;
-  if (end === undefined) return Math.min(inputBytes, Math.max(wanted, position + LOOK_BYTES));
-  const most = position + (isSequential ? REQUEST_BYTES : COLUMN_REQUEST_BYTES);
-  return Math.min(inputBytes, Math.max(wanted, Math.min(end, most)));
 }
 
 /** What is no error of pileshuf comes from the network, or is a bug: both are told in one line. */

@@ -3,9 +3,10 @@
  * a host are bounded, as calls on a disk are: what comes beyond waits. Redirects are the caller's: only it knows which
  * credentials belong to which host.
  */
-import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
-import type { Patience } from './failure.js';
+import { PassingFailure, type Patience } from './failure.js';
+import { StraightReader } from './straight.js';
 
 export const CONNECTIONS_OF_HOST = 16;
 const CONNECT_MILLISECONDS = 10_000;
@@ -26,14 +27,34 @@ export interface Reply {
   readonly text: string;
 }
 
-/** Gets the bytes of a body as they come. May throw, which ends the exchange. */
-export type Take = (bytes: Uint8Array) => void;
+/** Where the bytes of a body go, one after the other. */
+export interface Body {
+  /** For the next bytes; empty: there is room for no more. */
+  room(): Uint8Array;
+  filled(count: number): void;
+}
+
+const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/** Bytes as they are stored. */
+const OWN_HEADERS = (): Headers => ({ 'user-agent': `pileshuf/${ownVersion()}`, 'accept-encoding': 'identity' });
 
 export class Http {
-  readonly #agent: EnvHttpProxyAgent;
+  readonly #silenceMilliseconds: number;
+  #agent: Promise<Dispatcher> | undefined;
+  readonly #straight: StraightReader | undefined;
 
-  constructor({ silenceMilliseconds }: Pick<Patience, 'silenceMilliseconds'>) {
-    this.#agent = new EnvHttpProxyAgent({
+  constructor(patience: Pick<Patience, 'silenceMilliseconds'>) {
+    this.#silenceMilliseconds = patience.silenceMilliseconds;
+    const hasProxy = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
+    if (!hasProxy) this.#straight = new StraightReader(patience, CONNECTIONS_OF_HOST);
+  }
+
+  /** Most jobs need only ranges, and do not load the client. */
+  async #makeAgent(): Promise<Dispatcher> {
+    const { EnvHttpProxyAgent } = await import('undici');
+    const silenceMilliseconds = this.#silenceMilliseconds;
+    return new EnvHttpProxyAgent({
       connections: CONNECTIONS_OF_HOST,
       pipelining: 1,
       headersTimeout: silenceMilliseconds,
@@ -45,17 +66,24 @@ export class Http {
   }
 
   /**
-   * @param takes what becomes of the body, by the first lines of the reply: undefined: it is a text.
+   * @param takes where the body goes, by the first lines of the reply; undefined: it is a text.
    * @throws what undici throws; what `takes` throws.
    */
-  get(
+  async getRange({ url, headers }: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply> {
+    const target = { url, headers: { ...OWN_HEADERS(), ...headers } };
+    return (await this.#straight?.get(target, takes)) ?? this.get({ url, headers }, takes);
+  }
+
+  async get(
     { url, headers }: Target,
-    takes: (reply: Omit<Reply, 'text'>) => Take | undefined,
+    takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
     mostTextBytes = MOST_ERROR_BYTES,
   ): Promise<Reply> {
+    this.#agent ??= this.#makeAgent();
+    const agent = await this.#agent;
     return new Promise((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
-      let take: Take | undefined;
+      let body: Body | undefined;
       const text: Buffer[] = [];
       let textBytes = 0;
       const guarded = (controller: Dispatcher.DispatchController, call: () => void) => {
@@ -65,12 +93,12 @@ export class Http {
           controller.abort(error as Error);
         }
       };
-      this.#agent.dispatch(
+      agent.dispatch(
         {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: 'GET',
-          headers: { 'user-agent': `pileshuf/${ownVersion()}`, 'accept-encoding': 'identity', ...headers },
+          headers: { ...OWN_HEADERS(), ...headers },
         },
         {
           onRequestStart() {},
@@ -78,11 +106,12 @@ export class Http {
             const pairs = Object.entries(raw).map(([name, value]) => [name.toLowerCase(), String(value)]);
             reply = { status, headers: Object.fromEntries(pairs) };
             guarded(controller, () => {
-              take = takes(reply);
+              body = takes(reply);
             });
           },
           onResponseData(controller, chunk) {
-            if (take !== undefined) return guarded(controller, () => take?.(chunk));
+            const taking = body;
+            if (taking !== undefined) return guarded(controller, () => fill(taking, chunk));
             // More is not needed, but the connection is, for the next request.
             if (textBytes < mostTextBytes) text.push(chunk);
             textBytes += chunk.byteLength;
@@ -97,5 +126,16 @@ export class Http {
         },
       );
     });
+  }
+}
+
+function fill(body: Body, chunk: Uint8Array): void {
+  for (let done = 0; done < chunk.byteLength; ) {
+    const room = body.room();
+    if (room.byteLength === 0) throw new PassingFailure('the server sent more than was asked for');
+    const part = chunk.subarray(done, done + room.byteLength);
+    room.set(part);
+    body.filled(part.byteLength);
+    done += part.byteLength;
   }
 }

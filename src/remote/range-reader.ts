@@ -2,7 +2,7 @@
 import { InputError } from '../errors.js';
 import type { VersionAnswer } from '../io/remote-objects.js';
 import { type OnRetry, PassingFailure, type Patience, withPatience } from './failure.js';
-import type { Headers, Http, Reply, Take, Target } from './http.js';
+import type { Body, Headers, Http, Reply, Target } from './http.js';
 import { changedObject, refusal, type Service } from './service.js';
 
 /** Redirects, and questions that were signed anew. */
@@ -20,7 +20,7 @@ export interface RangeOfObject {
 }
 
 /** @param isSized whether the server says before that it sends exactly the range. */
-type Begin = (version: VersionAnswer, isSized: boolean) => Take;
+type Begin = (version: VersionAnswer, isSized: boolean) => Body;
 
 export class RangeReader {
   readonly #http: Http;
@@ -42,7 +42,7 @@ export class RangeReader {
     const service = this.#serviceOf(path);
     const attempt = async (): Promise<Reply> => {
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.get(await target(), () => undefined, MOST_TEXT_BYTES);
+        const reply = await this.#http.get(await target(), undefined, MOST_TEXT_BYTES);
         if (reply.status === 200) return reply;
         const advice = service.advise(path, reply);
         if (advice !== 'again' || turns === MOST_TURNS) throw refusal(path, reply, advice);
@@ -72,7 +72,7 @@ export class RangeReader {
     for (let turns = 0; turns <= MOST_TURNS; turns++) {
       const reading = new Reading(range, service, pinned, begin);
       const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
-      const reply = await this.#http.get(asked, (head) => reading.takes(head));
+      const reply = await this.#http.getRange(asked, (head) => reading.takes(head));
       const answer = reading.finish(reply);
       if (answer !== undefined) return answer;
       const advice = service.advise(path, reply);
@@ -134,7 +134,7 @@ class Reading {
   }
 
   /** Undefined: the reply is no data. @throws if it is other data. */
-  takes({ status, headers }: Omit<Reply, 'text'>): Take | undefined {
+  takes({ status, headers }: Omit<Reply, 'text'>): Body | undefined {
     const { path, start, end, version } = this.#range;
     const inputBytes = sizeIn(status, headers);
     if (status !== 206 && status !== 200) return undefined;
@@ -158,11 +158,13 @@ class Reading {
     const { 'content-length': sentBytes } = headers;
     if (sentBytes !== undefined && Number(sentBytes) !== this.#wantedBytes)
       throw new PassingFailure(`the server sends ${sentBytes} bytes instead of ${this.#wantedBytes}`);
-    const take = this.#begin(answer, sentBytes !== undefined);
-    return (bytes) => {
-      this.#takenBytes += bytes.byteLength;
-      if (this.#takenBytes > this.#wantedBytes) throw new PassingFailure('the server sent more than was asked for');
-      take(bytes);
+    const body = this.#begin(answer, sentBytes !== undefined);
+    return {
+      room: () => body.room(),
+      filled: (count) => {
+        this.#takenBytes += count;
+        body.filled(count);
+      },
     };
   }
 
