@@ -67,7 +67,9 @@ export async function openSets(
   const remote = { memoryBytes, workers };
   const listed: ListedInputs[] = [];
   for (const inputs of named)
-    listed.push(await listInputs(inputs, onWarning, { ...given, fileChoice, signal, format: given, takesRows: true, remote }));
+    listed.push(
+      await listInputs(inputs, onWarning, { ...given, fileChoice, signal, format: given, takesRows: true, remote }),
+    );
   // All sets share them.
   const fetchBytes = Math.max(0, ...listed.map((each) => each.fetchBytes));
   const request = { ...asked, memoryBytes: memoryBytes - fetchBytes };

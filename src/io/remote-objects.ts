@@ -281,7 +281,8 @@ export class RemoteObject {
     this.#attached = attach(path);
     this.#check = check;
     this.#end = end;
-    this.#answer = (version && answerIn(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
+    this.#answer =
+      (version && answerIn(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
     this.version = remoteVersion(path, this.#answer);
   }
 

@@ -23,4 +23,3 @@ export function requireAddress(address: string): void {
   if (/^https?:/.test(address) && !URL.canParse(address))
     throw new UsageError(`${shown} is no address; expected https://HOST/PATH`);
 }
-

@@ -85,7 +85,11 @@ export async function withPatience<T>(
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** @param retryAfter the header: seconds, or a date. */
-export function passingStatus(status: number, reason: string, retryAfter: string | undefined): PassingFailure | undefined {
+export function passingStatus(
+  status: number,
+  reason: string,
+  retryAfter: string | undefined,
+): PassingFailure | undefined {
   if (!PASSING_STATUS.has(status)) return undefined;
   const seconds = Number(retryAfter);
   const date = Date.parse(retryAfter ?? '');

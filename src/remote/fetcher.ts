@@ -38,7 +38,7 @@ export interface FetcherTask extends Fetcher {
 /** What the thread that started it asks. */
 export type Request =
   | { readonly id: number; readonly ask: 'list'; readonly address: string }
-  /** The version is asked for next, by any thread. */
+  /** What version is there now? It is opened next. */
   | { readonly id: number; readonly ask: 'look'; readonly address: string };
 
 export type Message =
@@ -72,7 +72,7 @@ class FetchingThread {
   readonly #hub: Hub;
   readonly #reader: RangeReader;
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
-  /** Of looks that nobody asked for yet. */
+  /** Of what was listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
 
   constructor(task: FetcherTask, starter: MessagePort) {
@@ -102,9 +102,7 @@ class FetchingThread {
     try {
       const service = this.#serviceOf(path);
       if (ask === 'look') {
-        const version = this.#look(path);
-        this.#versions.set(path, version);
-        await version;
+        await this.#lookAnew(path);
         this.#tell({ id, answer: { value: undefined } });
       } else this.#tell({ id, answer: { value: await service.list(path, this.#ask) } });
     } catch (error) {
@@ -148,9 +146,14 @@ class FetchingThread {
   }
 
   #version(path: string): Promise<VersionAnswer> {
-    const looked = this.#versions.get(path);
-    this.#versions.delete(path);
-    return looked ?? this.#look(path);
+    return this.#versions.get(path) ?? this.#lookAnew(path);
+  }
+
+  #lookAnew(path: string): Promise<VersionAnswer> {
+    const version = this.#look(path);
+    this.#versions.set(path, version);
+    version.catch(() => this.#versions.delete(path));
+    return version;
   }
 
   /** Whoever asks for a version reads the first bytes next. */
@@ -210,7 +213,13 @@ class FetchingThread {
     for (;;) {
       const found = this.#blocks.find(path, validator, position);
       if (found !== undefined) return found;
-      const first = this.#blocks.take(path, validator, position, Math.min(position + this.#task.blockBytes, end), false);
+      const first = this.#blocks.take(
+        path,
+        validator,
+        position,
+        Math.min(position + this.#task.blockBytes, end),
+        false,
+      );
       if (first === undefined) await sleep(PAUSE_MILLISECONDS);
       else {
         this.#fetch(question, [first, ...this.#roomFor(question, first.end, end)]);

@@ -22,4 +22,3 @@ export function namedBy(address: string): Named {
     /^hf:\/\/datasets\/([^/@]+\/[^/@]+)(?:@(refs\/(?:convert|pr)\/[^/]+|[^/]+))?(?:\/(.*))?$/s.exec(address) ?? [];
   return { repository, revision: decodeURIComponent(revision), path };
 }
-

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
-import { namedBy } from './hub-address.js';
 import type { Reply, Target } from './http.js';
+import { namedBy } from './hub-address.js';
 import type { Ask, ListedObject, Service } from './service.js';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';

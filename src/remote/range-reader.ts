@@ -106,7 +106,10 @@ export class RangeReader {
 function redirectedTo(path: string, { url, headers }: Target, location: string): Target {
   const to = new URL(location, url);
   if (!/^https?:$/.test(to.protocol) || (url.protocol === 'https:' && to.protocol === 'http:'))
-    throw new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`);
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`,
+    );
   return { url: to, headers: to.origin === url.origin ? headers : {} };
 }
 
@@ -139,7 +142,10 @@ class Reading {
     const inputBytes = sizeIn(status, headers);
     if (status !== 206 && status !== 200) return undefined;
     if (inputBytes === undefined)
-      throw new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: the server does not tell its size; download it to a disk first`);
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        `cannot read ${path}: the server does not tell its size; download it to a disk first`,
+      );
     const answer = this.#versionIn(headers, inputBytes);
     if (version !== undefined && (version.byteLength !== inputBytes || answer.validator !== version.validator))
       throw changedObject(
@@ -150,7 +156,10 @@ class Reading {
       );
     const wantedEnd = Math.min(end, inputBytes);
     if (status === 200 && (start > 0 || wantedEnd < inputBytes))
-      throw new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: the server gives no ranges of it; download it to a disk first, or pipe it to standard input (-)`);
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        `cannot read ${path}: the server gives no ranges of it; download it to a disk first, or pipe it to standard input (-)`,
+      );
     if (status === 206 && !new RegExp(`^bytes ${start}-${wantedEnd - 1}/`).test(headers['content-range'] ?? ''))
       throw new PassingFailure('the server sent another range');
     this.#answer = answer;
@@ -184,6 +193,6 @@ class Reading {
 
 function sizeIn(status: number, headers: Headers): number | undefined {
   const [, size] =
-    status === 200 ? [, headers['content-length']] : (/\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []);
+    status === 200 ? [undefined, headers['content-length']] : (/\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []);
   return size === undefined ? undefined : Number(size);
 }

@@ -114,7 +114,11 @@ export class RemoteInputs {
         this.#waiting.delete(id);
         if (this.#waiting.size === 0) this.#thread.unref();
         if (this.#failure !== undefined)
-          reject(new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(request.address)} has ended`, { cause: this.#failure }));
+          reject(
+            new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(request.address)} has ended`, {
+              cause: this.#failure,
+            }),
+          );
         else if ('error' in answer) reject(decodeError(answer.error));
         else resolve(answer.value);
       });

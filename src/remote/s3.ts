@@ -26,7 +26,11 @@ export class S3 implements Service {
   advise(path: string, { status, headers, text }: Reply): string | 'again' | undefined {
     const { bucket } = namedBy(path);
     const region = headers['x-amz-bucket-region'] ?? /<Region>([^<]+)<\/Region>/.exec(text)?.[1];
-    if (region !== undefined && (status === 301 || status === 307 || status === 400) && region !== this.#regionOf.get(bucket)) {
+    if (
+      region !== undefined &&
+      (status === 301 || status === 307 || status === 400) &&
+      region !== this.#regionOf.get(bucket)
+    ) {
       this.#regionOf.set(bucket, region);
       return 'again';
     }
@@ -53,7 +57,7 @@ export class S3 implements Service {
         ...(token === undefined ? {} : { 'continuation-token': token }),
       };
       const { text } = await ask(path, () => this.#signed(bucket, '', query));
-      for (const [, content = ''] of text.matchAll(/<Contents>([^]*?)<\/Contents>/g)) {
+      for (const [, content = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
         const key = decodeURIComponent((tag(content, 'Key') ?? '').replaceAll('+', ' '));
         const byteLength = Number(tag(content, 'Size'));
         // What consoles make to show an empty directory.

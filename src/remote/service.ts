@@ -63,7 +63,9 @@ const LONGEST_REASON = 200;
 /** Servers tell reasons in XML or JSON. */
 function reasonIn(text: string): string | undefined {
   const [, code, message] =
-    /<Code>([^<]*)<\/Code>(?:[^]*<Message>([^<]*)<\/Message>)?/.exec(text) ?? /"error"\s*:\s*"([^"]*)"/.exec(text) ?? [];
+    /<Code>([^<]*)<\/Code>(?:[\s\S]*<Message>([^<]*)<\/Message>)?/.exec(text) ??
+    /"error"\s*:\s*"([^"]*)"/.exec(text) ??
+    [];
   if (code === undefined) return undefined;
   const words = message === undefined || message === '' ? code : `${code}: ${message}`;
   return words.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, LONGEST_REASON);

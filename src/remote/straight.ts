@@ -1,7 +1,7 @@
 /**
  * Ranges without a detour: the system puts the bytes of a body straight into their blocks, which takes a fifth of the time
- * that a client takes which hands over pieces. It knows one kind of reply, 206 with a length, which is what servers of
- * objects send; of any other it reads nothing, and the caller asks again by `Http`.
+ * that a client takes which hands over pieces. It knows what servers of objects send: 206 with a length, and short texts
+ * for what they refuse. Any other reply it leaves, and the caller asks again by `Http`.
  */
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely } from 'node:tls';
@@ -10,6 +10,7 @@ import type { Body, Headers, Reply, Target } from './http.js';
 
 /** Of the head of a reply. */
 const MOST_HEAD_BYTES = 16 * 1024;
+const MOST_TEXT_BYTES = 16 * 1024;
 const END_OF_HEAD = '\r\n\r\n';
 
 export class StraightReader {
@@ -25,7 +26,10 @@ export class StraightReader {
   }
 
   /** @returns undefined: the reply is of another kind. @throws what the network throws, and what `takes` throws. */
-  async get({ url, headers }: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply | undefined> {
+  async get(
+    { url, headers }: Target,
+    takes: (reply: Omit<Reply, 'text'>) => Body | undefined,
+  ): Promise<Reply | undefined> {
     const { origin } = url;
     while ((this.#open.get(origin) ?? 0) >= this.#mostConnections)
       await new Promise<void>((resolve) => {
@@ -63,8 +67,8 @@ class Connection {
   readonly #head = Buffer.alloc(MOST_HEAD_BYTES);
   #headBytes = 0;
   #asked: Asked | undefined;
-  #reply: Reply | undefined;
-  #body: Body | undefined;
+  #reply: Omit<Reply, 'text'> | undefined;
+  #body: (Body & { readonly text?: Buffer }) | undefined;
   #leftBytes = 0;
   isReusable = false;
 
@@ -79,8 +83,12 @@ class Connection {
         callback: (count) => this.#got(count),
       },
     };
-    this.#socket = isSafe ? connectSafely({ ...options, servername: host, ALPNProtocols: ['http/1.1'] }) : connect(options);
-    this.#socket.setTimeout(silenceMilliseconds, () => this.#fail(new PassingFailure('the server did not answer in time')));
+    this.#socket = isSafe
+      ? connectSafely({ ...options, servername: host, ALPNProtocols: ['http/1.1'] })
+      : connect(options);
+    this.#socket.setTimeout(silenceMilliseconds, () =>
+      this.#fail(new PassingFailure('the server did not answer in time')),
+    );
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => this.#fail(new PassingFailure('the connection broke')));
     this.#socket.on('end', () => this.#fail(new PassingFailure('the connection broke')));
@@ -136,12 +144,19 @@ class Connection {
     }
     const { status, headers } = headIn(this.#head.toString('latin1', 0, end));
     const length = Number(headers['content-length']);
-    if (status !== 206 || !Number.isSafeInteger(length) || headers['transfer-encoding'] !== undefined) return this.#leave();
-    const body = this.#asked?.takes({ status, headers });
-    if (body === undefined) return this.#leave();
-    this.#reply = { status, headers, text: '' };
+    const isData = status === 206;
+    const isSized = Number.isSafeInteger(length) && headers['transfer-encoding'] === undefined;
+    const isText = !isData && status >= 300 && length <= MOST_TEXT_BYTES;
+    const body =
+      isSized && isData ? this.#asked?.takes({ status, headers }) : isSized && isText ? textOf(length) : undefined;
+    if (body === undefined) {
+      this.#leave();
+      return;
+    }
+    this.#reply = { status, headers };
     this.#body = body;
     this.#leftBytes = length;
+    if (length === 0) this.#filled(0);
     let rest: Uint8Array = this.#head.subarray(end + END_OF_HEAD.length, this.#headBytes);
     while (rest.byteLength > 0) {
       const room = body.room();
@@ -158,10 +173,11 @@ class Connection {
     if (this.#leftBytes < 0) throw new PassingFailure('the server sent more than was asked for');
     this.#body?.filled(count);
     if (this.#leftBytes > 0) return;
+    const text = this.#body?.text?.toString() ?? '';
     this.#body = undefined;
     this.#headBytes = 0;
     this.isReusable = this.#reply?.headers['connection'] !== 'close';
-    this.#asked?.settle(this.#reply);
+    this.#asked?.settle(this.#reply && { ...this.#reply, text });
   }
 
   /** The reply is for others. */
@@ -176,6 +192,18 @@ class Connection {
     this.#asked?.fail(error);
     this.close();
   }
+}
+
+function textOf(byteLength: number): Body & { readonly text: Buffer } {
+  const text = Buffer.alloc(byteLength);
+  let filled = 0;
+  return {
+    text,
+    room: () => text.subarray(filled),
+    filled: (count) => {
+      filled += count;
+    },
+  };
 }
 
 function headIn(text: string): { readonly status: number; readonly headers: Headers } {

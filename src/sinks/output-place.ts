@@ -11,10 +11,10 @@ import { systemCall } from '../io/io-error.js';
 import { globOfShards } from '../io/own-files.js';
 import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { isRemote } from '../io/remote-objects.js';
-import { shownAddress } from '../remote/address.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { nameSome } from '../quantity.js';
+import { shownAddress } from '../remote/address.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';
@@ -65,7 +65,9 @@ export function resolveOutput(
   mayReplace: boolean,
 ): OutputPlace {
   if (output !== undefined && isRemote(output))
-    throw badPlace(`the output ${shownAddress(output)} lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then`);
+    throw badPlace(
+      `the output ${shownAddress(output)} lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then`,
+    );
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
     if (isStandardOutput)

@@ -127,7 +127,9 @@ async function namedRemote(
 ): Promise<NamedFiles> {
   const path = shownAddress(address);
   if (remote === undefined)
-    throw new UsageError(`${path} lies on another machine, and this command reads local files; copy it to a disk first`);
+    throw new UsageError(
+      `${path} lies on another machine, and this command reads local files; copy it to a disk first`,
+    );
   if (!address.endsWith('/')) return { kind: 'file', path, address };
   const hidden = new Set<string>();
   const files: string[] = [];

@@ -86,7 +86,7 @@ function describeChange(then: Buffer, now: Buffer, input: Input): string | undef
   if (then.compare(now, 0, 8, 0, 8) !== 0) return 'the list had another file here';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
   if (sizeThen !== sizeNow) return `its size was ${counted(sizeThen, 'byte')} and is ${sizeNow}`;
-  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) 
+  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16))
     return isRemote(input.path) ? 'it was written to or replaced' : 'the time of its last change differs';
   return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes differ';
 }

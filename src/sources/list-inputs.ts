@@ -58,7 +58,15 @@ interface ListingRequest {
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
-  { decompressProgram, signal, fileChoice = USUAL_FILES, header, format, takesRows, remote: remotely }: ListingRequest = {},
+  {
+    decompressProgram,
+    signal,
+    fileChoice = USUAL_FILES,
+    header,
+    format,
+    takesRows,
+    remote: remotely,
+  }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const isFar = names.some((name) => isRemote(typeof name === 'string' ? name : 'path' in name ? name.path : ''));

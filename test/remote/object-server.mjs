@@ -12,14 +12,21 @@ const { sign } = createRequire(import.meta.url)('aws4');
 
 /** @type {Map<string, Buffer>} content by key, the same for all interfaces */
 const objects = new Map(Object.entries(workerData.objects).map(([key, text]) => [key, Buffer.from(text)]));
-const settings = { pageKeys: 1000, keys: undefined, region: 'us-east-1', ranges: true, token: undefined, commit: 'c1', ...workerData.settings };
+const settings = {
+  pageKeys: 1000,
+  keys: undefined,
+  region: 'us-east-1',
+  ranges: true,
+  token: undefined,
+  commit: 'c1',
+  ...workerData.settings,
+};
 let asked = [];
 /** The number of the request, from 1, that fails, and how. */
 let fault;
 let requests = 0;
-/** Addresses of the Hub's storage are valid for so many requests. */
-let leaseUses = settings.leaseUses ?? Number.POSITIVE_INFINITY;
-let lease = 0;
+/** How often each address of the Hub's storage was asked. */
+const uses = [];
 
 const tagOf = (bytes) => `"${createHash('md5').update(bytes).digest('hex')}"`;
 
@@ -38,7 +45,7 @@ function send(request, response, key, { tag = true } = {}) {
   const start = Number(first);
   const end = Math.min(Number(last) + 1, bytes.byteLength);
   if (start >= bytes.byteLength) {
-    response.writeHead(416, { 'content-range': `bytes */${bytes.byteLength}` });
+    response.writeHead(416, { 'content-length': 0, 'content-range': `bytes */${bytes.byteLength}` });
     return response.end();
   }
   const part = bytes.subarray(start, end);
@@ -119,7 +126,8 @@ function list(response, url) {
 /** As S3 does: by signing what came. */
 function isSigned(request) {
   const { authorization = '', host } = request.headers;
-  if (settings.secret === undefined) return authorization === '';
+  if (settings.secret === undefined || authorization === '')
+    return settings.secret === undefined && authorization === '';
   const [, names = ''] = /SignedHeaders=([^,]*)/.exec(authorization) ?? [];
   const headers = Object.fromEntries(names.split(';').map((name) => [name, request.headers[name]]));
   const again = sign(
@@ -151,13 +159,16 @@ function answerHub(request, response, url) {
     const page = keys.slice(from, from + settings.pageKeys);
     if (from + page.length < keys.length)
       response.setHeader('link', `<http://elsewhere${url.pathname}?cursor=${from + page.length}>; rel="next"`);
-    return response.end(JSON.stringify(page.map((key) => ({ type: 'file', path: key, size: objects.get(key).byteLength }))));
+    return response.end(
+      JSON.stringify(page.map((key) => ({ type: 'file', path: key, size: objects.get(key).byteLength }))),
+    );
   }
   const file = `${name}/resolve/${settings.commit}/`;
   if (!path.startsWith(file)) return refuse(response, 404, 'EntryNotFound');
-  lease += 1;
-  leaseUses = settings.leaseUses ?? Number.POSITIVE_INFINITY;
-  response.writeHead(302, { location: `http://127.0.0.1:${storage.address().port}/${path.slice(file.length)}?Signature=${lease}` });
+  uses.push(0);
+  response.writeHead(302, {
+    location: `http://127.0.0.1:${storage.address().port}/${path.slice(file.length)}?Signature=${uses.length - 1}`,
+  });
   response.end();
 }
 
@@ -167,7 +178,8 @@ const main = createServer((request, response) => {
   if (fails(request, response)) return;
   if (/^\/(?:api\/)?datasets\//.test(url.pathname)) answerHub(request, response, url);
   else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
-  else if (url.pathname.startsWith('/private/') && !request.headers.authorization) refuse(response, 401, 'Unauthorized');
+  else if (url.pathname.startsWith('/private/') && !request.headers.authorization)
+    refuse(response, 401, 'Unauthorized');
   else if (url.pathname.startsWith('/moved/')) {
     response.writeHead(302, { location: `http://127.0.0.1:${storage.address().port}/${url.pathname.slice(7)}` });
     response.end();
@@ -178,7 +190,9 @@ const storage = createServer((request, response) => {
   note(request, 'storage');
   if (fails(request, response)) return;
   const url = new URL(request.url, 'http://localhost');
-  if (leaseUses-- <= 0) return refuse(response, 403, 'ExpiredToken');
+  const lease = url.searchParams.get('Signature');
+  if (lease !== null && ++uses[Number(lease)] > (settings.leaseUses ?? Number.POSITIVE_INFINITY))
+    return refuse(response, 403, 'ExpiredToken');
   send(request, response, decodeURIComponent(url.pathname.slice(1)));
 });
 
