@@ -169,14 +169,14 @@ describe('rooms', () => {
 });
 
 describe('words', () => {
-  /** Word or phrase, and what the project says instead. Disks have partitions, and so has Slurm. */
+  /** Word or phrase, and what the project says instead. Disks have partitions, and so has Slurm; S3 has buckets. */
   const UNUSED: readonly { readonly word: RegExp; readonly say: string; readonly except?: RegExp }[] = [
     {
       word: /\bpartitions?\b/i,
       say: 'pile, slice or range',
       except: /^src\/(machine\/|cluster\/slurm-|cli\/commands\/cluster-slurm\.|options\/cluster-options\.)/,
     },
-    { word: /\bbuckets?\b/i, say: 'pile' },
+    { word: /\bbuckets?\b/i, say: 'pile', except: /^src\/remote\// },
     { word: /\bgone? on with\b|\bgoes on with\b/, say: 'resume' },
     { word: /\bbeg[iu]n anew\b/, say: 'start anew' },
     { word: /\b(earlier|former|later|next|former|another|same) runs?\b/, say: 'attempt or job' },

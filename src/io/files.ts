@@ -9,8 +9,11 @@ import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
+import type { FileVersion } from './file-version.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
 import { isRemote, RemoteObject } from './remote-objects.js';
+
+export type { FileVersion } from './file-version.js';
 
 export interface OpenFile {
   readonly fd: number;
@@ -233,15 +236,6 @@ export async function writeDirect(
     if (errnoOf(error) === 'EINVAL') return 0;
     throw ioError(`write at byte ${position} of`, file.role, file.path, error);
   }
-}
-
-/** Another version means that the file was changed or replaced. */
-export interface FileVersion {
-  /** Device and inode: the same for all names of one file. Of an input on another machine: its path and its validator. */
-  readonly identity: string;
-  readonly byteLength: number;
-  /** Of an input on another machine: a hash of its validator. */
-  readonly modifiedNanoseconds: bigint;
 }
 
 export function versionOf(file: OpenFile): FileVersion {

@@ -12,7 +12,7 @@
 import { hash } from 'node:crypto';
 import { BroadcastChannel, getEnvironmentData } from 'node:worker_threads';
 import { decodeError, type EncodedError, InputError, SystemError } from '../errors.js';
-import type { FileVersion } from './files.js';
+import type { FileVersion } from './file-version.js';
 
 export function isRemote(path: string): boolean {
   return /^(?:https?|s3|hf):\/\//.test(path);

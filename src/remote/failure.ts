@@ -1,6 +1,6 @@
 /** Failures of servers and networks: what to try again, for how long, and what to tell. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { InputError } from '../errors.js';
+import { counted, InputError } from '../errors.js';
 import { errnoOf } from '../io/io-error.js';
 
 export interface Patience {
@@ -73,7 +73,7 @@ export async function withPatience<T>(
       if (isOver || (NOBODY_THERE.has(errnoOf(thrown)) && tries === TRIES_IF_NOBODY))
         throw new InputError(
           'ERR_INPUT_UNREADABLE',
-          `cannot read ${what}: ${failure.message}, ${tries} times; look whether the server and the network work, and start again`,
+          `cannot read ${what}: ${failure.message}, ${counted(tries, 'time')}; look whether the server and the network work, and start again`,
           { cause: thrown },
         );
       onRetry(`${what}: ${failure.message}; trying again`);

@@ -5,6 +5,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
+import type { Body, Headers, Reply, Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
 import { StraightReader } from './straight.js';
 
@@ -12,27 +13,6 @@ export const CONNECTIONS_OF_HOST = 16;
 const CONNECT_MILLISECONDS = 10_000;
 /** Of a text that tells of an error. */
 const MOST_ERROR_BYTES = 64 * 1024;
-
-export type Headers = Readonly<Record<string, string>>;
-
-export interface Target {
-  readonly url: URL;
-  readonly headers: Headers;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Of what was not taken. */
-  readonly text: string;
-}
-
-/** Where the bytes of a body go, one after the other. */
-export interface Body {
-  /** For the next bytes; empty: there is room for no more. */
-  room(): Uint8Array;
-  filled(count: number): void;
-}
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
-import type { Reply, Target } from './http.js';
+import type { Reply, Target } from './exchange.js';
 import { namedBy } from './hub-address.js';
 import type { Ask, ListedObject, Service } from './service.js';
 

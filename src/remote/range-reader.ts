@@ -1,8 +1,9 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
 import type { VersionAnswer } from '../io/remote-objects.js';
+import type { Body, Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, withPatience } from './failure.js';
-import type { Body, Headers, Http, Reply, Target } from './http.js';
+import type { Http } from './http.js';
 import { changedObject, refusal, type Service } from './service.js';
 
 /** Redirects, and questions that were signed anew. */
@@ -141,6 +142,8 @@ class Reading {
     const { path, start, end, version } = this.#range;
     const inputBytes = sizeIn(status, headers);
     if (status !== 206 && status !== 200) return undefined;
+    if (status === 206 && headers['content-range'] === undefined)
+      throw new PassingFailure('the server does not say which range it sends');
     if (inputBytes === undefined)
       throw new InputError(
         'ERR_INPUT_UNREADABLE',

@@ -4,7 +4,7 @@
  */
 import aws4 from 'aws4';
 import { CredentialsOfAws } from './aws-credentials.js';
-import type { Headers, Reply, Target } from './http.js';
+import type { Headers, Reply, Target } from './exchange.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 interface Named {

@@ -1,8 +1,8 @@
 /** What the kinds of places have in common, and how a reply that is no data becomes one line for a person. */
 import { InputError } from '../errors.js';
 import type { VersionAnswer } from '../io/remote-objects.js';
+import type { Headers, Reply, Target } from './exchange.js';
 import { passingStatus } from './failure.js';
-import type { Headers, Reply, Target } from './http.js';
 
 export interface ListedObject extends VersionAnswer {
   /** Below the address of the directory. */

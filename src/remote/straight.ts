@@ -5,8 +5,8 @@
  */
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely } from 'node:tls';
+import type { Body, Headers, Reply, Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
-import type { Body, Headers, Reply, Target } from './http.js';
 
 /** Of the head of a reply. */
 const MOST_HEAD_BYTES = 16 * 1024;
