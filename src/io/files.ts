@@ -102,7 +102,10 @@ export function openStreamForRead(path: string): OpenFile {
 }
 
 export function closeFile(file: OpenFile): void {
-  if (file.remote !== undefined) return;
+  if (file.remote !== undefined) {
+    file.remote.close();
+    return;
+  }
   systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
 }
 

@@ -264,6 +264,9 @@ interface ReadingPlan {
   readonly end?: number | undefined;
 }
 
+/** What closed inputs of this thread held, for the next question. */
+let leftBehind: readonly HeldBlock[] = [];
+
 /** An open input. */
 export class RemoteObject {
   readonly path: string;
@@ -302,6 +305,11 @@ export class RemoteObject {
     return wanted;
   }
 
+  close(): void {
+    if (this.#end !== undefined) leftBehind = [...leftBehind, ...this.#blocks];
+    this.#blocks = [];
+  }
+
   /** Leased. */
   #heldAt(position: number): HeldBlock | undefined {
     const found = this.#blocks.find(({ start, byteLength }) => position >= start && position < start + byteLength);
@@ -312,7 +320,9 @@ export class RemoteObject {
   #fetch(position: number, byteLength: number, end: number | undefined): HeldBlock {
     const { validator, byteLength: inputBytes } = this.#answer;
     const isSequential = this.#end !== undefined;
-    const done = isSequential ? this.#blocks.filter((block) => block.start + block.byteLength <= position) : [];
+    const passed = this.#blocks.filter((block) => isSequential && block.start + block.byteLength <= position);
+    const done = [...leftBehind, ...passed];
+    leftBehind = [];
     const question = { path: this.path, validator, inputBytes, position, byteLength, end, isSequential, done };
     this.#blocks = ask<readonly HeldBlock[]>(this.#attached, { ask: 'blocks', ...question }, this.#check);
     const [first] = this.#blocks;
