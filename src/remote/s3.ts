@@ -57,8 +57,11 @@ export class S3 implements Service {
         ...(token === undefined ? {} : { 'continuation-token': token }),
       };
       const { text } = await ask(path, () => this.#signed(bucket, '', query));
+      const isEncoded = tag(text, 'EncodingType') === 'url';
       for (const [, content = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
-        const key = decodeURIComponent((tag(content, 'Key') ?? '').replaceAll('+', ' '));
+        const name = tag(content, 'Key') ?? '';
+        // Some servers do not know how to encode.
+        const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name;
         const byteLength = Number(tag(content, 'Size'));
         // What consoles make to show an empty directory.
         if (key.endsWith('/') && byteLength === 0) continue;
