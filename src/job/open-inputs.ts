@@ -26,10 +26,12 @@ interface Listing {
 }
 
 export async function listNamed(
-  { inputs, read, fileChoice, signal, onWarning, memoryBytes, workers }: Asked,
+  { inputs, read, fileChoice, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
   { header, keepsHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
-  const remote = readsRemote ? { memoryBytes, workers } : undefined;
+  // Who follows the job sees what it waits for.
+  const onRetry = onProgress === undefined ? undefined : onWarning;
+  const remote = readsRemote ? { memoryBytes, workers, onRetry } : undefined;
   const request = { ...read, fileChoice, signal, header, format: read, takesRows, remote };
   const listed = await listInputs(inputs, onWarning, request);
   requireDirectory(fileChoice, listed.directories);

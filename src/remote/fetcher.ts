@@ -54,6 +54,8 @@ const COLUMN_REQUEST_BYTES = MIB;
 const LOOK_BYTES = 64 * 1024;
 const MOST_BLOCKS_IN_ANSWER = 32;
 const PAUSE_MILLISECONDS = 2;
+/** Between two lines about retries. */
+const LEAST_BETWEEN_MILLISECONDS = 1000;
 const NO_ROOM = new Uint8Array();
 
 type BlocksQuestion = Question & { readonly ask: 'blocks' };
@@ -81,7 +83,13 @@ class FetchingThread {
     this.#blocks = new Blocks(task);
     this.#pool = new Uint8Array(task.pool);
     this.#hub = new Hub(this.#ask);
-    const tell = (retry: string) => this.#tell({ retry });
+    let toldAt = Number.NEGATIVE_INFINITY;
+    const tell = (retry: string) => {
+      // Many connections fail together.
+      if (performance.now() - toldAt < LEAST_BETWEEN_MILLISECONDS) return;
+      toldAt = performance.now();
+      this.#tell({ retry });
+    };
     this.#reader = new RangeReader(new Http(task.patience), (path) => this.#serviceOf(path), task.patience, tell);
   }
 

@@ -163,7 +163,11 @@ class Reading {
         'ERR_INPUT_UNREADABLE',
         `cannot read ${path}: the server gives no ranges of it; download it to a disk first, or pipe it to standard input (-)`,
       );
-    if (status === 206 && inputBytes > 0 && !new RegExp(`^bytes ${start}-${wantedEnd - 1}/`).test(headers['content-range'] ?? ''))
+    if (
+      status === 206 &&
+      inputBytes > 0 &&
+      !new RegExp(`^bytes ${start}-${wantedEnd - 1}/`).test(headers['content-range'] ?? '')
+    )
       throw new PassingFailure('the server sent another range');
     this.#answer = answer;
     this.#wantedBytes = wantedEnd - start;
