@@ -48,8 +48,9 @@ export type Message =
 const MIB = 1024 * 1024;
 /** Larger requests gain little, and smaller ones cost money. */
 const REQUEST_BYTES = 8 * MIB;
-/** Of a part of a table: columns are read side by side. */
+/** Of a table: columns are read side by side, and short ones lie beside each other. */
 const COLUMN_REQUEST_BYTES = MIB;
+const SHORT_COLUMNS_BYTES = 512 * 1024;
 /** Of a look here and there. */
 const LOOK_BYTES = 64 * 1024;
 const MOST_BLOCKS_IN_ANSWER = 32;
@@ -282,8 +283,9 @@ class FetchingThread {
   #endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksQuestion): number {
     const wanted = position + byteLength;
     if (end === undefined) return Math.min(inputBytes, Math.max(wanted, position + LOOK_BYTES));
-    const most = position + (isSequential ? this.#requestBytes : COLUMN_REQUEST_BYTES);
-    return Math.min(inputBytes, Math.max(wanted, Math.min(end, most)));
+    if (isSequential) return Math.min(inputBytes, Math.max(wanted, Math.min(end, position + this.#requestBytes)));
+    const chunkEnd = Math.min(end, position + COLUMN_REQUEST_BYTES);
+    return Math.min(inputBytes, Math.max(wanted, chunkEnd, position + SHORT_COLUMNS_BYTES));
   }
 
   #roomOf({ block, byteLength }: Block): Uint8Array {
