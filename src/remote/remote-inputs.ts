@@ -85,23 +85,26 @@ export class RemoteInputs {
   }
 
   /** All objects below an address that ends with a slash. */
-  async list(address: string): Promise<readonly ListedObject[]> {
-    return (await this.#ask({ ask: 'list', address })) ?? [];
+  async list(address: string, signal: AbortSignal | undefined): Promise<readonly ListedObject[]> {
+    return (await unlessAborted(this.#ask({ ask: 'list', address }), signal)) ?? [];
   }
 
   /**
    * Lets the first bytes of inputs come, several at a time, while the event loop runs.
-   * @returns waits for those of the next input. Its failure is told to whoever opens it.
+   * @returns waits for those of the next input.
    */
   lookAhead(addresses: readonly string[]): (signal: AbortSignal | undefined) => Promise<void> {
     for (const address of addresses) requireAddress(address);
-    const looks: Promise<void>[] = [];
+    const looks: Promise<unknown>[] = [];
     let next = 0;
     return async (signal) => {
-      for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE))
-        looks.push(this.#ask({ ask: 'look', address }).then(() => {}, ifThreadEnded));
-      await looks[next++];
-      if (signal?.aborted === true) throw new AbortError(signal.reason);
+      for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE)) {
+        const look = this.#ask({ ask: 'look', address });
+        // It is told when it is the turn of the input.
+        look.catch(() => {});
+        looks.push(look);
+      }
+      await unlessAborted(looks[next++], signal);
     };
   }
 
@@ -128,6 +131,17 @@ export class RemoteInputs {
   }
 }
 
-function ifThreadEnded(error: unknown): void {
-  if (error instanceof SystemError) throw error;
+/** A server may be silent for long. */
+async function unlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined): Promise<T | undefined> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new AbortError(signal?.reason));
+  });
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }

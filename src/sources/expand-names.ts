@@ -69,7 +69,7 @@ export async function expandNames(
     }
     const { path } = typeof name === 'string' ? { path: name } : name;
     if (isRemote(path)) {
-      named.push(await namedRemote(path, chooser, remote));
+      named.push(await namedRemote(path, chooser, remote, signal));
       continue;
     }
     const stat = path === STANDARD_INPUT ? undefined : statPath(path, 'input');
@@ -124,6 +124,7 @@ async function namedRemote(
   address: string,
   { isExcluded, isHidden, isIncluded }: FileChooser,
   remote: RemoteInputs | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<NamedFiles> {
   const path = shownAddress(address);
   if (remote === undefined)
@@ -133,7 +134,7 @@ async function namedRemote(
   if (!address.endsWith('/')) return { kind: 'file', path, address };
   const hidden = new Set<string>();
   const files: string[] = [];
-  for (const { place } of await remote.list(address)) {
+  for (const { place } of await remote.list(address, signal)) {
     const steps = pathsTo(place);
     const step = steps.find(isHidden);
     if (steps.some(isExcluded)) continue;
