@@ -138,6 +138,12 @@ it('a resumed job does not read finished slices again', async () => {
   expect({ count: again.length, end: again.some(readsEnd) }).toEqual({ count: 2, end: false });
 });
 
+it('a job that waits for a silent server can be stopped', async () => {
+  await server.change({ fault: { at: 'all', kind: 'silence' } });
+  const job = { ...options('far'), inputs: ['s3://bucket/in/'], signal: AbortSignal.timeout(50) };
+  expect((await errorOf(shuffle(job, SMALL))).code).toBe('ABORT_ERR');
+});
+
 describe('one clear line', () => {
   const messageOf = async (input: string, more = {}) => {
     const { code, message } = await errorOf(shuffle({ ...options('far'), inputs: [input], ...more }, SMALL));
