@@ -115,7 +115,7 @@ const starter = (name: string, input: string) =>
   defineConfig({
     input: { [name]: input },
     platform: 'node',
-    external: ['./tasks.js'],
+    external: ['./tasks.js', /^[^./]/],
     output: {
       dir: 'dist/bundle',
       format: 'cjs',
