@@ -75,7 +75,7 @@ function send(request, response, key) {
       return response.end(Buffer.concat([part, Buffer.from('x')]));
     case 'other range':
       response.writeHead(206, { ...headers, 'content-range': `bytes ${start + 1}-${end}/${bytes.byteLength}` });
-      return response.end(part);
+      return response.end(Buffer.concat([part.subarray(1), Buffer.from('x')]));
     case 'changed':
       response.writeHead(206, { ...headers, etag: '"other"' });
       return response.end(part);
