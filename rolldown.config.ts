@@ -115,7 +115,7 @@ const starter = (name: string, input: string) =>
   defineConfig({
     input: { [name]: input },
     platform: 'node',
-    external: ['./tasks.js'],
+    external: ['./tasks.js', /^[^./]/],
     output: {
       dir: 'dist/bundle',
       format: 'cjs',
@@ -139,4 +139,5 @@ export default [
   command,
   starter('main', './dist/src/cli/main.cjs'),
   starter('task-thread', './dist/workers/task-thread.cjs'),
+  starter('fetch-thread', './dist/src/remote/fetch-thread.cjs'),
 ];

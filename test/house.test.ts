@@ -20,7 +20,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/spec.ts'],
   ['src/keep'],
   ['src/plan', 'src/formats'],
-  ['src/piles', 'src/machine'],
+  ['src/piles', 'src/machine', 'src/remote'],
   ['src/io'],
   [
     'src/job-control.ts',
@@ -126,9 +126,9 @@ describe('imports', () => {
     expect(circles).toEqual([]);
   });
 
-  /** How it is loaded; options, and what people type for them; errors of the system, and sizes, as the library has them. */
+  /** How it is loaded; how addresses are shown; options, and what people type for them; errors of the system, and sizes, as the library has them. */
   const SAME_WORDS =
-    / of src\/(flag\.ts|typed-values\.ts|size\.ts|formats\/framing-table\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|machine\/few-files\.ts|quantity\.ts|code-cache\.cjs)$/;
+    / of src\/(flag\.ts|typed-values\.ts|size\.ts|formats\/framing-table\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|io\/remote-objects\.ts|remote\/address\.ts|machine\/few-files\.ts|quantity\.ts|code-cache\.cjs)$/;
 
   it('of the command reach only what the public API exports', () => {
     const exported = namesFrom('src/index.ts', /export (?:type )?\{([^}]*)\} from '([^']*)'/g);
@@ -169,14 +169,14 @@ describe('rooms', () => {
 });
 
 describe('words', () => {
-  /** Word or phrase, and what the project says instead. Disks have partitions, and so has Slurm. */
+  /** Word or phrase, and what the project says instead. Disks have partitions, and so has Slurm; S3 has buckets. */
   const UNUSED: readonly { readonly word: RegExp; readonly say: string; readonly except?: RegExp }[] = [
     {
       word: /\bpartitions?\b/i,
       say: 'pile, slice or range',
       except: /^src\/(machine\/|cluster\/slurm-|cli\/commands\/cluster-slurm\.|options\/cluster-options\.)/,
     },
-    { word: /\bbuckets?\b/i, say: 'pile' },
+    { word: /\bbuckets?\b/i, say: 'pile', except: /^src\/remote\// },
     { word: /\bgone? on with\b|\bgoes on with\b/, say: 'resume' },
     { word: /\bbeg[iu]n anew\b/, say: 'start anew' },
     { word: /\b(earlier|former|later|next|former|another|same) runs?\b/, say: 'attempt or job' },

@@ -20,7 +20,7 @@ import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-re
 import { estimateInputs } from '../sources/estimate.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
-import { gatesOf, listInputs } from '../sources/list-inputs.js';
+import { gatesOf, type ListedInputs, listInputs } from '../sources/list-inputs.js';
 import { openRows } from '../sources/rows.js';
 import { asRows } from '../sources/rows-or-records.js';
 import { holdsRows, type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
@@ -60,14 +60,20 @@ export interface OpenedSets {
 /** @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads. */
 export async function openSets(
   named: readonly (readonly AskedInput[])[],
-  request: ReadRequest,
+  asked: ReadRequest,
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { read: given, fileChoice, signal, onWarning } = request;
-  const listed: Pick<OpenedSet, 'inputs' | 'directories'>[] = [];
+  const { read: given, fileChoice, signal, onWarning, memoryBytes, workers } = asked;
+  const remote = { memoryBytes, workers };
+  const listed: ListedInputs[] = [];
   for (const inputs of named)
-    listed.push(await listInputs(inputs, onWarning, { ...given, fileChoice, signal, format: given, takesRows: true }));
+    listed.push(
+      await listInputs(inputs, onWarning, { ...given, fileChoice, signal, format: given, takesRows: true, remote }),
+    );
+  // All sets share them.
+  const fetchBytes = Math.max(0, ...listed.map((each) => each.fetchBytes));
+  const request = { ...asked, memoryBytes: memoryBytes - fetchBytes };
   requireDirectory(
     fileChoice,
     listed.flatMap(({ directories }) => directories),

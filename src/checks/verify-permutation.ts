@@ -12,6 +12,7 @@ import { headerRuleOf } from '../formats/record-format.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
+import { isRemote } from '../io/remote-objects.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
 import { requireKnownOptions } from '../known-options.js';
@@ -140,7 +141,7 @@ async function compareSides(
 function requireOutputs(outputs: VerifyOptions['outputs']): void {
   for (const output of outputs) {
     const path = typeof output === 'string' ? output : 'path' in output ? output.path : STANDARD_INPUT;
-    if (path === STANDARD_INPUT || (typeof output === 'string' && isPattern(path))) continue;
+    if (path === STANDARD_INPUT || isRemote(path) || (typeof output === 'string' && isPattern(path))) continue;
     if (statPath(path, 'input') === undefined)
       throw new InputError('ERR_INPUT_MISSING', `the output ${path} does not exist; check the name`);
   }

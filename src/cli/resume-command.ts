@@ -6,7 +6,9 @@
  */
 
 import type { PileshufError } from '../errors.js';
+import { isRemote } from '../io/remote-objects.js';
 import type { OptionFlag } from '../options/option.js';
+import { shownAddress } from '../remote/address.js';
 import { optionsOf } from './command-table.js';
 import { optionsNamedIn } from './option-names.js';
 import { typedParts } from './typed-words.js';
@@ -72,9 +74,9 @@ function without(argv: readonly string[], options: readonly OptionFlag[]): reado
 /** None of these characters means anything to a shell; a leading `=` would to zsh. */
 const bareWord = /^[\w@%+:,./-][\w@%+:,./=-]*$/;
 
-/** One line, which a shell takes apart into the same words. */
+/** One line, which a shell takes apart into the same words. What is secret in addresses is left out. */
 export function quoteShellWords(words: readonly string[]): string {
-  return words.map(quoteShellWord).join(' ');
+  return words.map((word) => quoteShellWord(isRemote(word) ? shownAddress(word) : word)).join(' ');
 }
 
 function quoteShellWord(word: string): string {

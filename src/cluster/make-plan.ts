@@ -16,8 +16,10 @@
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
  */
+
 import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { isRemote } from '../io/remote-objects.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { prepareShuffle } from '../job/prepare-shuffle.js';
 import type { ShuffleRequest } from '../job/request.js';
@@ -128,7 +130,10 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
   const { spec, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
-  const request = { ...prepared.request, spec: allKeys, memoryBytes, workers: cpusPerTask, weighing };
+  const hasRemote = inputs.some(({ path }) => isRemote(path));
+  const forFetched = hasRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(memoryBytes) : 0;
+  const machine = { memoryBytes: memoryBytes - forFetched, workers: cpusPerTask };
+  const request = { ...prepared.request, ...machine, spec: allKeys, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
   const planWith = (more: Tuning) => planShuffle({ ...work, tuning: more });
@@ -278,7 +283,7 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header, table } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {
-    path: isAbsolute(path) ? path : resolve(path),
+    path: isAbsolute(path) || isRemote(path) ? path : resolve(path),
     byteLength,
     modifiedNanoseconds,
     codec: codec?.name,

@@ -11,6 +11,7 @@ import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { syncPath } from '../io/durable.js';
 import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
+import { isRemote } from '../io/remote-objects.js';
 import { type OpenedPiles, openPiles, scatterSettings } from '../job/task-settings.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { UNGATED } from '../job-control.js';
@@ -213,7 +214,12 @@ async function openInputs(
 ): Promise<ReadableInputs> {
   const own: FileInput[] = [...inputs];
   const gateOf = inputs.map(() => UNGATED);
-  for (const [i, ordinal] of [...inputsOfSlices(plan, slices)].entries()) {
+  const ofTask = [...inputsOfSlices(plan, slices)];
+  if (ofTask.some((ordinal) => isRemote(inputs[ordinal]?.path ?? ''))) {
+    const { remoteInputs } = await import('../remote/remote-inputs.js');
+    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers });
+  }
+  for (const [i, ordinal] of ofTask.entries()) {
     const input = inputs[ordinal];
     if (input === undefined) continue;
     await hearSignalsAt(i, signal);

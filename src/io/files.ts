@@ -9,12 +9,18 @@ import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
+import type { FileVersion } from './file-version.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
+import { isRemote, RemoteObject } from './remote-objects.js';
+
+export type { FileVersion } from './file-version.js';
 
 export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   readonly role: FileRole;
+  /** Absent: a file of this machine. */
+  readonly remote?: RemoteObject;
 }
 
 /** Node passes no more to the operating system in one call. */
@@ -30,6 +36,7 @@ function open(path: string, role: FileRole, flags: number, mode?: number): OpenF
 }
 
 export function openForRead(path: string, role: FileRole): OpenFile {
+  if (role === 'input' && isRemote(path)) return { fd: -1, path, role, remote: new RemoteObject(path) };
   return open(path, role, constants.O_RDONLY);
 }
 
@@ -95,6 +102,10 @@ export function openStreamForRead(path: string): OpenFile {
 }
 
 export function closeFile(file: OpenFile): void {
+  if (file.remote !== undefined) {
+    file.remote.close();
+    return;
+  }
   systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
 }
 
@@ -141,6 +152,7 @@ export function readAt(
   byteLength: number,
   position: number | null,
 ): number {
+  if (file.remote !== undefined) return file.remote.readAt(bytes, offset, byteLength, position ?? 0);
   let done = 0;
   while (done < byteLength) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
@@ -229,15 +241,8 @@ export async function writeDirect(
   }
 }
 
-/** Another version means that the file was changed or replaced. */
-export interface FileVersion {
-  /** Device and inode: the same for all names of one file. */
-  readonly identity: string;
-  readonly byteLength: number;
-  readonly modifiedNanoseconds: bigint;
-}
-
 export function versionOf(file: OpenFile): FileVersion {
+  if (file.remote !== undefined) return file.remote.version;
   const stat = systemCall('examine', file.role, file.path, () => fileCalls.statOpen(file.fd));
   return { identity: `${stat.dev}:${stat.ino}`, byteLength: Number(stat.size), modifiedNanoseconds: stat.mtimeNs };
 }

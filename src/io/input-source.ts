@@ -26,6 +26,7 @@ import {
   versionOf,
 } from './files.js';
 import { ioError, reasonOf } from './io-error.js';
+import { isRemote, RemoteObject } from './remote-objects.js';
 
 export const STANDARD_INPUT = '-';
 export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };
@@ -43,12 +44,16 @@ export class RegularInput {
   readonly #control: JobControl;
   readonly #gate: GateNumber;
 
-  constructor(path: string, version: FileVersion, control: JobControl, gate: GateNumber) {
+  /** @param end where its reader stops, if it reads all bytes one after the other. */
+  constructor(path: string, version: FileVersion, control: JobControl, gate: GateNumber, end?: number) {
     this.path = path;
     this.#version = version;
     this.#control = control;
     this.#gate = gate;
-    this.#file = openForRead(path, 'input');
+    const plan = { version, check: () => control.throwIfAborted(), end };
+    this.#file = isRemote(path)
+      ? { fd: -1, path, role: 'input', remote: new RemoteObject(path, plan) }
+      : openForRead(path, 'input');
     try {
       this.requireUnchanged();
     } catch (error) {
@@ -57,8 +62,13 @@ export class RegularInput {
     }
   }
 
-  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
-    const read = () => readAt(this.#file, bytes, offset, byteLength, position);
+  /** @param end how far the caller will read from there on, for inputs that are far away. */
+  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end?: number): number {
+    const { remote } = this.#file;
+    const read = () =>
+      remote === undefined
+        ? readAt(this.#file, bytes, offset, byteLength, position)
+        : remote.readAt(bytes, offset, byteLength, position, end);
     const count = this.#control.during(this.#gate, () => inPhase('read', read));
     this.#control.countMoved(this.#gate, 'read', count);
     return count;

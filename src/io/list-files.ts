@@ -287,7 +287,7 @@ export function isPattern(path: string): boolean {
   return /[*?[\]{}]/.test(path);
 }
 
-function sortByBytes(paths: string[]): string[] {
+export function sortByBytes(paths: string[]): string[] {
   return paths.sort(compareBytes);
 }
 

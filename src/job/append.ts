@@ -144,13 +144,14 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   const listed = await listNamed(asked, { header: undefined, keepsHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
-  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOf(reading, 0));
+  const machine = { ...reading, memoryBytes: reading.memoryBytes - listed.fetchBytes };
+  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOf(machine, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();
   const estimate = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
   const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
-  const request = { ...reading, spec, generation, replace };
+  const request = { ...machine, spec, generation, replace };
   const { snapshot, plan: work } = await openOrCreateStore(
     storeDirectory,
     { seed, pileCount: piles },

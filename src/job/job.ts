@@ -2,6 +2,7 @@
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
+import { whileFetcherServes } from '../io/remote-objects.js';
 import { fewFilesError, keepFileFree } from '../machine/few-files.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 
@@ -25,7 +26,7 @@ export async function runJob<T>(
     ignoreThrown(() => onWarning?.(error instanceof Error ? error.message : String(error)));
   const giveBack = keepFileFree();
   const work = (releases: Release[]) => job({ releases, warn }).finally(giveBack);
-  const value = await releasingAll(work, warn).catch((error: unknown) => {
+  const value = await whileFetcherServes(() => releasingAll(work, warn)).catch((error: unknown) => {
     setAbortReason(error, signal);
     throw fewFilesError(error) ?? error;
   });

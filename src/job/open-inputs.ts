@@ -12,7 +12,7 @@ import { asRows } from '../sources/rows-or-records.js';
 import { holdsRows, type Input } from '../sources/source.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 
-type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes'>;
+type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
 
 interface Listing {
   /** Undefined: files without content are inputs, too. */
@@ -21,13 +21,19 @@ interface Listing {
   readonly keepsHeaders: boolean;
   /** Whether files of rows are inputs. Absent: no. */
   readonly takesRows?: boolean;
+  /** Whether inputs may lie on other machines. Absent: yes. */
+  readonly readsRemote?: boolean;
 }
 
 export async function listNamed(
-  { inputs, read, fileChoice, signal, onWarning }: Asked,
-  { header, keepsHeaders, takesRows = false }: Listing,
+  { inputs, read, fileChoice, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
+  { header, keepsHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
-  const listed = await listInputs(inputs, onWarning, { ...read, fileChoice, signal, header, format: read, takesRows });
+  // Who follows the job sees what it waits for.
+  const onRetry = onProgress === undefined ? undefined : onWarning;
+  const remote = readsRemote ? { memoryBytes, workers, onRetry } : undefined;
+  const request = { ...read, fileChoice, signal, header, format: read, takesRows, remote };
+  const listed = await listInputs(inputs, onWarning, request);
   requireDirectory(fileChoice, listed.directories);
   const readAs = asRows(read, listed.inputs);
   refuseForeignFiles(listed.inputs, readAs, onWarning);

@@ -76,7 +76,7 @@ export async function prepareShuffle(
     { ...given, read: given.spec.read },
     { header, keepsHeaders: true, takesRows: true },
   );
-  const asked = { ...given, spec: { ...given.spec, read } };
+  const asked = { ...given, memoryBytes: given.memoryBytes - listed.fetchBytes, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
   requireTableOutput(asked, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);

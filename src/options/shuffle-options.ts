@@ -523,10 +523,11 @@ export interface ShuffleOptions
     OptionsOf<typeof RESUME>,
     OptionsOf<typeof REPORT> {
   /**
-   * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
-   * the delimiter after it, as in a file. A directory means all regular files below it, except hidden ones and those
-   * that pileshuf made beside data. Files of a directory or pattern are sorted by the bytes of their paths. `{ path }`
-   * is never a pattern. With the default `inputIds`, the output depends on the order of the inputs.
+   * Files, directories, glob patterns, addresses (`https://`, `s3://`, `hf://`), or `-` for standard input. `{ records }`
+   * is an input in memory: each record gets the delimiter after it, as in a file. A directory means all regular files
+   * below it, except hidden ones and those that pileshuf made beside data. Files of a directory or pattern are sorted by
+   * the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the output depends on the order
+   * of the inputs.
    */
   readonly inputs: readonly NamedInput[];
 }

@@ -10,9 +10,11 @@ import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
 import { globOfShards } from '../io/own-files.js';
 import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { isRemote } from '../io/remote-objects.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { nameSome } from '../quantity.js';
+import { shownAddress } from '../remote/address.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';
@@ -62,6 +64,10 @@ export function resolveOutput(
   naming: ShardNaming | undefined,
   mayReplace: boolean,
 ): OutputPlace {
+  if (output !== undefined && isRemote(output))
+    throw badPlace(
+      `the output ${shownAddress(output)} lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then`,
+    );
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
     if (isStandardOutput)
@@ -294,6 +300,7 @@ export function requireUnread(
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {
   const real = realpathOfNearest(path);
   for (const directory of inputDirectories) {
+    if (isRemote(directory)) continue;
     const realDirectory = realPathOf(directory, 'input');
     if (real === realDirectory || real.startsWith(realDirectory.endsWith(sep) ? realDirectory : realDirectory + sep)) {
       throw badPlace(

@@ -3,7 +3,7 @@
  * data: hidden names, what was not chosen, and what pileshuf made beside data are left out.
  */
 import { basename, join, relative, resolve } from 'node:path';
-import { InputError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 import type { RecordList } from '../formats/record-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import {
@@ -14,11 +14,16 @@ import {
   type ListedDirectory,
   listMatches,
   type PathMatcher,
+  pathsTo,
+  sortByBytes,
 } from '../io/list-files.js';
 import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
+import { isRemote } from '../io/remote-objects.js';
 import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
+import { shownAddress } from '../remote/address.js';
+import type { RemoteInputs } from '../remote/remote-inputs.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
 import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
@@ -31,9 +36,10 @@ export type NamedInput = string | { readonly path: string } | { readonly records
 /** A named input whose records, if it has any, are joined by the delimiter of the job. */
 export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
 
-type NamedFiles =
+export type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
-  | { readonly kind: 'file'; readonly path: string }
+  /** @param address where it lies on another machine, with what may be secret. */
+  | { readonly kind: 'file'; readonly path: string; readonly address?: string }
   | FilesOfDirectory;
 
 export interface FilesOfDirectory {
@@ -51,6 +57,7 @@ export async function expandNames(
   names: readonly AskedInput[],
   fileChoice: FileChoice,
   signal: AbortSignal | undefined,
+  remote: RemoteInputs | undefined,
 ): Promise<NamedFiles[]> {
   const chooser = await fileChooser(fileChoice);
   const walk = new DirectoryWalk(signal);
@@ -61,6 +68,10 @@ export async function expandNames(
       continue;
     }
     const { path } = typeof name === 'string' ? { path: name } : name;
+    if (isRemote(path)) {
+      named.push(await namedRemote(path, chooser, remote, signal));
+      continue;
+    }
     const stat = path === STANDARD_INPUT ? undefined : statPath(path, 'input');
     if (stat?.isDirectory() === true) named.push(await filesOf(path, chooser, walk));
     else if (stat === undefined && name === path && isPattern(path))
@@ -107,6 +118,31 @@ async function filesOf(
     return places.find(isTaken);
   };
   return { kind: 'directory', directory, listed, hidden, own, placeOf };
+}
+
+async function namedRemote(
+  address: string,
+  { isExcluded, isHidden, isIncluded }: FileChooser,
+  remote: RemoteInputs | undefined,
+  signal: AbortSignal | undefined,
+): Promise<NamedFiles> {
+  const path = shownAddress(address);
+  if (remote === undefined)
+    throw new UsageError(
+      `${path} lies on another machine, and this command reads local files; copy it to a disk first`,
+    );
+  if (!address.endsWith('/')) return { kind: 'file', path, address };
+  const hidden = new Set<string>();
+  const files: string[] = [];
+  for (const { place } of await remote.list(address, signal)) {
+    const steps = pathsTo(place);
+    const step = steps.find(isHidden);
+    if (steps.some(isExcluded)) continue;
+    if (step !== undefined) hidden.add(path + step);
+    else if (isIncluded(place)) files.push(path + place);
+  }
+  const listed = { files: sortByBytes(files), roots: [{ path, place: '' }] };
+  return { kind: 'directory', directory: path, listed, hidden: [...hidden], own: [], placeOf: () => undefined };
 }
 
 /** Complete shards beside or below other files are most likely made of these. */

@@ -5,6 +5,8 @@
  *     byte 0   8 bytes of the SHA-256 of its absolute path
  *          8   u64 byte length        16   i64 nanoseconds of its last change
  *         24   8 bytes of the SHA-256 of its first and last 4 KiB, in a job that can be resumed; else 0
+ *
+ * An input on another machine has a hash of its validator in place of the time, and none of its ends.
  */
 
 import { createHash, hash } from 'node:crypto';
@@ -12,6 +14,7 @@ import { resolve } from 'node:path';
 import { counted } from '../errors.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
+import { isRemote } from '../io/remote-objects.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { hearSignalsAt } from '../pause.js';
 import type { Input } from './source.js';
@@ -40,14 +43,15 @@ export async function noteInputs(
 
 /** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
-  const path = input.path === STANDARD_INPUT ? input.path : resolve(input.path);
+  const path = input.path === STANDARD_INPUT || isRemote(input.path) ? input.path : resolve(input.path);
   hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
   target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
 }
 
 function hashEnds(input: Input): Buffer {
-  return input.kind === 'file'
+  // The validator of a remote one says more than its ends, which would cost two requests.
+  return input.kind === 'file' && !isRemote(input.path)
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
 }
@@ -82,6 +86,7 @@ function describeChange(then: Buffer, now: Buffer, input: Input): string | undef
   if (then.compare(now, 0, 8, 0, 8) !== 0) return 'the list had another file here';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
   if (sizeThen !== sizeNow) return `its size was ${counted(sizeThen, 'byte')} and is ${sizeNow}`;
-  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return 'the time of its last change differs';
+  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16))
+    return isRemote(input.path) ? 'it was written to or replaced' : 'the time of its last change differs';
   return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes differ';
 }

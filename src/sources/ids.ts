@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
+import { isRemote } from '../io/remote-objects.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import { deriveInputKey } from '../keys.js';
@@ -64,7 +65,7 @@ function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
     throw new UsageError(`${what} input id: name a file, or give a list of ids`);
   }
   // Two spellings of one path are one id.
-  return rule === 'path' ? normalize(path) : basename(path);
+  return rule === 'path' ? (isRemote(path) ? path : normalize(path)) : basename(path);
 }
 
 export function describeInputIds(ids: InputIds): JobManifest['inputIds'] {

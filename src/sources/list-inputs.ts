@@ -11,12 +11,14 @@ import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-for
 import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
+import { isRemote } from '../io/remote-objects.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
-import { type AskedInput, expandNames, type FilesOfDirectory } from './expand-names.js';
+import type { RemoteRequest } from '../remote/remote-inputs.js';
+import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { requireOneKind } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
@@ -28,6 +30,8 @@ export interface ListedInputs {
   readonly empty: readonly Input[];
   /** The directories among the named inputs, and those that links below them lead to. */
   readonly directories: readonly string[];
+  /** The part of the memory budget that holds fetched bytes. */
+  readonly fetchBytes: number;
   /** Where the next listing would find a file; undefined: nowhere. @param path as for `FilesOfDirectory`. */
   placeOf(path: string): PlaceOfInput | undefined;
 }
@@ -47,15 +51,27 @@ interface ListingRequest {
   readonly format?: RecordFormat;
   /** Whether files of rows are inputs as such. Absent: their bytes are held to the format, as those of any file. */
   readonly takesRows?: boolean | undefined;
+  /** How inputs on other machines are read. Absent: not at all. */
+  readonly remote?: RemoteRequest | undefined;
 }
 
 export async function listInputs(
   names: readonly AskedInput[],
   onWarning: (line: string) => void,
-  { decompressProgram, signal, fileChoice = USUAL_FILES, header, format, takesRows }: ListingRequest = {},
+  {
+    decompressProgram,
+    signal,
+    fileChoice = USUAL_FILES,
+    header,
+    format,
+    takesRows,
+    remote: remotely,
+  }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
-  const named = await expandNames(names, fileChoice, signal);
+  const isFar = names.some((name) => isRemote(typeof name === 'string' ? name : 'path' in name ? name.path : ''));
+  const remote = isFar && remotely ? (await import('../remote/remote-inputs.js')).remoteInputs(remotely) : undefined;
+  const named = await expandNames(names, fileChoice, signal, remote);
   const ofDirectories = named.filter((each) => each.kind === 'directory');
   const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
   const hidden = [...new Set(ofDirectories.flatMap((each) => each.hidden))];
@@ -91,8 +107,10 @@ export async function listInputs(
     }
     inputs.push(input);
   };
+  const look = remote?.lookAhead(named.flatMap(addressesOf));
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
+    if (isRemote(path)) await look?.(signal);
     return openInput(path, { format, decompressProgram, takesRows });
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
@@ -153,7 +171,12 @@ export async function listInputs(
     }
     return undefined;
   };
-  return { inputs, empty, directories, placeOf };
+  return { inputs, empty, directories, placeOf, fetchBytes: remote?.poolBytes ?? 0 };
+}
+
+function addressesOf(named: NamedFiles): readonly string[] {
+  if (named.kind === 'directory') return named.listed.files.filter(isRemote);
+  return named.kind === 'file' && named.address !== undefined ? [named.address] : [];
 }
 
 function refusePointers([first, ...others]: readonly (Pointer & { readonly path: string })[]): void {
@@ -252,12 +275,12 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
       );
     return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
   }
-  const stat = statPath(path, 'input');
-  if (stat === undefined) {
+  const stat = isRemote(path) ? undefined : statPath(path, 'input');
+  if (stat === undefined && !isRemote(path)) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
   }
-  if (stat.isFIFO() || stat.isCharacterDevice()) return streamOf(`${stat.dev}:${stat.ino}`);
-  if (!stat.isFile()) {
+  if (stat?.isFIFO() || stat?.isCharacterDevice()) return streamOf(`${stat.dev}:${stat.ino}`);
+  if (stat?.isFile() === false) {
     throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
   }
   return withFile(openForRead(path, 'input'), (file) => {

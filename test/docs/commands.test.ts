@@ -27,6 +27,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm install -g pileshuf': 'it installs the package',
   'TERASHUF=': 'it is the bench',
   'python3 examples/cluster-ray.py': 'it needs Ray',
+  'pileshuf s3://': 'it needs a network; test/remote has servers',
   'pileshuf cluster slurm': 'it needs Slurm; cluster-walk.ci.ts runs it where that is',
 };
 const isRun = ({ text }: Block) =>

@@ -139,7 +139,7 @@ export class ChunkPages {
     const filled = bytes.byteLength;
     const end = Math.min(left, Math.max(wanted, aheadBytes));
     const room = this.#source.roomFor(end, bytes, decodedBytes);
-    if (input.readAt(room, filled, end - filled, this.#position + filled) === end - filled)
+    if (input.readAt(room, filled, end - filled, this.#position + filled, this.#end) === end - filled)
       return room.subarray(0, end);
     input.requireUnchanged();
     throw new PageError('the file ends within the page');

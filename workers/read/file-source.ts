@@ -26,7 +26,8 @@ type FilePart = InputPart & { kind: 'file' };
 export function withFile<T>(part: FilePart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
   const { framing } = context;
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
-  const input = new RegularInput(part.path, part.version, context.control, part.gate);
+  const end = part.codec === undefined ? part.end : (part.members?.storedEnd ?? part.version.byteLength);
+  const input = new RegularInput(part.path, part.version, context.control, part.gate, end);
   const begin = beginAt(framing, part.start, part.headerBytes, part.countBefore);
   const read = () =>
     part.codec === undefined

@@ -23,7 +23,7 @@ export interface CountTask {
 export async function countByte({ job, path, version, gate, byte, start, end }: CountTask): Promise<number> {
   const { control, arena } = threadStateOf(job);
   const address = arena.reserveForReads(job.readBytes);
-  const input = new RegularInput(path, version, control, gate);
+  const input = new RegularInput(path, version, control, gate, end);
   const count = (): number => {
     let total = 0n;
     for (let position = start; position < end; ) {

@@ -1,0 +1,332 @@
+/**
+ * Inputs that lie on other machines, as the threads of a job read them: by position, and blocked until the bytes are
+ * there. One thread of the process fetches (`../remote/fetcher.ts`). It shares two buffers with all others:
+ *
+ *     desk   whether the fetcher has ended; the state of each block: how many copy from it, and how often its content changed;
+ *            then slots, one for each question under way: its state, its length, its text (JSON)
+ *     pool   the blocks: fetched bytes
+ *
+ * A thread writes its question into a free slot, rings, and sleeps until the slot has the answer: blocks that follow each
+ * other. It reads them all before it asks again, as long as they have the same bytes.
+ */
+import { hash } from 'node:crypto';
+import { BroadcastChannel, getEnvironmentData } from 'node:worker_threads';
+import { decodeError, type EncodedError, InputError, SystemError } from '../errors.js';
+import type { FileVersion } from './file-version.js';
+
+export function isRemote(path: string): boolean {
+  return /^(?:https?|s3|hf):\/\//.test(path);
+}
+
+/** Threads find the fetcher of their process by this name in their environment data. */
+export const FETCHER = 'pileshuf fetcher';
+
+/** As the fetcher puts it into the environment of threads. */
+export interface Fetcher {
+  readonly desk: SharedArrayBuffer;
+  readonly pool: SharedArrayBuffer;
+  readonly blockBytes: number;
+  /** Of the channel that rings. */
+  readonly bell: string;
+}
+
+/** How a thread asks for an input; the answer is a `VersionAnswer`, or blocks of which the first is leased for the caller. */
+export type Question =
+  | { readonly ask: 'version'; readonly path: string }
+  | {
+      readonly ask: 'blocks';
+      readonly path: string;
+      readonly validator: string;
+      readonly inputBytes: number;
+      readonly position: number;
+      /** Bytes wanted from there on. */
+      readonly byteLength: number;
+      /** Where the caller will stop reading. Absent: it looks here and there. */
+      readonly end?: number | undefined;
+      /** Whether it reads all up to there, one byte after the other. */
+      readonly isSequential: boolean;
+      /** Blocks that the caller has read. */
+      readonly done: readonly HeldBlock[];
+    };
+
+export interface VersionAnswer {
+  readonly byteLength: number;
+  readonly validator: string;
+}
+
+export interface HeldBlock {
+  readonly block: number;
+  readonly generation: number;
+  /** The place in the input of its first byte. */
+  readonly start: number;
+  readonly byteLength: number;
+}
+
+export type Answer<T> = { readonly value: T } | { readonly error: EncodedError };
+
+export const SLOT_COUNT = 256;
+const SLOT_BYTES = 16 * 1024;
+const TEXT_BYTES = SLOT_BYTES - 8;
+const ENDED_WORD = 0;
+const WORDS_OF_BLOCK = 2;
+/** Of the first block. */
+const BLOCKS_WORD = 2;
+
+/** States of a slot. */
+export const FREE = 0;
+const WRITING = 1;
+export const ASKED = 2;
+export const SEEN = 3;
+export const ANSWERED = 4;
+/** Who asked is gone. */
+export const LEFT = 5;
+
+/** How often a thread that waits for an answer looks whether its job goes on. */
+const LOOK_MILLISECONDS = 50;
+
+export class Desk {
+  readonly words: Int32Array;
+  readonly #bytes: Buffer;
+  readonly #slotsOffset: number;
+
+  static bytesFor(blockCount: number): number {
+    return 4 * (BLOCKS_WORD + WORDS_OF_BLOCK * blockCount) + SLOT_COUNT * SLOT_BYTES;
+  }
+
+  constructor({ desk }: Pick<Fetcher, 'desk'>) {
+    this.words = new Int32Array(desk);
+    this.#bytes = Buffer.from(desk);
+    this.#slotsOffset = desk.byteLength - SLOT_COUNT * SLOT_BYTES;
+  }
+
+  /** For those who wait for answers that do not come. */
+  markEnded(): void {
+    Atomics.store(this.words, ENDED_WORD, 1);
+  }
+
+  throwIfEnded(): void {
+    if (Atomics.load(this.words, ENDED_WORD) !== 0)
+      throw new SystemError('ERR_WORKER', 'the thread that fetches inputs has ended; start again');
+  }
+
+  stateWord(slot: number): number {
+    return (this.#slotsOffset + slot * SLOT_BYTES) / 4;
+  }
+
+  read(slot: number): unknown {
+    const offset = this.#slotsOffset + slot * SLOT_BYTES;
+    const byteLength = this.words[offset / 4 + 1] ?? 0;
+    return JSON.parse(this.#bytes.toString('utf8', offset + 8, offset + 8 + byteLength));
+  }
+
+  write(slot: number, value: unknown): void {
+    const offset = this.#slotsOffset + slot * SLOT_BYTES;
+    const text = Buffer.from(JSON.stringify(value));
+    if (text.byteLength > TEXT_BYTES) throw new RangeError(`a slot has no room for ${text.byteLength} bytes`);
+    this.#bytes.set(text, offset + 8);
+    this.words[offset / 4 + 1] = text.byteLength;
+  }
+
+  takeSlot(): number | undefined {
+    for (let slot = 0; slot < SLOT_COUNT; slot++)
+      if (Atomics.compareExchange(this.words, this.stateWord(slot), FREE, WRITING) === FREE) return slot;
+    return undefined;
+  }
+
+  /** Keeps the content of a block from being replaced until `giveBack`; false: it was replaced. */
+  lease(block: number, generation: number): boolean {
+    const word = wordOf(block);
+    for (;;) {
+      const leases = Atomics.load(this.words, word);
+      if (leases < 0) return false;
+      if (Atomics.compareExchange(this.words, word, leases, leases + 1) !== leases) continue;
+      if (Atomics.load(this.words, word + 1) === generation) return true;
+      this.giveBack(block);
+      return false;
+    }
+  }
+
+  giveBack(block: number): void {
+    Atomics.sub(this.words, wordOf(block), 1);
+  }
+
+  generationOf(block: number): number {
+    return Atomics.load(this.words, wordOf(block) + 1);
+  }
+
+  /** Takes a block for other content; false: somebody copies from it now. */
+  replace(block: number): boolean {
+    const word = wordOf(block);
+    if (Atomics.compareExchange(this.words, word, 0, -1) !== 0) return false;
+    Atomics.add(this.words, word + 1, 1);
+    Atomics.store(this.words, word, 0);
+    return true;
+  }
+}
+
+let jobCount = 0;
+let endFetcher: (() => Promise<void>) | undefined;
+
+/** @param end called when the last job of the process ends that may use the fetcher. */
+export function fetcherEndsBy(end: () => Promise<void>): void {
+  endFetcher = end;
+}
+
+export async function whileFetcherServes<T>(job: () => Promise<T>): Promise<T> {
+  jobCount += 1;
+  try {
+    return await job();
+  } finally {
+    jobCount -= 1;
+    if (jobCount === 0) {
+      const end = endFetcher;
+      endFetcher = undefined;
+      await end?.();
+    }
+  }
+}
+
+function wordOf(block: number): number {
+  return BLOCKS_WORD + WORDS_OF_BLOCK * block;
+}
+
+/** What a thread makes of the fetcher once. */
+interface Attached {
+  readonly fetcher: Fetcher;
+  readonly desk: Desk;
+  readonly pool: Uint8Array;
+}
+
+let attached: Attached | undefined;
+
+function attach(path: string): Attached {
+  const fetcher = getEnvironmentData(FETCHER) as Fetcher | undefined;
+  if (fetcher === undefined)
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${path} lies on another machine, and this job reads local files; copy it to a disk first`,
+    );
+  if (attached?.fetcher.bell !== fetcher.bell)
+    attached = { fetcher, desk: new Desk(fetcher), pool: new Uint8Array(fetcher.pool) };
+  return attached;
+}
+
+/** @param check throws to leave: the job was aborted. */
+function ask<T>({ fetcher, desk }: Attached, question: Question, check: () => void): T {
+  let slot = desk.takeSlot();
+  while (slot === undefined) {
+    check();
+    Atomics.wait(desk.words, desk.stateWord(0), Atomics.load(desk.words, desk.stateWord(0)), 1);
+    slot = desk.takeSlot();
+  }
+  const word = desk.stateWord(slot);
+  desk.write(slot, question);
+  Atomics.store(desk.words, word, ASKED);
+  // A channel that stayed open would collect the rings of all others.
+  const bell = new BroadcastChannel(fetcher.bell);
+  bell.postMessage(null);
+  bell.close();
+  for (;;) {
+    const state = Atomics.load(desk.words, word);
+    if (state === ANSWERED) break;
+    Atomics.wait(desk.words, word, state, LOOK_MILLISECONDS);
+    try {
+      check();
+      desk.throwIfEnded();
+    } catch (error) {
+      if (Atomics.exchange(desk.words, word, LEFT) === ANSWERED) Atomics.store(desk.words, word, FREE);
+      throw error;
+    }
+  }
+  const answer = desk.read(slot) as Answer<T>;
+  Atomics.store(desk.words, word, FREE);
+  if ('error' in answer) throw decodeError(answer.error);
+  return answer.value;
+}
+
+/** How an input is asked for in any process: its validator follows its path in the identity. */
+export function remoteVersion(path: string, { byteLength, validator }: VersionAnswer): FileVersion {
+  const digest = hash('sha256', validator, 'buffer');
+  return { identity: `${path}\n${validator}`, byteLength, modifiedNanoseconds: digest.readBigInt64LE(0) };
+}
+
+/** Undefined: the version comes from a plan that was made in another process. */
+function answerIn({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
+  const end = identity.indexOf('\n');
+  return end < 0 ? undefined : { byteLength, validator: identity.slice(end + 1) };
+}
+
+interface ReadingPlan {
+  readonly version: FileVersion;
+  /** Throws to leave, when the job was aborted. */
+  readonly check: () => void;
+  /** Where a reader of all bytes stops. Absent: it looks here and there. */
+  readonly end?: number | undefined;
+}
+
+/** What closed inputs of this thread held, for the next question. */
+let leftBehind: readonly HeldBlock[] = [];
+
+/** An open input. */
+export class RemoteObject {
+  readonly path: string;
+  readonly version: FileVersion;
+  readonly #answer: VersionAnswer;
+  readonly #attached: Attached;
+  readonly #check: () => void;
+  readonly #end: number | undefined;
+  /** Of the last answer. */
+  #blocks: readonly HeldBlock[] = [];
+
+  /** Without a plan: the version that is there now, for a look here and there. */
+  constructor(path: string, { version, check = () => {}, end }: Partial<ReadingPlan> = {}) {
+    this.path = path;
+    this.#attached = attach(path);
+    this.#check = check;
+    this.#end = end;
+    this.#answer =
+      (version && answerIn(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
+    this.version = remoteVersion(path, this.#answer);
+  }
+
+  /** As `readAt` of files. @param end how far the caller reads from there on, if it says so only now. */
+  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end = this.#end): number {
+    const wanted = Math.max(0, Math.min(byteLength, this.#answer.byteLength - position));
+    for (let done = 0; done < wanted; ) {
+      const place = position + done;
+      const block = this.#heldAt(place) ?? this.#fetch(place, wanted - done, end);
+      const at = place - block.start;
+      const count = Math.min(wanted - done, block.byteLength - at);
+      const from = block.block * this.#attached.fetcher.blockBytes + at;
+      bytes.set(this.#attached.pool.subarray(from, from + count), offset + done);
+      this.#attached.desk.giveBack(block.block);
+      done += count;
+    }
+    return wanted;
+  }
+
+  close(): void {
+    if (this.#end !== undefined) leftBehind = [...leftBehind, ...this.#blocks];
+    this.#blocks = [];
+  }
+
+  /** Leased. */
+  #heldAt(position: number): HeldBlock | undefined {
+    const found = this.#blocks.find(({ start, byteLength }) => position >= start && position < start + byteLength);
+    return found !== undefined && this.#attached.desk.lease(found.block, found.generation) ? found : undefined;
+  }
+
+  /** Leased. */
+  #fetch(position: number, byteLength: number, end: number | undefined): HeldBlock {
+    const { validator, byteLength: inputBytes } = this.#answer;
+    const isSequential = this.#end !== undefined;
+    const passed = this.#blocks.filter((block) => isSequential && block.start + block.byteLength <= position);
+    const done = [...leftBehind, ...passed];
+    leftBehind = [];
+    const question = { path: this.path, validator, inputBytes, position, byteLength, end, isSequential, done };
+    this.#blocks = ask<readonly HeldBlock[]>(this.#attached, { ask: 'blocks', ...question }, this.#check);
+    const [first] = this.#blocks;
+    if (first === undefined) throw new RangeError(`no block of ${this.path} was fetched`);
+    return first;
+  }
+}

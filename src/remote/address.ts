@@ -1,0 +1,25 @@
+/** The addresses of inputs on other machines, and how messages, plans and reports show them: without what is secret. */
+import { UsageError } from '../errors.js';
+
+/** Parameters of addresses that somebody signed. */
+const SECRET_PARAMETER = /sig|token|key|cred|auth|pass|secret|policy/i;
+
+/** A name and a password never stand in an address that is shown, nor does a query with a signature. */
+export function shownAddress(address: string): string {
+  const withoutUser = address.replace(/^(\w+:\/\/)[^/?#]*@/, '$1');
+  if (!/^https?:/.test(withoutUser)) return withoutUser;
+  const [place = '', query] = withoutUser.replace(/#.*/, '').split(/\?(.*)/s);
+  const names = query?.split('&').map((each) => each.replace(/=.*/s, '')) ?? [];
+  if (query === undefined || query === '' || names.some((name) => SECRET_PARAMETER.test(name))) return place;
+  return `${place}?${query}`;
+}
+
+export function requireAddress(address: string): void {
+  const shown = shownAddress(address);
+  if (/^(?:s3|hf):/.test(address) && /[*{[]/.test(address))
+    throw new UsageError(
+      `${shown}: addresses have no patterns; end the address of the directory with /, and give \`include\``,
+    );
+  if (/^https?:/.test(address) && !URL.canParse(address))
+    throw new UsageError(`${shown} is no address; expected https://HOST/PATH`);
+}

@@ -1,0 +1,124 @@
+/** The blocks of the pool, and what they hold: fetched or awaited bytes of objects. */
+import { Desk, type Fetcher, type HeldBlock } from '../io/remote-objects.js';
+
+export interface Block extends HeldBlock {
+  readonly path: string;
+  readonly validator: string;
+  readonly end: number;
+  /** Whether its bytes are there. */
+  isThere: boolean;
+  /** Whether its reader said that it is done with it. */
+  isDone: boolean;
+  lastUse: number;
+  /** Ends when the bytes are there; fails if they do not come. */
+  readonly coming: Promise<void>;
+  arrived(): void;
+  failed(error: unknown): void;
+}
+
+export class Blocks {
+  readonly desk: Desk;
+  readonly #held: (Block | undefined)[];
+  /** By what they begin with. */
+  readonly #byStart = new Map<string, Block>();
+  #clock = 0;
+
+  constructor(fetcher: Fetcher) {
+    this.desk = new Desk(fetcher);
+    this.#held = Array.from({ length: fetcher.pool.byteLength / fetcher.blockBytes });
+  }
+
+  get count(): number {
+    return this.#held.length;
+  }
+
+  /** Blocks that nobody reads any more. */
+  get freeCount(): number {
+    return this.#held.filter((block) => block === undefined || (block.isThere && block.isDone)).length;
+  }
+
+  /** The block with this byte of this version. */
+  find(path: string, validator: string, position: number): Block | undefined {
+    const found =
+      this.#byStart.get(nameOf(path, validator, position)) ??
+      this.#held.find(
+        (block) =>
+          block !== undefined &&
+          position >= block.start &&
+          position < block.end &&
+          block.path === path &&
+          block.validator === validator,
+      );
+    if (found !== undefined) found.lastUse = ++this.#clock;
+    return found;
+  }
+
+  /** @param isAhead whether nobody waits for it: then nothing that may still be read makes room for it. */
+  take(path: string, validator: string, start: number, end: number, isAhead: boolean): Block | undefined {
+    const index = this.#freeIndex(isAhead);
+    if (index === undefined) return undefined;
+    let resolve = () => {};
+    let reject = (_: unknown) => {};
+    const coming = new Promise<void>((...settle) => {
+      [resolve, reject] = settle;
+    });
+    // Whoever waits for it hears of the failure.
+    coming.catch(() => {});
+    const block: Block = {
+      path,
+      validator,
+      block: index,
+      generation: this.desk.generationOf(index),
+      start,
+      end,
+      byteLength: end - start,
+      isThere: false,
+      isDone: false,
+      lastUse: ++this.#clock,
+      coming,
+      arrived: () => {
+        block.isThere = true;
+        resolve();
+      },
+      failed: (error) => {
+        if (this.#held[index] === block) this.#held[index] = undefined;
+        this.#forget(block);
+        reject(error);
+      },
+    };
+    const former = this.#held[index];
+    if (former !== undefined) this.#forget(former);
+    this.#held[index] = block;
+    this.#byStart.set(nameOf(path, validator, start), block);
+    return block;
+  }
+
+  finished(blocks: readonly HeldBlock[]): void {
+    for (const { block, generation } of blocks) {
+      const held = this.#held[block];
+      if (held?.generation === generation) held.isDone = true;
+    }
+  }
+
+  #forget(block: Block): void {
+    const name = nameOf(block.path, block.validator, block.start);
+    if (this.#byStart.get(name) === block) this.#byStart.delete(name);
+  }
+
+  #freeIndex(isAhead: boolean): number | undefined {
+    const order = this.#held
+      .map((block, index) => ({ block, index }))
+      .filter(({ block }) => block === undefined || (block.isThere && (block.isDone || !isAhead)))
+      .sort((a, b) => rank(a.block) - rank(b.block));
+    return order.find(({ index }) => this.desk.replace(index))?.index;
+  }
+}
+
+function nameOf(path: string, validator: string, start: number): string {
+  return `${start} ${validator} ${path}`;
+}
+
+function rank(block: Block | undefined): number {
+  if (block === undefined) return -2;
+  return block.isDone ? -1 : block.lastUse;
+}

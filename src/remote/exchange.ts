@@ -1,0 +1,21 @@
+/** A question over HTTP, and its answer. */
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Target {
+  readonly url: URL;
+  readonly headers: Headers;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Of what was not taken. */
+  readonly text: string;
+}
+
+/** Where the bytes of a body go, one after the other. */
+export interface Body {
+  /** For the next bytes; empty: there is room for no more. */
+  room(): Uint8Array;
+  filled(count: number): void;
+}

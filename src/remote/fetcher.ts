@@ -1,0 +1,333 @@
+/**
+ * The thread that fetches for all threads of the process. It answers their questions with blocks of the pool, fetches
+ * what they will ask next, and lists directories for the thread that started it. What proves who asks stays in here.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BroadcastChannel, type MessagePort } from 'node:worker_threads';
+import { encodeError, InputError, PileshufError } from '../errors.js';
+import { reasonOf } from '../io/io-error.js';
+import {
+  ANSWERED,
+  type Answer,
+  ASKED,
+  type Fetcher,
+  FREE,
+  type HeldBlock,
+  LEFT,
+  type Question,
+  SEEN,
+  SLOT_COUNT,
+  type VersionAnswer,
+} from '../io/remote-objects.js';
+import { shownAddress } from './address.js';
+import { type Block, Blocks } from './blocks.js';
+import type { Patience } from './failure.js';
+import { CONNECTIONS_OF_HOST, Http } from './http.js';
+import { Hub } from './hub.js';
+import { RangeReader } from './range-reader.js';
+import { S3 } from './s3.js';
+import type { Ask, ListedObject, Service } from './service.js';
+import { Web } from './web.js';
+
+export interface FetcherTask extends Fetcher {
+  /** How many threads read at a time. */
+  readonly readers: number;
+  readonly patience: Patience;
+}
+
+/** What the thread that started it asks. */
+export type Request =
+  | { readonly id: number; readonly ask: 'list'; readonly address: string }
+  /** What version is there now? It is opened next. */
+  | { readonly id: number; readonly ask: 'look'; readonly address: string };
+
+export type Message =
+  | { readonly id: number; readonly answer: Answer<readonly ListedObject[] | undefined> }
+  | { readonly retry: string };
+
+const MIB = 1024 * 1024;
+/** Larger requests gain little, and smaller ones cost money. */
+const REQUEST_BYTES = 8 * MIB;
+/** Of a table: columns are read side by side, and short ones lie beside each other. */
+const COLUMN_REQUEST_BYTES = MIB;
+const SHORT_COLUMNS_BYTES = 512 * 1024;
+/** Of a look here and there. */
+const LOOK_BYTES = 64 * 1024;
+const MOST_BLOCKS_IN_ANSWER = 32;
+const PAUSE_MILLISECONDS = 2;
+/** Between two lines about retries. */
+const LEAST_BETWEEN_MILLISECONDS = 1000;
+const NO_ROOM = new Uint8Array();
+
+type BlocksQuestion = Question & { readonly ask: 'blocks' };
+
+export function serve(task: FetcherTask, starter: MessagePort): void {
+  new FetchingThread(task, starter).serve();
+}
+
+class FetchingThread {
+  readonly #task: FetcherTask;
+  readonly #starter: MessagePort;
+  readonly #blocks: Blocks;
+  readonly #pool: Uint8Array;
+  readonly #web = new Web();
+  readonly #s3 = new S3();
+  readonly #hub: Hub;
+  readonly #reader: RangeReader;
+  readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
+  /** Of what was listed: all who open an input read the version that the job began with. */
+  readonly #versions = new Map<string, Promise<VersionAnswer>>();
+
+  constructor(task: FetcherTask, starter: MessagePort) {
+    this.#task = task;
+    this.#starter = starter;
+    this.#blocks = new Blocks(task);
+    this.#pool = new Uint8Array(task.pool);
+    this.#hub = new Hub(this.#ask);
+    let toldAt = Number.NEGATIVE_INFINITY;
+    const tell = (retry: string) => {
+      // Many connections fail together.
+      if (performance.now() - toldAt < LEAST_BETWEEN_MILLISECONDS) return;
+      toldAt = performance.now();
+      this.#tell({ retry });
+    };
+    this.#reader = new RangeReader(new Http(task.patience), (path) => this.#serviceOf(path), task.patience, tell);
+  }
+
+  serve(): void {
+    process.once('exit', () => this.#blocks.desk.markEnded());
+    const bell = new BroadcastChannel(this.#task.bell);
+    bell.onmessage = () => this.#takeQuestions();
+    this.#starter.on('message', (request: Request) => {
+      void this.#answerStarter(request);
+    });
+    // A question may have come before the bell was there.
+    this.#takeQuestions();
+  }
+
+  async #answerStarter({ id, ask, address }: Request): Promise<void> {
+    const path = shownAddress(address);
+    if (/^https?:/.test(address)) this.#web.know(address);
+    try {
+      const service = this.#serviceOf(path);
+      if (ask === 'look') {
+        await this.#lookAnew(path);
+        this.#tell({ id, answer: { value: undefined } });
+      } else this.#tell({ id, answer: { value: await service.list(path, this.#ask) } });
+    } catch (error) {
+      this.#tell({ id, answer: { error: encodeError(told(path, error)) } });
+    }
+  }
+
+  #tell(message: Message): void {
+    this.#starter.postMessage(message);
+  }
+
+  #serviceOf(path: string): Service {
+    if (path.startsWith('s3:')) return this.#s3;
+    return path.startsWith('hf:') ? this.#hub : this.#web;
+  }
+
+  #takeQuestions(): void {
+    const { desk } = this.#blocks;
+    for (let slot = 0; slot < SLOT_COUNT; slot++) {
+      const word = desk.stateWord(slot);
+      if (Atomics.compareExchange(desk.words, word, ASKED, SEEN) === ASKED)
+        void this.#answer(slot, desk.read(slot) as Question);
+    }
+  }
+
+  async #answer(slot: number, question: Question): Promise<void> {
+    const { desk } = this.#blocks;
+    const find = (): Promise<VersionAnswer | HeldBlock[]> =>
+      question.ask === 'version' ? this.#version(question.path) : this.#leased(question);
+    const answer = await find().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: { ...encodeError(told(question.path, error)), stack: '' } }),
+    );
+    const word = desk.stateWord(slot);
+    desk.write(slot, answer);
+    if (Atomics.compareExchange(desk.words, word, SEEN, ANSWERED) === LEFT) {
+      if ('value' in answer && Array.isArray(answer.value) && answer.value[0]) desk.giveBack(answer.value[0].block);
+      Atomics.store(desk.words, word, FREE);
+    }
+    Atomics.notify(desk.words, word);
+  }
+
+  #version(path: string): Promise<VersionAnswer> {
+    return this.#versions.get(path) ?? this.#lookAnew(path);
+  }
+
+  #lookAnew(path: string): Promise<VersionAnswer> {
+    const version = this.#look(path);
+    this.#versions.set(path, version);
+    version.catch(() => this.#versions.delete(path));
+    return version;
+  }
+
+  /** Whoever asks for a version reads the first bytes next. */
+  async #look(path: string): Promise<VersionAnswer> {
+    const { blockBytes } = this.#task;
+    const end = Math.min(LOOK_BYTES, blockBytes);
+    let block: Block | undefined;
+    const range = () => ({ path, version: undefined, start: 0, end });
+    const version = await this.#reader
+      .read(path, range, ({ byteLength, validator }) => {
+        block?.failed(undefined);
+        block = undefined;
+        if (byteLength > 0 && this.#blocks.find(path, validator, 0) === undefined)
+          block = this.#blocks.take(path, validator, 0, Math.min(end, byteLength), false);
+        // Without a free block, they come once more when they are asked for.
+        const room = block === undefined ? new Uint8Array(end) : this.#roomOf(block);
+        let filled = 0;
+        return {
+          room: () => room.subarray(filled),
+          filled: (count) => {
+            filled += count;
+          },
+        };
+      })
+      .catch((error: unknown) => {
+        block?.failed(error);
+        throw error;
+      });
+    block?.arrived();
+    if (version === undefined) throw new RangeError(`nobody looked at ${path}`);
+    return version;
+  }
+
+  /** Blocks from the asked position on; the first one is leased. */
+  async #leased(question: BlocksQuestion): Promise<HeldBlock[]> {
+    const { path, validator, position } = question;
+    this.#blocks.finished(question.done);
+    for (;;) {
+      const first = this.#blocks.find(path, validator, position) ?? (await this.#fetchFrom(question));
+      if (question.isSequential) this.#readAhead(question, first.end);
+      if (!first.isThere) await first.coming;
+      if (!this.#blocks.desk.lease(first.block, first.generation)) continue;
+      const answer: Block[] = [];
+      for (
+        let block: Block | undefined = first;
+        block?.isThere === true && answer.length < MOST_BLOCKS_IN_ANSWER;
+        block = this.#blocks.find(path, validator, block.end)
+      )
+        answer.push(block);
+      return answer.map(({ block, generation, start, byteLength }) => ({ block, generation, start, byteLength }));
+    }
+  }
+
+  async #fetchFrom(question: BlocksQuestion): Promise<Block> {
+    const { path, validator, position } = question;
+    const end = this.#endOfRequest(question);
+    for (;;) {
+      const found = this.#blocks.find(path, validator, position);
+      if (found !== undefined) return found;
+      const first = this.#blocks.take(
+        path,
+        validator,
+        position,
+        Math.min(position + this.#task.blockBytes, end),
+        false,
+      );
+      if (first === undefined) await sleep(PAUSE_MILLISECONDS);
+      else {
+        this.#fetch(question, [first, ...this.#roomFor(question, first.end, end)]);
+        return first;
+      }
+    }
+  }
+
+  /** As much as there is room for beside what may still be read. */
+  #roomFor({ path, validator }: BlocksQuestion, start: number, end: number): Block[] {
+    const blocks: Block[] = [];
+    for (let at = start; at < end && this.#blocks.find(path, validator, at) === undefined; ) {
+      const block = this.#blocks.take(path, validator, at, Math.min(at + this.#task.blockBytes, end), true);
+      if (block === undefined) break;
+      blocks.push(block);
+      at = block.end;
+    }
+    return blocks;
+  }
+
+  #readAhead(question: BlocksQuestion, from: number): void {
+    const { path, validator, inputBytes, end = 0 } = question;
+    const { blockBytes, readers } = this.#task;
+    const requestBytes = this.#requestBytes;
+    // Each reader has a request that it reads from.
+    const requestsAtOnce = Math.min(CONNECTIONS_OF_HOST, (this.#blocks.count * blockBytes) / requestBytes - readers);
+    const aheadBytes = requestBytes * Math.max(1, Math.floor(requestsAtOnce / readers));
+    const last = Math.min(end, inputBytes, from + aheadBytes);
+    for (let at = from; at < last; ) {
+      const there = this.#blocks.find(path, validator, at);
+      if (there !== undefined) {
+        at = there.end;
+        continue;
+      }
+      // Only whole requests: a short one costs as much.
+      const wanted = Math.min(at + requestBytes, end, inputBytes);
+      if (this.#blocks.freeCount * blockBytes < wanted - at) return;
+      const blocks = this.#roomFor(question, at, wanted);
+      if (blocks.length === 0) return;
+      this.#fetch(question, blocks);
+      at = blocks.at(-1)?.end ?? last;
+    }
+  }
+
+  /** Of sequential readers: each has one that it reads, and one that comes. */
+  get #requestBytes(): number {
+    const { blockBytes, readers } = this.#task;
+    const blocks = Math.floor(this.#blocks.count / (2 * readers + 1));
+    return Math.max(blockBytes, Math.min(REQUEST_BYTES, blocks * blockBytes));
+  }
+
+  #endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksQuestion): number {
+    const wanted = position + byteLength;
+    if (end === undefined) return Math.min(inputBytes, Math.max(wanted, position + LOOK_BYTES));
+    if (isSequential) return Math.min(inputBytes, Math.max(wanted, Math.min(end, position + this.#requestBytes)));
+    const chunkEnd = Math.min(end, position + COLUMN_REQUEST_BYTES);
+    return Math.min(inputBytes, Math.max(wanted, chunkEnd, position + SHORT_COLUMNS_BYTES));
+  }
+
+  #roomOf({ block, byteLength }: Block): Uint8Array {
+    const start = block * this.#task.blockBytes;
+    return this.#pool.subarray(start, start + byteLength);
+  }
+
+  #fetch({ path, validator, inputBytes }: BlocksQuestion, blocks: readonly Block[]): void {
+    const version = { byteLength: inputBytes, validator };
+    const missing = () => blocks.filter(({ isThere }) => !isThere);
+    const range = () => {
+      const [first] = missing();
+      return first && { path, version, start: first.start, end: blocks.at(-1)?.end ?? first.end };
+    };
+    const fetched = this.#reader.read(path, range, (_, isSized) => {
+      const left = missing();
+      let filled = 0;
+      return {
+        room: () => (left[0] === undefined ? NO_ROOM : this.#roomOf(left[0]).subarray(filled)),
+        filled: (count) => {
+          const [block] = left;
+          filled += count;
+          if (block === undefined || filled < block.byteLength) return;
+          if (isSized) block.arrived();
+          left.shift();
+          filled = 0;
+        },
+      };
+    });
+    fetched.then(
+      () => {
+        for (const block of missing()) block.arrived();
+      },
+      (error: unknown) => {
+        for (const block of missing()) block.failed(error);
+      },
+    );
+  }
+}
+
+/** What is no error of pileshuf comes from the network, or is a bug: both are told in one line. */
+function told(path: string, error: unknown): PileshufError {
+  if (error instanceof PileshufError) return error;
+  return new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+}

@@ -1,0 +1,121 @@
+/**
+ * Requests over HTTP, one exchange each. Proxies are those of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Connections to
+ * a host are bounded, as calls on a disk are: what comes beyond waits. Redirects are the caller's: only it knows which
+ * credentials belong to which host.
+ */
+import type { Dispatcher } from 'undici';
+import { ownVersion } from '../io/own-version.js';
+import type { Body, Headers, Reply, Target } from './exchange.js';
+import { PassingFailure, type Patience } from './failure.js';
+import { StraightReader } from './straight.js';
+
+export const CONNECTIONS_OF_HOST = 16;
+const CONNECT_MILLISECONDS = 10_000;
+/** Of a text that tells of an error. */
+const MOST_ERROR_BYTES = 64 * 1024;
+
+const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/** Bytes as they are stored. */
+const OWN_HEADERS = (): Headers => ({ 'user-agent': `pileshuf/${ownVersion()}`, 'accept-encoding': 'identity' });
+
+export class Http {
+  readonly #silenceMilliseconds: number;
+  #agent: Promise<Dispatcher> | undefined;
+  readonly #straight: StraightReader | undefined;
+
+  constructor(patience: Pick<Patience, 'silenceMilliseconds'>) {
+    this.#silenceMilliseconds = patience.silenceMilliseconds;
+    const hasProxy = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
+    if (!hasProxy) this.#straight = new StraightReader(patience, CONNECTIONS_OF_HOST);
+  }
+
+  /** Most jobs need only ranges, and do not load the client. */
+  async #makeAgent(): Promise<Dispatcher> {
+    const { EnvHttpProxyAgent } = await import('undici');
+    const silenceMilliseconds = this.#silenceMilliseconds;
+    return new EnvHttpProxyAgent({
+      connections: CONNECTIONS_OF_HOST,
+      pipelining: 1,
+      headersTimeout: silenceMilliseconds,
+      bodyTimeout: silenceMilliseconds,
+      connect: { timeout: Math.min(CONNECT_MILLISECONDS, silenceMilliseconds) },
+      // Proxies may refuse tunnels to servers that are not encrypted.
+      proxyTunnel: false,
+    });
+  }
+
+  /**
+   * @param takes where the body goes, by the first lines of the reply; undefined: it is a text.
+   * @throws what undici throws; what `takes` throws.
+   */
+  async getRange({ url, headers }: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply> {
+    const target = { url, headers: { ...OWN_HEADERS(), ...headers } };
+    return (await this.#straight?.get(target, takes)) ?? this.get({ url, headers }, takes);
+  }
+
+  async get(
+    { url, headers }: Target,
+    takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
+    mostTextBytes = MOST_ERROR_BYTES,
+  ): Promise<Reply> {
+    this.#agent ??= this.#makeAgent();
+    const agent = await this.#agent;
+    return new Promise((resolve, reject) => {
+      let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
+      let body: Body | undefined;
+      const text: Buffer[] = [];
+      let textBytes = 0;
+      const guarded = (controller: Dispatcher.DispatchController, call: () => void) => {
+        try {
+          call();
+        } catch (error) {
+          controller.abort(error as Error);
+        }
+      };
+      agent.dispatch(
+        {
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: 'GET',
+          headers: { ...OWN_HEADERS(), ...headers },
+        },
+        {
+          onRequestStart() {},
+          onResponseStart(controller, status, raw) {
+            const pairs = Object.entries(raw).map(([name, value]) => [name.toLowerCase(), String(value)]);
+            reply = { status, headers: Object.fromEntries(pairs) };
+            guarded(controller, () => {
+              body = takes(reply);
+            });
+          },
+          onResponseData(controller, chunk) {
+            const taking = body;
+            if (taking !== undefined) return guarded(controller, () => fill(taking, chunk));
+            // More is not needed, but the connection is, for the next request.
+            if (textBytes < mostTextBytes) text.push(chunk);
+            textBytes += chunk.byteLength;
+            if (textBytes > 4 * mostTextBytes) controller.abort(new Error('the server sends an endless text'));
+          },
+          onResponseEnd() {
+            resolve({ ...reply, text: Buffer.concat(text).toString() });
+          },
+          onResponseError(_, error) {
+            reject(error);
+          },
+        },
+      );
+    });
+  }
+}
+
+function fill(body: Body, chunk: Uint8Array): void {
+  for (let done = 0; done < chunk.byteLength; ) {
+    const room = body.room();
+    if (room.byteLength === 0) throw new PassingFailure('the server sent more than was asked for');
+    const part = chunk.subarray(done, done + room.byteLength);
+    room.set(part);
+    body.filled(part.byteLength);
+    done += part.byteLength;
+  }
+}

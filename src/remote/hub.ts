@@ -1,0 +1,118 @@
+/** Files of data sets on the Hugging Face Hub, at the commit that their branch has when the job begins. */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { InputError } from '../errors.js';
+import type { Reply, Target } from './exchange.js';
+import { namedBy } from './hub-address.js';
+import type { Ask, ListedObject, Service } from './service.js';
+
+const DEFAULT_ENDPOINT = 'https://huggingface.co';
+export class Hub implements Service {
+  readonly #ask: Ask;
+  readonly #endpoint = (process.env['HF_ENDPOINT'] ?? DEFAULT_ENDPOINT).replace(/\/+$/, '');
+  readonly #token = tokenOf(process.env);
+  /** By repository and revision. */
+  readonly #commits = new Map<string, Promise<string>>();
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  async targetOf(path: string, validator: string | undefined): Promise<Target> {
+    const { repository, path: file } = namedBy(path);
+    const commit = validator ?? (await this.#commitOf(path));
+    return this.#target(`/datasets/${repository}/resolve/${commit}/${encodedPath(file)}`);
+  }
+
+  /** A commit never changes, so the tag of whoever serves the bytes says nothing more. */
+  validatorOf(): undefined {}
+
+  versionNow(path: string): Promise<string> {
+    return this.#commitOf(path);
+  }
+
+  advise(_: string, { status, headers }: Reply): string | undefined {
+    if (headers['x-error-code'] === 'GatedRepo')
+      return 'accept the conditions of the data set on its page, and set HF_TOKEN to a token of that account';
+    if (status === 401 || status === 403 || headers['x-error-code'] === 'RepoNotFound')
+      return this.#token === undefined
+        ? 'no token was found; set HF_TOKEN, or run hf auth login'
+        : 'the token of HF_TOKEN or of its file was tried; check what it may read';
+    if (status === 404) return 'check the name, the revision and the path; the address of a directory ends with /';
+    return undefined;
+  }
+
+  async list(path: string): Promise<ListedObject[]> {
+    const { repository, path: folder } = namedBy(path);
+    const commit = await this.#commitOf(path);
+    const prefix = folder.replace(/\/+$/, '');
+    const found: ListedObject[] = [];
+    let next: string | undefined =
+      `/api/datasets/${repository}/tree/${commit}${prefix === '' ? '' : `/${encodedPath(prefix)}`}?recursive=true&limit=1000`;
+    while (next !== undefined) {
+      const reply: Reply = await this.#get(path, next);
+      for (const { type, path: file, size } of JSON.parse(reply.text) as HubEntry[])
+        if (type === 'file')
+          found.push({
+            place: prefix === '' ? file : file.slice(prefix.length + 1),
+            byteLength: size,
+            validator: commit,
+          });
+      const [, link] = /<([^>]+)>;\s*rel="next"/.exec(reply.headers['link'] ?? '') ?? [];
+      // Only its path: a token goes to the Hub alone.
+      next = link === undefined ? undefined : pathOf(new URL(link, this.#endpoint));
+    }
+    return found;
+  }
+
+  #commitOf(path: string): Promise<string> {
+    const { repository, revision } = namedBy(path);
+    const name = `${repository}@${revision}`;
+    const known = this.#commits.get(name);
+    if (known !== undefined) return known;
+    const asked = this.#get(path, `/api/datasets/${repository}/revision/${encodeURIComponent(revision)}`).then(
+      ({ text }) => {
+        const { sha } = JSON.parse(text) as { readonly sha?: string };
+        if (sha === undefined) throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the Hub names no commit`);
+        return sha;
+      },
+    );
+    this.#commits.set(name, asked);
+    asked.catch(() => this.#commits.delete(name));
+    return asked;
+  }
+
+  #get(path: string, below: string): Promise<Reply> {
+    return this.#ask(path, async () => this.#target(below));
+  }
+
+  #target(below: string): Target {
+    const headers = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` };
+    return { url: new URL(this.#endpoint + below), headers };
+  }
+}
+
+interface HubEntry {
+  readonly type: string;
+  readonly path: string;
+  readonly size: number;
+}
+
+function pathOf({ pathname, search }: URL): string {
+  return `${pathname}${search}`;
+}
+
+function encodedPath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+function tokenOf({ HF_TOKEN, HF_TOKEN_PATH, HF_HOME }: NodeJS.ProcessEnv): string | undefined {
+  if (HF_TOKEN !== undefined && HF_TOKEN !== '') return HF_TOKEN;
+  try {
+    const home = HF_HOME ?? join(homedir(), '.cache', 'huggingface');
+    return readFileSync(HF_TOKEN_PATH ?? join(home, 'token'), 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,205 @@
+/** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
+import { InputError } from '../errors.js';
+import type { VersionAnswer } from '../io/remote-objects.js';
+import type { Body, Headers, Reply, Target } from './exchange.js';
+import { type OnRetry, PassingFailure, type Patience, withPatience } from './failure.js';
+import type { Http } from './http.js';
+import { changedObject, refusal, type Service } from './service.js';
+
+/** Redirects, and questions that were signed anew. */
+const MOST_TURNS = 6;
+/** A page of a list has 1,000 entries. */
+const MOST_TEXT_BYTES = 8 * 1024 * 1024;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export interface RangeOfObject {
+  readonly path: string;
+  /** Undefined: any version. */
+  readonly version: VersionAnswer | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @param isSized whether the server says before that it sends exactly the range. */
+type Begin = (version: VersionAnswer, isSized: boolean) => Body;
+
+export class RangeReader {
+  readonly #http: Http;
+  readonly #serviceOf: (path: string) => Service;
+  readonly #patience: Patience;
+  readonly #onRetry: OnRetry;
+  /** Where redirects led, for as long as that answers. */
+  readonly #redirected = new Map<string, Target>();
+
+  constructor(http: Http, serviceOf: (path: string) => Service, patience: Patience, onRetry: OnRetry) {
+    this.#http = http;
+    this.#serviceOf = serviceOf;
+    this.#patience = patience;
+    this.#onRetry = onRetry;
+  }
+
+  /** A text that a service needs, such as a page of a list. */
+  readText(path: string, target: () => Promise<Target>): Promise<Reply> {
+    const service = this.#serviceOf(path);
+    const attempt = async (): Promise<Reply> => {
+      for (let turns = 0; ; turns++) {
+        const reply = await this.#http.get(await target(), undefined, MOST_TEXT_BYTES);
+        if (reply.status === 200) return reply;
+        const advice = service.advise(path, reply);
+        if (advice !== 'again' || turns === MOST_TURNS) throw refusal(path, reply, advice);
+      }
+    };
+    return withPatience(path, attempt, this.#patience, this.#onRetry);
+  }
+
+  /**
+   * @param range asked at each try; undefined: nothing is left to read.
+   * @param begin called at each try, when the version is known; what it returns gets the bytes of the range.
+   */
+  read(path: string, range: () => RangeOfObject | undefined, begin: Begin): Promise<VersionAnswer | undefined> {
+    const attempt = async () => {
+      const left = range();
+      return left && this.#try(left, begin);
+    };
+    return withPatience(path, attempt, this.#patience, this.#onRetry);
+  }
+
+  async #try(range: RangeOfObject, begin: Begin): Promise<VersionAnswer> {
+    const { path, version } = range;
+    const service = this.#serviceOf(path);
+    const pinned = version?.validator ?? (await service.versionNow?.(path));
+    const known = this.#redirected.get(path);
+    let target = known ?? (await service.targetOf(path, pinned));
+    for (let turns = 0; turns <= MOST_TURNS; turns++) {
+      const reading = new Reading(range, service, pinned, begin);
+      const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
+      const reply = await this.#http.getRange(asked, (head) => reading.takes(head));
+      const answer = reading.finish(reply);
+      if (answer !== undefined) return answer;
+      const advice = service.advise(path, reply);
+      const location = REDIRECTS.has(reply.status) ? reply.headers['location'] : undefined;
+      if (advice === 'again') target = await service.targetOf(path, pinned);
+      else if (location !== undefined) {
+        target = redirectedTo(path, target, location);
+        this.#redirected.set(path, target);
+      } else {
+        const failure = this.#refused(range, reply, advice);
+        // Where redirects lead is often signed for a few minutes.
+        if (failure instanceof PassingFailure || !this.#redirected.delete(path) || target !== known) throw failure;
+        target = await service.targetOf(path, pinned);
+      }
+    }
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `cannot read ${path}: the server redirects in circles; name the last address`,
+    );
+  }
+
+  #refused({ path, version }: RangeOfObject, reply: Reply, advice: string | undefined): Error {
+    if (reply.status === 412) return changedObject(path, 'it was written to or replaced');
+    if (reply.status === 416 && version !== undefined)
+      return changedObject(path, `its size was ${version.byteLength} bytes and is smaller`);
+    return refusal(path, reply, advice);
+  }
+}
+
+/** Credentials belong to the host for which they were given. */
+function redirectedTo(path: string, { url, headers }: Target, location: string): Target {
+  const to = new URL(location, url);
+  if (!/^https?:$/.test(to.protocol) || (url.protocol === 'https:' && to.protocol === 'http:'))
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`,
+    );
+  return { url: to, headers: to.origin === url.origin ? headers : {} };
+}
+
+/** One reply to the question for a range. */
+class Reading {
+  #answer: VersionAnswer | undefined;
+  readonly #range: RangeOfObject;
+  readonly #service: Service;
+  readonly #pinned: string | undefined;
+  readonly #begin: Begin;
+  #wantedBytes = 0;
+  #takenBytes = 0;
+
+  constructor(range: RangeOfObject, service: Service, pinned: string | undefined, begin: Begin) {
+    this.#range = range;
+    this.#service = service;
+    this.#pinned = pinned;
+    this.#begin = begin;
+  }
+
+  get headers(): Headers {
+    const { start, end, version } = this.#range;
+    const range = { range: `bytes=${start}-${end - 1}` };
+    return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
+  }
+
+  /** Undefined: the reply is no data. @throws if it is other data. */
+  takes({ status, headers }: Omit<Reply, 'text'>): Body | undefined {
+    const { path, start, end, version } = this.#range;
+    const inputBytes = sizeIn(status, headers);
+    if (status !== 206 && status !== 200) return undefined;
+    if (status === 206 && headers['content-range'] === undefined)
+      throw new PassingFailure('the server does not say which range it sends');
+    if (inputBytes === undefined)
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        `cannot read ${path}: the server does not tell its size; download it to a disk first`,
+      );
+    const answer = this.#versionIn(headers, inputBytes);
+    if (version !== undefined && (version.byteLength !== inputBytes || answer.validator !== version.validator))
+      throw changedObject(
+        path,
+        version.byteLength === inputBytes
+          ? 'it was written to or replaced'
+          : `its size was ${version.byteLength} bytes and is ${inputBytes}`,
+      );
+    const wantedEnd = Math.min(end, inputBytes);
+    if (status === 200 && (start > 0 || wantedEnd < inputBytes))
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        `cannot read ${path}: the server gives no ranges of it; download it to a disk first, or pipe it to standard input (-)`,
+      );
+    if (
+      status === 206 &&
+      inputBytes > 0 &&
+      !new RegExp(`^bytes ${start}-${wantedEnd - 1}/`).test(headers['content-range'] ?? '')
+    )
+      throw new PassingFailure('the server sent another range');
+    this.#answer = answer;
+    this.#wantedBytes = wantedEnd - start;
+    const { 'content-length': sentBytes } = headers;
+    if (sentBytes !== undefined && Number(sentBytes) !== this.#wantedBytes)
+      throw new PassingFailure(`the server sends ${sentBytes} bytes instead of ${this.#wantedBytes}`);
+    const body = this.#begin(answer, sentBytes !== undefined);
+    return {
+      room: () => body.room(),
+      filled: (count) => {
+        this.#takenBytes += count;
+        body.filled(count);
+      },
+    };
+  }
+
+  /** Undefined: the reply was no data. */
+  finish({ status, headers, text }: Reply): VersionAnswer | undefined {
+    const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
+    // Nothing has no range.
+    if (status === 416 && isEmpty && this.#range.version === undefined) return this.#versionIn(headers, 0);
+    if (this.#answer === undefined || this.#takenBytes === this.#wantedBytes) return this.#answer;
+    throw new PassingFailure('the server sent less than was asked for');
+  }
+
+  #versionIn(headers: Headers, byteLength: number): VersionAnswer {
+    return { byteLength, validator: this.#service.validatorOf(headers) ?? this.#pinned ?? '' };
+  }
+}
+
+function sizeIn(status: number, headers: Headers): number | undefined {
+  const [, size] =
+    status === 200 ? [undefined, headers['content-length']] : (/\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []);
+  return size === undefined ? undefined : Number(size);
+}

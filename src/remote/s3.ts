@@ -1,0 +1,124 @@
+/**
+ * Objects of Amazon S3, and of all that has its interface. With an endpoint, the bucket stands in the path; without one,
+ * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
+ */
+import aws4 from 'aws4';
+import { CredentialsOfAws } from './aws-credentials.js';
+import type { Headers, Reply, Target } from './exchange.js';
+import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
+
+interface Named {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+export class S3 implements Service {
+  readonly #credentials = new CredentialsOfAws(process.env);
+  readonly #regionOf = new Map<string, string>();
+  readonly validatorOf = validatorOfHttp;
+
+  targetOf(path: string): Promise<Target> {
+    const { bucket, key } = namedBy(path);
+    return this.#signed(bucket, key, {});
+  }
+
+  /** Knows the region of a bucket only after the first refusal. */
+  advise(path: string, { status, headers, text }: Reply): string | 'again' | undefined {
+    const { bucket } = namedBy(path);
+    const region = headers['x-amz-bucket-region'] ?? /<Region>([^<]+)<\/Region>/.exec(text)?.[1];
+    if (
+      region !== undefined &&
+      (status === 301 || status === 307 || status === 400) &&
+      region !== this.#regionOf.get(bucket)
+    ) {
+      this.#regionOf.set(bucket, region);
+      return 'again';
+    }
+    if (status === 404)
+      return text.includes('NoSuchBucket')
+        ? 'check the name of the bucket'
+        : 'check the key; the address of a directory ends with /';
+    if (text.includes('InvalidObjectState')) return 'the object lies in an archive (Glacier); restore it first';
+    if (/kms/i.test(text)) return 'the object is encrypted with a KMS key that these credentials may not use';
+    if (text.includes('RequestTimeTooSkewed')) return 'set the clock of this machine';
+    if (status === 401 || status === 403) return this.#credentials.advice();
+    return undefined;
+  }
+
+  async list(path: string, ask: Ask): Promise<ListedObject[]> {
+    const { bucket, key: prefix } = namedBy(path);
+    const found: ListedObject[] = [];
+    let token: string | undefined;
+    do {
+      const query = {
+        'list-type': '2',
+        'encoding-type': 'url',
+        prefix,
+        ...(token === undefined ? {} : { 'continuation-token': token }),
+      };
+      const { text } = await ask(path, () => this.#signed(bucket, '', query));
+      const isEncoded = tag(text, 'EncodingType') === 'url';
+      for (const [, content = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
+        const name = tag(content, 'Key') ?? '';
+        // Some servers do not know how to encode.
+        const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name;
+        const byteLength = Number(tag(content, 'Size'));
+        // What consoles make to show an empty directory.
+        if (key.endsWith('/') && byteLength === 0) continue;
+        found.push({ place: key.slice(prefix.length), byteLength, validator: tag(content, 'ETag') ?? '' });
+      }
+      token = tag(text, 'IsTruncated') === 'true' ? tag(text, 'NextContinuationToken') : undefined;
+    } while (token !== undefined);
+    return found;
+  }
+
+  async #signed(bucket: string, key: string, query: Headers): Promise<Target> {
+    const settings = await this.#credentials.settings();
+    const region = this.#regionOf.get(bucket) ?? settings.region;
+    const keyPath = key.split('/').map(encoded).join('/');
+    const hasBucketInPath = settings.endpoint !== undefined || bucket.includes('.');
+    const origin =
+      settings.endpoint ??
+      (hasBucketInPath ? `https://s3.${region}.amazonaws.com` : `https://${bucket}.s3.${region}.amazonaws.com`);
+    const search = Object.entries(query)
+      .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+      .sort()
+      .join('&');
+    const path = `${hasBucketInPath ? `/${bucket}` : ''}/${keyPath}${search === '' ? '' : `?${search}`}`;
+    const url = new URL(origin.replace(/\/+$/, '') + path);
+    const headers: Record<string, string> = settings.paysRequests ? { 'x-amz-request-payer': 'requester' } : {};
+    const credentials = await this.#credentials.find();
+    if (credentials === undefined) return { url, headers };
+    const asked = {
+      host: url.host,
+      path: `${url.pathname}${url.search}`,
+      method: 'GET',
+      service: 's3',
+      region,
+      headers: { ...headers, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
+    };
+    const { Host: _, ...signed } = aws4.sign(asked, credentials).headers as Record<string, string>;
+    return { url, headers: signed };
+  }
+}
+
+function namedBy(path: string): Named {
+  const [, bucket = '', key = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
+  return { bucket, key };
+}
+
+/** As signatures want it: all but the unreserved characters. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+/** The text of an element that has no elements inside. */
+function tag(xml: string, name: string): string | undefined {
+  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
+  return text?.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, word) => {
+    if (word !== undefined) return ENTITIES[word] ?? whole;
+    return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+  });
+}

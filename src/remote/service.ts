@@ -1,0 +1,72 @@
+/** What the kinds of places have in common, and how a reply that is no data becomes one line for a person. */
+import { InputError } from '../errors.js';
+import type { VersionAnswer } from '../io/remote-objects.js';
+import type { Headers, Reply, Target } from './exchange.js';
+import { passingStatus } from './failure.js';
+
+export interface ListedObject extends VersionAnswer {
+  /** Below the address of the directory. */
+  readonly place: string;
+}
+
+/** Asks for a text, and tries again what may pass. */
+export type Ask = (path: string, target: () => Promise<Target>) => Promise<Reply>;
+
+export interface Service {
+  /** Where an object is asked for now, with what proves who asks. @param validator of the version that is wanted. */
+  targetOf(path: string, validator: string | undefined): Promise<Target>;
+  /** What tells one version of an object from another; empty: nothing does. Undefined: addresses name versions. */
+  validatorOf(headers: Headers): string | undefined;
+  /** The version that the address of an object will name, if addresses do. */
+  versionNow?(path: string): Promise<string>;
+  /** What to do about a refusal, as a message ends; `again`: now it knows better, ask once more. */
+  advise(path: string, reply: Reply): string | 'again' | undefined;
+  /** All objects below a directory, whose address ends with a slash. */
+  list(path: string, ask: Ask): Promise<ListedObject[]>;
+}
+
+/** `If-Match` compares strong tags alone. */
+export function validatorOfHttp(headers: Headers): string {
+  const { etag, 'last-modified': modified } = headers;
+  if (etag !== undefined && !etag.startsWith('W/')) return etag;
+  return etag ?? (modified === undefined ? '' : `modified ${modified}`);
+}
+
+/** @returns the error of a reply that is no data, a passing one or one for good. */
+export function refusal(path: string, reply: Reply, advice: string | undefined): Error {
+  const { status, headers, text } = reply;
+  const said = reasonIn(text);
+  const reason = said === undefined ? '' : ` (${said})`;
+  const passes = passingStatus(status, reason, headers['retry-after']);
+  if (passes !== undefined) return passes;
+  if (status === 404 || status === 410)
+    return new InputError(
+      'ERR_INPUT_MISSING',
+      `the input ${path} does not exist${reason}; ${advice ?? 'check the address'}`,
+    );
+  const what =
+    status === 401 || status === 403
+      ? `the server refuses it with status ${status}${reason}`
+      : `the server answered ${status}${reason}`;
+  return new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: ${what}; ${advice ?? 'check the address'}`);
+}
+
+export function changedObject(path: string, change: string): InputError {
+  return new InputError(
+    'ERR_INPUT_CHANGED',
+    `${path}: the input changed during the job (${change}); start again when nothing writes to it`,
+  );
+}
+
+const LONGEST_REASON = 200;
+
+/** Servers tell reasons in XML or JSON. */
+function reasonIn(text: string): string | undefined {
+  const [, code, message] =
+    /<Code>([^<]*)<\/Code>(?:[\s\S]*<Message>([^<]*)<\/Message>)?/.exec(text) ??
+    /"error"\s*:\s*"([^"]*)"/.exec(text) ??
+    [];
+  if (code === undefined) return undefined;
+  const words = message === undefined || message === '' ? code : `${code}: ${message}`;
+  return words.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, LONGEST_REASON);
+}

@@ -1,0 +1,234 @@
+/**
+ * A server of objects for tests, in a thread of its own, because readers block theirs. It has the interfaces of web
+ * servers, of S3 (`/BUCKET/KEY`, lists, signatures) and of the Hugging Face Hub, whose files come from a second port by
+ * addresses that are signed. It fails when it is told to, and tells what it was asked.
+ */
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+
+const { sign } = createRequire(import.meta.url)('aws4');
+
+/** @type {Map<string, Buffer>} content by key, the same for all interfaces */
+const objects = new Map(Object.entries(workerData.objects).map(([key, text]) => [key, Buffer.from(text)]));
+const settings = {
+  pageKeys: 1000,
+  region: 'us-east-1',
+  ranges: true,
+  token: undefined,
+  commit: 'c1',
+  ...workerData.settings,
+};
+/** @typedef {import('node:http').IncomingMessage} Question */
+/** @typedef {import('node:http').ServerResponse} Response */
+
+/** @type {object[]} */
+let asked = [];
+/** How the body of a response goes wrong. @type {WeakMap<Response, unknown>} */
+const faultOf = new WeakMap();
+/** The number of the request, from 1, that fails, and how. @type {{ at: number | 'all', kind: string | number } | undefined} */
+let fault;
+let requests = 0;
+/** How often each address of the Hub's storage was asked. @type {number[]} */
+const uses = [];
+
+/** @param {Uint8Array} bytes */
+const tagOf = (bytes) => `"${createHash('md5').update(bytes).digest('hex')}"`;
+
+/** @param {Question} request @param {Response} response @param {string} key */
+function send(request, response, key) {
+  const bytes = objects.get(key);
+  if (bytes === undefined) return refuse(response, 404, 'NoSuchKey');
+  const etag = tagOf(bytes);
+  if (request.headers['if-match'] !== undefined && request.headers['if-match'] !== etag)
+    return refuse(response, 412, 'PreconditionFailed');
+  const common = { etag, 'accept-ranges': 'bytes' };
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+  if (first === undefined || !settings.ranges) {
+    response.writeHead(200, { ...common, 'content-length': bytes.byteLength });
+    return response.end(bytes);
+  }
+  const start = Number(first);
+  const end = Math.min(Number(last) + 1, bytes.byteLength);
+  if (start >= bytes.byteLength) {
+    response.writeHead(416, { 'content-length': 0, 'content-range': `bytes */${bytes.byteLength}` });
+    return response.end();
+  }
+  const part = bytes.subarray(start, end);
+  const range = `bytes ${start}-${end - 1}/${bytes.byteLength}`;
+  const headers = { ...common, 'content-length': part.byteLength, 'content-range': range };
+  const { 'content-length': _, ...unsized } = headers;
+  switch (faultOf.get(response)) {
+    case 'short':
+      response.writeHead(206, headers);
+      response.write(part.subarray(0, part.byteLength >> 1), () => response.destroy());
+      return;
+    case 'short, chunked':
+      response.writeHead(206, unsized);
+      return response.end(part.subarray(0, part.byteLength >> 1));
+    case 'long, chunked':
+      response.writeHead(206, unsized);
+      return response.end(Buffer.concat([part, part]));
+    case 'long':
+      response.writeHead(206, { ...headers, 'content-length': part.byteLength + 1 });
+      return response.end(Buffer.concat([part, Buffer.from('x')]));
+    case 'other range':
+      response.writeHead(206, { ...headers, 'content-range': `bytes ${start + 1}-${end}/${bytes.byteLength}` });
+      return response.end(Buffer.concat([part.subarray(1), Buffer.from('x')]));
+    case 'changed':
+      response.writeHead(206, { ...headers, etag: '"other"' });
+      return response.end(part);
+    default:
+      response.writeHead(206, headers);
+      response.end(part);
+  }
+}
+
+/** @param {Response} response @param {number} status @param {string} code @param {Record<string, string>} headers */
+function refuse(response, status, code, headers = {}) {
+  response.writeHead(status, headers);
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>said by the test</Message></Error>`);
+}
+
+/** Whether the request fails now. @param {Question} request @param {Response} response */
+function fails(request, response) {
+  requests += 1;
+  if (fault === undefined || (fault.at !== requests && fault.at !== 'all')) return false;
+  const { kind } = fault;
+  if (kind === 'reset') request.socket.destroy();
+  else if (kind === 'silence') return true;
+  else if (kind === 'silence within') {
+    response.writeHead(206, { 'content-length': 10 });
+    response.write('x');
+  } else if (typeof kind === 'number') refuse(response, kind, 'SlowDown', kind === 503 ? { 'retry-after': '0' } : {});
+  else {
+    faultOf.set(response, kind);
+    return false;
+  }
+  return true;
+}
+
+/** @param {Question} request @param {'main' | 'storage'} port */
+function note(request, port) {
+  const { authorization, range } = request.headers;
+  asked.push({ port, path: request.url, range, authorization, encoding: request.headers['accept-encoding'] });
+}
+
+/** @param {string} text */
+const escaped = (text) => encodeURIComponent(text);
+
+/** @param {Response} response @param {URL} url */
+function list(response, url) {
+  const prefix = url.searchParams.get('prefix') ?? '';
+  const keys = [...objects.keys()].sort().filter((key) => key.startsWith(prefix));
+  const from = Number(url.searchParams.get('continuation-token') ?? 0);
+  const page = keys.slice(from, from + settings.pageKeys);
+  const next = from + page.length;
+  const contents = page.map((key) => {
+    const bytes = objects.get(key) ?? Buffer.alloc(0);
+    return `<Contents><Key>${escaped(key)}</Key><ETag>${tagOf(bytes).replaceAll('"', '&quot;')}</ETag><Size>${bytes.byteLength}</Size></Contents>`;
+  });
+  const more = next < keys.length;
+  response.end(
+    `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${next}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+  );
+}
+
+/** As S3 does: by signing what came. @param {Question} request */
+function isSigned(request) {
+  const { authorization = '', host } = request.headers;
+  if (settings.secret === undefined || authorization === '')
+    return settings.secret === undefined && authorization === '';
+  const [, names = ''] = /SignedHeaders=([^,]*)/.exec(authorization) ?? [];
+  const headers = Object.fromEntries(names.split(';').map((name) => [name, request.headers[name]]));
+  const again = sign(
+    { host, path: request.url, method: 'GET', service: 's3', region: settings.region, headers },
+    { accessKeyId: 'tester', secretAccessKey: settings.secret },
+  );
+  return again.headers.Authorization === authorization;
+}
+
+/** @param {Question} request @param {Response} response @param {URL} url */
+function answerS3(request, response, url) {
+  const region = /Credential=[^/]*\/\d+\/([^/]*)\//.exec(request.headers.authorization ?? '')?.[1];
+  if (region !== undefined && region !== settings.region)
+    return refuse(response, 400, 'AuthorizationHeaderMalformed', { 'x-amz-bucket-region': settings.region });
+  if (!isSigned(request)) return refuse(response, 403, 'AccessDenied');
+  const [, key = ''] = /^\/bucket\/?(.*)$/.exec(decodeURIComponent(url.pathname)) ?? [];
+  return key === '' ? list(response, url) : send(request, response, key);
+}
+
+/** @param {Question} request @param {Response} response @param {URL} url */
+function answerHub(request, response, url) {
+  if (settings.token !== undefined && request.headers.authorization !== `Bearer ${settings.token}`)
+    return refuse(response, 401, 'Unauthorized');
+  const name = '/datasets/owner/name';
+  const path = decodeURIComponent(url.pathname);
+  if (path === `/api${name}/revision/main`) return response.end(JSON.stringify({ sha: settings.commit }));
+  const tree = `/api${name}/tree/${settings.commit}`;
+  if (path.startsWith(tree)) {
+    const keys = [...objects.keys()].sort().filter((key) => `/${key}`.startsWith(path.slice(tree.length)));
+    const from = Number(url.searchParams.get('cursor') ?? 0);
+    const page = keys.slice(from, from + settings.pageKeys);
+    if (from + page.length < keys.length)
+      response.setHeader('link', `<http://elsewhere${url.pathname}?cursor=${from + page.length}>; rel="next"`);
+    return response.end(
+      JSON.stringify(page.map((key) => ({ type: 'file', path: key, size: objects.get(key)?.byteLength }))),
+    );
+  }
+  const file = `${name}/resolve/${settings.commit}/`;
+  if (!path.startsWith(file)) return refuse(response, 404, 'EntryNotFound');
+  uses.push(0);
+  response.writeHead(302, {
+    'content-length': 0,
+    location: `http://127.0.0.1:${portOf(storage)}/${path.slice(file.length)}?Signature=${uses.length - 1}`,
+  });
+  response.end();
+}
+
+/** @param {import('node:http').Server} server */
+function portOf(server) {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** @param {number} lease */
+function usedUp(lease) {
+  const count = (uses[lease] ?? 0) + 1;
+  uses[lease] = count;
+  return count > (settings.leaseUses ?? Number.POSITIVE_INFINITY);
+}
+
+const main = createServer((request, response) => {
+  note(request, 'main');
+  const url = new URL(request.url ?? '', 'http://localhost');
+  if (fails(request, response)) return;
+  if (/^\/(?:api\/)?datasets\//.test(url.pathname)) answerHub(request, response, url);
+  else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
+  else if (url.pathname.startsWith('/private/') && !request.headers.authorization)
+    refuse(response, 401, 'Unauthorized');
+  else send(request, response, decodeURIComponent(url.pathname.slice(1)).replace(/^private\//, ''));
+});
+
+const storage = createServer((request, response) => {
+  note(request, 'storage');
+  if (fails(request, response)) return;
+  const url = new URL(request.url ?? '', 'http://localhost');
+  const lease = url.searchParams.get('Signature');
+  if (lease !== null && usedUp(Number(lease))) return refuse(response, 403, 'ExpiredToken');
+  send(request, response, decodeURIComponent(url.pathname.slice(1)));
+});
+
+parentPort?.on('message', ({ id, change, objects: changed }) => {
+  if (change?.fault !== undefined) fault = change.fault ?? undefined;
+  Object.assign(settings, change?.settings);
+  for (const [key, text] of Object.entries(changed ?? {})) objects.set(key, Buffer.from(text));
+  parentPort?.postMessage({ id, asked });
+  asked = [];
+  requests = 0;
+});
+
+main.listen(0, '127.0.0.1', () =>
+  storage.listen(0, '127.0.0.1', () => parentPort?.postMessage({ id: 0, port: portOf(main) })),
+);

@@ -1,0 +1,58 @@
+/** Starts the server of objects, and tells what it was asked. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+interface ServerSettings {
+  /** Keys on a page of a list. */
+  readonly pageKeys?: number;
+  readonly region?: string;
+  readonly ranges?: boolean;
+  /** Of the key `tester`; undefined: nobody signs. */
+  readonly secret?: string;
+  readonly token?: string;
+  readonly commit?: string;
+  /** How many requests an address of the Hub's storage answers. */
+  readonly leaseUses?: number;
+}
+
+export interface AskedRequest {
+  readonly port: 'main' | 'storage';
+  readonly path: string;
+  readonly range?: string;
+  readonly authorization?: string;
+  readonly encoding?: string;
+}
+
+interface Change {
+  /** Null: no more. */
+  readonly fault?: { readonly at: number | 'all'; readonly kind: string | number } | null;
+  readonly settings?: ServerSettings;
+}
+
+export interface ObjectServer {
+  readonly url: string;
+  /** What it was asked since the last call. */
+  change(change?: Change, objects?: Readonly<Record<string, string | Uint8Array>>): Promise<readonly AskedRequest[]>;
+  close(): Promise<void>;
+}
+
+export async function startObjectServer(
+  objects: Readonly<Record<string, string | Uint8Array>>,
+  settings: ServerSettings = {},
+): Promise<ObjectServer> {
+  const thread = new Worker(new URL('object-server.mjs', import.meta.url), { workerData: { objects, settings } });
+  const [{ port }] = (await once(thread, 'message')) as [{ readonly port: number }];
+  let id = 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    change: async (change = {}, changed = {}) => {
+      id += 1;
+      thread.postMessage({ id, change, objects: changed });
+      const [{ asked }] = (await once(thread, 'message')) as [{ readonly asked: readonly AskedRequest[] }];
+      return asked;
+    },
+    close: async () => {
+      await thread.terminate();
+    },
+  };
+}

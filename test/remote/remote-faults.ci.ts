@@ -1,0 +1,130 @@
+/**
+ * Each request of a job fails once in each of the ways in which servers and networks do, and then all of them: the output
+ * is that of local files, or there is one clear line. And all commands that read inputs read those on other machines.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendToStore, checkShuffled, previewShuffle, shuffle, shuffleStore, verifyPermutation } from '#src/index.js';
+import { remoteInputs } from '#src/remote/remote-inputs.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { runClusterLocally } from '../fixtures/run-cluster.js';
+import { sampled } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type ObjectServer, startObjectServer } from './object-server.js';
+
+const directory = useMemoryDirectory();
+
+const lines = (name: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `{"of":"${name}","i":${i}}\n`).join('');
+const OBJECTS: Record<string, string> = {
+  'in/a.jsonl': lines('a', 9000),
+  'in/b.jsonl': lines('b', 40),
+};
+const RECORDS = 9040;
+
+const PATIENCE = {
+  totalMilliseconds: 10_000,
+  firstPauseMilliseconds: 5,
+  longestPauseMilliseconds: 50,
+  silenceMilliseconds: 100,
+};
+
+let server: ObjectServer;
+let local: Buffer;
+const options = (name: string) => ({
+  output: directory.path(name),
+  tempDirs: [directory.temp],
+  seed: 's',
+  workers: 2,
+  memoryBytes: 64 << 20,
+});
+const SMALL = { inline: true };
+
+beforeEach(async () => {
+  for (const [key, bytes] of Object.entries(OBJECTS)) {
+    mkdirSync(dirname(directory.path(key)), { recursive: true });
+    writeFileSync(directory.path(key), bytes);
+  }
+  server = await startObjectServer(OBJECTS, { pageKeys: 1 });
+  process.env['AWS_ENDPOINT_URL'] = process.env['HF_ENDPOINT'] = server.url;
+  await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
+  local = readFileSync(directory.path('local'));
+});
+afterEach(async () => {
+  delete process.env['AWS_ENDPOINT_URL'];
+  delete process.env['HF_ENDPOINT'];
+  await server.close();
+});
+
+const PLACES = {
+  web: () => Object.keys(OBJECTS).map((key) => `${server.url}/${key}`),
+  's3://': () => ['s3://bucket/in/'],
+  'hf://': () => ['hf://datasets/owner/name/in/'],
+};
+
+const PASSING = [
+  'reset',
+  'silence',
+  'silence within',
+  429,
+  500,
+  503,
+  'short',
+  'short, chunked',
+  'long',
+  'long, chunked',
+  'other range',
+];
+
+describe.each(Object.entries(PLACES))('inputs of %s', (place, inputs) => {
+  // All of them have the same reader.
+  const kinds = place === 'web' ? PASSING : sampled(PASSING, 3, 0, 3);
+  const job = async (name: string, patience = PATIENCE) => {
+    const retried: string[] = [];
+    remoteInputs({ memoryBytes: 64 << 20, workers: 2, patience, onRetry: (line) => retried.push(line) });
+    await shuffle({ ...options(name), inputs: inputs(), force: true }, SMALL);
+    expect(readFileSync(directory.path(name)).equals(local)).toBe(true);
+    return retried;
+  };
+
+  it.each(kinds)('%s once, at each request', async (kind) => {
+    await job('far');
+    const { length } = await server.change();
+    for (let at = 1; at <= length; at++) {
+      await server.change({ fault: { at, kind } });
+      expect((await job('far')).length).toBeLessThanOrEqual(1);
+    }
+    expect(length).toBeGreaterThan(2);
+  });
+
+  it.each([...kinds, 403, 404])('%s for ever', async (kind) => {
+    await server.change({ fault: { at: 'all', kind } });
+    const { code, message } = await errorOf(job('far', { ...PATIENCE, totalMilliseconds: 300 }));
+    expect(['ERR_INPUT_UNREADABLE', 'ERR_INPUT_MISSING']).toContain(code);
+    expect(message).toMatch(/^(cannot read|the input) [^\n]+; [^\n]+$/);
+  });
+});
+
+describe('inputs on other machines are read by', () => {
+  const inputs = ['s3://bucket/in/'];
+
+  it('tasks of a cluster', async () => {
+    const { output, seed } = options('far');
+    await runClusterLocally({ output, seed, inputs, tasks: 3, jobDir: directory.path('job') });
+    expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
+  });
+
+  it('previews and checks', async () => {
+    expect((await previewShuffle({ ...options('far'), inputs })).inputs.count).toBe(2);
+    expect((await verifyPermutation({ inputs, outputs: [directory.path('local')] })).isPermutation).toBe(true);
+    expect((await checkShuffled({ inputs })).records).toBe(RECORDS);
+  });
+
+  it('a store', async () => {
+    const store = directory.path('store');
+    await appendToStore(store, { inputs });
+    const { records } = await shuffleStore(store, { output: directory.path('far'), tempDirs: [directory.temp] });
+    expect(records).toBe(RECORDS);
+  });
+});

@@ -1,0 +1,230 @@
+/** Inputs on other machines: the same output as from local files, few requests, and one clear line for what fails. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
+
+const directory = useMemoryDirectory();
+
+const lines = (name: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `{"of":"${name}","i":${i}}\n`).join('');
+
+/** One is longer than a look, one is compressed, one has a name that must be escaped, one is empty. */
+const OBJECTS: Record<string, string | Uint8Array> = {
+  'in/a.jsonl': lines('a', 9000),
+  'in/b é+.jsonl': lines('b', 40),
+  'in/c.jsonl.gz': gzipSync(lines('c', 500)),
+  'in/sub/d.jsonl': '',
+  'in/sub/e.jsonl': lines('e', 40),
+  'in/_SUCCESS': '',
+  'in/.tmp/f.jsonl': lines('f', 4),
+};
+const DATA = Object.keys(OBJECTS).filter((key) => !/_SUCCESS|tmp/.test(key));
+
+const VARIABLES = [
+  'AWS_ENDPOINT_URL',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_CONFIG_FILE',
+  'AWS_REGION',
+  'HF_ENDPOINT',
+  'HF_TOKEN',
+  'HF_HOME',
+];
+let former: Record<string, string | undefined>;
+let server: ObjectServer;
+let local: Buffer;
+
+const options = (name: string) => ({
+  output: directory.path(name),
+  tempDirs: [directory.temp],
+  seed: 's',
+  workers: 2,
+  memoryBytes: 64 << 20,
+});
+/** On the thread of the test. */
+const SMALL = { inline: true };
+const web = (key: string) => `${server.url}/${encodeURI(key)}`;
+
+beforeEach(async () => {
+  former = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]));
+  for (const name of VARIABLES) delete process.env[name];
+  for (const [key, bytes] of Object.entries(OBJECTS)) {
+    mkdirSync(dirname(directory.path(key)), { recursive: true });
+    writeFileSync(directory.path(key), bytes);
+  }
+  server = await startObjectServer(OBJECTS, { pageKeys: 2 });
+  process.env['AWS_ENDPOINT_URL'] = process.env['HF_ENDPOINT'] = server.url;
+  process.env['AWS_SHARED_CREDENTIALS_FILE'] = process.env['AWS_CONFIG_FILE'] = directory.path('aws');
+  process.env['HF_HOME'] = directory.path('hub');
+  await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
+  local = readFileSync(directory.path('local'));
+});
+
+afterEach(async () => {
+  await server.close();
+  for (const [name, value] of Object.entries(former)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+describe('a shuffle gives the bytes that it gives of local files', () => {
+  const outputOf = async (inputs: string[], more = {}) => {
+    await shuffle({ ...options('far'), inputs, ...more }, SMALL);
+    return readFileSync(directory.path('far'));
+  };
+
+  it('from a web server', async () => {
+    expect((await outputOf(DATA.map(web))).equals(local)).toBe(true);
+    const asked = await server.change();
+    expect(asked.every(({ encoding, authorization }) => encoding === 'identity' && authorization === undefined)).toBe(
+      true,
+    );
+    // One look at each, and what is beyond the look of the largest: everything is read once.
+    expect(asked.length).toBeLessThanOrEqual(DATA.length + 4);
+  });
+
+  it('from S3, whose lists have pages, and whose questions are signed', async () => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+    await server.change({ settings: { secret: 'secret', region: 'eu-north-7' } });
+    const warnings: string[] = [];
+    expect(
+      (await outputOf(['s3://bucket/in/'], { onWarning: (line: string) => warnings.push(line) })).equals(local),
+    ).toBe(true);
+    expect(warnings.filter((line) => line.startsWith('left'))).toEqual([
+      'left out 2 hidden files and directories: s3://bucket/in/.tmp, s3://bucket/in/_SUCCESS; `hidden` takes them',
+    ]);
+  });
+
+  it('from S3 by the files of the AWS tools', async () => {
+    writeFileSync(
+      directory.path('aws'),
+      '[default]\naws_access_key_id = tester\naws_secret_access_key=secret\nregion = us-east-1\n',
+    );
+    await server.change({ settings: { secret: 'secret' } });
+    expect((await outputOf(['s3://bucket/in/'])).equals(local)).toBe(true);
+  });
+
+  it('from the Hub, whose storage gets no token, and whose addresses expire', async () => {
+    process.env['HF_TOKEN'] = 'hf_secret';
+    await server.change({ settings: { token: 'hf_secret', leaseUses: 1 } });
+    expect((await outputOf(['hf://datasets/owner/name/in/'])).equals(local)).toBe(true);
+    const storage = (await server.change()).filter(({ port }) => port === 'storage');
+    expect(storage.length).toBeGreaterThan(DATA.length);
+    expect(storage.every(({ authorization }) => authorization === undefined)).toBe(true);
+  });
+});
+
+it('a resumed job does not read finished slices again', async () => {
+  const inputs = [web('in/a.jsonl')];
+  const job = { ...options('far'), inputs, resume: true };
+  const tuning = { sliceBytes: 100_000, keepInRam: false, pileCount: 5, bufferBytes: 4096, inline: true };
+  const stop = new AbortController();
+  await errorOf(
+    shuffle({ ...job, signal: stop.signal, onProgress: ({ phase }) => phase === 'shuffle' && stop.abort() }, tuning),
+  );
+  const readsEnd = ({ range }: AskedRequest) => Number(range?.split('-')[1]) > 131_071;
+  expect((await server.change()).some(readsEnd)).toBe(true);
+  await shuffle(job, tuning);
+  // It only looks at the beginning, and at a sample.
+  const again = await server.change();
+  expect({ count: again.length, end: again.some(readsEnd) }).toEqual({ count: 2, end: false });
+});
+
+it('a job that waits for a silent server can be stopped', async () => {
+  await server.change({ fault: { at: 'all', kind: 'silence' } });
+  const job = { ...options('far'), inputs: ['s3://bucket/in/'], signal: AbortSignal.timeout(50) };
+  expect((await errorOf(shuffle(job, SMALL))).code).toBe('ABORT_ERR');
+});
+
+describe('one clear line', () => {
+  const messageOf = async (input: string, more = {}) => {
+    const { code, message } = await errorOf(shuffle({ ...options('far'), inputs: [input], ...more }, SMALL));
+    return `${code} ${message.replaceAll(server.url, 'http://HOST')}`;
+  };
+
+  it.each([
+    [
+      'missing',
+      'ERR_INPUT_MISSING the input http://HOST/missing does not exist (NoSuchKey: said by the test); check the address',
+    ],
+    [
+      'private/in/a.jsonl',
+      'ERR_INPUT_UNREADABLE cannot read http://HOST/private/in/a.jsonl: the server refuses it with status 401 (Unauthorized: said by the test); no credentials were given; put them into the address as https://NAME:PASSWORD@HOST/, or sign it',
+    ],
+    [
+      'in/',
+      'ERR_INPUT_UNREADABLE http://HOST/in/ ends as a directory does, and web servers do not list directories; name its files',
+    ],
+    [
+      'missing?X-Amz-Signature=secret',
+      'ERR_INPUT_MISSING the input http://HOST/missing does not exist (NoSuchKey: said by the test); check the address',
+    ],
+  ])('for a web server: %s', async (path, message) => {
+    expect(await messageOf(`${server.url}/${path}`)).toBe(message);
+  });
+
+  it.each([
+    [
+      's3://bucket/in/*.jsonl',
+      'ERR_OPTION s3://bucket/in/*.jsonl: addresses have no patterns; end the address of the directory with /, and give `include`',
+    ],
+    ['s3://bucket/none/', 'ERR_INPUT_MISSING the directory s3://bucket/none/ holds no files'],
+    [
+      's3://bucket/in',
+      'ERR_INPUT_MISSING the input s3://bucket/in does not exist (NoSuchKey: said by the test); check the key; the address of a directory ends with /',
+    ],
+    [
+      'hf://buckets/a/b',
+      'ERR_OPTION hf://buckets/a/b: buckets of the Hub are read by their S3 interface; name it as s3://, with AWS_ENDPOINT_URL and the keys of the Hub',
+    ],
+    [
+      'hf://datasets/owner',
+      'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH',
+    ],
+  ])('for %s', async (address, message) => {
+    expect(await messageOf(address)).toBe(message);
+  });
+
+  it('for credentials that may not read it, by their source', async () => {
+    await server.change({ settings: { secret: 'secret' } });
+    expect(await messageOf('s3://bucket/in/a.jsonl')).toContain('no credentials were found in the environment');
+    process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong';
+    expect(await messageOf('s3://bucket/in/a.jsonl')).toContain(
+      '(AccessDenied: said by the test); the credentials of the environment were tried',
+    );
+  });
+
+  it('for a profile that needs the SDK of AWS', async () => {
+    writeFileSync(directory.path('aws'), '[default]\nrole_arn = arn:aws:iam::1:role/x\n');
+    expect(await messageOf('s3://bucket/in/')).toContain('run npm install @aws-sdk/credential-providers');
+  });
+
+  it('for a server without ranges', async () => {
+    await server.change({ settings: { ranges: false } });
+    expect(await messageOf(web('in/a.jsonl'))).toContain('the server gives no ranges of it; download it');
+    // A small one comes whole.
+    await shuffle({ ...options('far'), inputs: [web('in/sub/e.jsonl')] }, SMALL);
+  });
+
+  it('for an output on another machine', async () => {
+    expect(await messageOf(web('in/a.jsonl'), { output: 's3://bucket/out' })).toBe(
+      'ERR_OUTPUT_PLACE the output s3://bucket/out lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then',
+    );
+  });
+
+  it('for an input that changes while it is read', async () => {
+    await server.change({ fault: { at: 2, kind: 'changed' } });
+    expect(await messageOf(web('in/a.jsonl'))).toBe(
+      'ERR_INPUT_CHANGED http://HOST/in/a.jsonl: the input changed during the job (it was written to or replaced); start again when nothing writes to it',
+    );
+  });
+});
