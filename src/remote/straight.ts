@@ -3,7 +3,7 @@
  * that a client takes which hands over pieces. It knows what servers of objects send: 206 with a length, and short texts
  * for what they refuse. Any other reply it leaves, and the caller asks again by `Http`.
  */
-import { connect, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely } from 'node:tls';
 import type { Body, Headers, Reply, Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
@@ -84,7 +84,7 @@ class Connection {
       },
     };
     this.#socket = isSafe
-      ? connectSafely({ ...options, servername: host, ALPNProtocols: ['http/1.1'] })
+      ? connectSafely({ ...options, ...(isIP(host) === 0 && { servername: host }), ALPNProtocols: ['http/1.1'] })
       : connect(options);
     this.#socket.setTimeout(silenceMilliseconds, () =>
       this.#fail(new PassingFailure('the server did not answer in time')),
