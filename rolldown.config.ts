@@ -52,6 +52,8 @@ const library = defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: 'library-[hash].js',
     comments: withoutDocs,
+    // Names stay: the trace of an internal error has them.
+    minify: { compress: false, mangle: false },
   },
   plugins: [
     {
