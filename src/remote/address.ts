@@ -22,4 +22,6 @@ export function requireAddress(address: string): void {
     );
   if (/^https?:/.test(address) && !URL.canParse(address))
     throw new UsageError(`${shown} is no address; expected https://HOST/PATH`);
+  if (/^s3:/.test(address) && !/^s3:\/\/[^/]+\//.test(address))
+    throw new UsageError(`${shown} is no address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it`);
 }

@@ -149,6 +149,11 @@ describe('refusals', () => {
   it.each<readonly [string, Partial<ShuffleOptions>, RegExp]>([
     ['other names', { hdf5: ['/x'] }, /names \/x, and the first input has no such dataset; it has \/numbers, \/tag/],
     ['values of rows', { uniqueBy: '.a' }, /holds HDF5 data, and \.a selects no value of its rows/],
+    [
+      'a field that is added up',
+      { mix: { unit: '.a', groups: [{ name: 'all', inputs: '*', share: 1 }] } },
+      /holds HDF5 data, and \.a selects no value of its rows/,
+    ],
     ['compression', { compress: { codec: 'gzip' } }, /holds HDF5 data, and `compress` is for other outputs/],
     ['columns', { columns: ['a'] }, /`columns` chooses columns of Parquet files/],
     ['a stream', { output: '-' }, /holds HDF5 data, which cannot be written to standard output/],

@@ -176,6 +176,10 @@ describe('one clear line', () => {
       's3://bucket/in/*.jsonl',
       'ERR_OPTION s3://bucket/in/*.jsonl: addresses have no patterns; end the address of the directory with /, and give `include`',
     ],
+    [
+      's3://bucket',
+      'ERR_OPTION s3://bucket is no address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it',
+    ],
     ['s3://bucket/none/', 'ERR_INPUT_MISSING the directory s3://bucket/none/ holds no files'],
     [
       's3://bucket/in',
