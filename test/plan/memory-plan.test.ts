@@ -57,7 +57,7 @@ describe('planMemory', () => {
     const planFor = (recordBytes: number, columnBytes: number) => planMemory({ ...need, recordBytes, columnBytes });
     expect(planFor(GIB, MIB).ramPoolBytes).toBeGreaterThan(0);
     expect(planFor(4 * GIB, 0).ramPoolBytes).toBeGreaterThan(0);
-    const { ramPoolBytes, maySpill, workers, pass2ArenaBytes } = planFor(4 * GIB, MIB);
+    const { ramPoolBytes, maySpill, workers, pass2ArenaBytes } = planFor(100 * GIB, MIB);
     expect({ ramPoolBytes, maySpill }).toEqual({ ramPoolBytes: 0, maySpill: true });
     expect(GIB - workers * pass2ArenaBytes).toBeGreaterThan(GIB / 3);
   });
