@@ -149,7 +149,7 @@ export class FilesStaging implements Staging {
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
-    this.#output = new StagedOutput(site.output, paths, outputGate);
+    this.#output = new StagedOutput(site.output, paths, outputGate, site.uploads);
     this.kept = plan.layout && this.#keptWork(plan.layout);
   }
 

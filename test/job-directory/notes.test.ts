@@ -22,7 +22,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);
 const read = () => readNotes(path(), { mostShards: 5, pileCount: 2 });
-const tally = { records: 2, bytes: 30, checksum: '0123456789abcdef' };
+const tally = { records: 2, bytes: 30, checksum: '0123456789abcdef', uploaded: undefined };
 
 beforeEach(() => mkdirSync(path()));
 
@@ -40,7 +40,7 @@ it('come back as they were written first, and never change', async () => {
 });
 
 it('of two attempts must agree on what others read, and need not on the rest', async () => {
-  const region = { shard: 4, start: 0, end: 9, recordBytes: 20, checksum: '0123456789abcdef' };
+  const region = { shard: 4, start: 0, end: 9, recordBytes: 20, checksum: '0123456789abcdef', uploaded: undefined };
   const shuffled = (own: string | null, changed: Partial<typeof region> = {}) => {
     const ranges = [{ first: 0, end: 1, regions: [{ ...region, ...changed }], ends: undefined, distinct: undefined }];
     return { task: 3, rewrite: 0, own, headerBytes: 0, ranges };

@@ -34,7 +34,7 @@ const summaryOf = (shardCount: number, bytes: number) => ({
 });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
-  return { shard, start, end, recordBytes: end - start, checksum: '' };
+  return { shard, start, end, recordBytes: end - start, checksum: '', uploaded: undefined };
 }
 
 const control = JobControl.create([], 0);
