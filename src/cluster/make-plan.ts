@@ -131,7 +131,9 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const { spec, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
   const hasRemote = inputs.some(({ path }) => isRemote(path));
-  const forFetched = hasRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(memoryBytes) : 0;
+  const forFetched = hasRemote
+    ? (await import('../remote/remote-inputs.js')).poolBytesOf({ memoryBytes, workers: cpusPerTask })
+    : 0;
   const machine = { memoryBytes: memoryBytes - forFetched, workers: cpusPerTask };
   const request = { ...prepared.request, ...machine, spec: allKeys, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));

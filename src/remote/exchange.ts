@@ -1,4 +1,8 @@
 /** A question over HTTP, and its answer. */
+
+/** Of each kind of client. */
+export const CONNECTIONS_OF_HOST = 16;
+
 export type Headers = Readonly<Record<string, string>>;
 
 export interface Target {

@@ -21,8 +21,9 @@ import {
 } from '../io/remote-objects.js';
 import { shownAddress } from './address.js';
 import { type Block, Blocks } from './blocks.js';
+import { CONNECTIONS_OF_HOST } from './exchange.js';
 import type { Patience } from './failure.js';
-import { CONNECTIONS_OF_HOST, Http } from './http.js';
+import { Http } from './http.js';
 import { Hub } from './hub.js';
 import { RangeReader } from './range-reader.js';
 import { S3 } from './s3.js';

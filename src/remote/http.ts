@@ -5,11 +5,10 @@
  */
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
-import type { Body, Headers, Reply, Target } from './exchange.js';
+import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
 import { StraightReader } from './straight.js';
 
-export const CONNECTIONS_OF_HOST = 16;
 const CONNECT_MILLISECONDS = 10_000;
 /** Of a text that tells of an error. */
 const MOST_ERROR_BYTES = 64 * 1024;

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects.js';
+import { PART_BYTES } from '../io/remote-uploads.js';
 import { shippedFile } from '../io/shipped-file.js';
 import { requireAddress, shownAddress } from './address.js';
+import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { FetcherTask, Message, Request } from './fetcher.js';
 import { requireHubAddress } from './hub-address.js';
@@ -13,6 +15,8 @@ import type { ListedObject } from './service.js';
 export interface RemoteRequest {
   readonly memoryBytes: number;
   readonly workers: number;
+  /** Whether outputs are uploaded, too. */
+  readonly uploads?: boolean;
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
 }
@@ -25,17 +29,27 @@ const LARGEST_BLOCK_BYTES = MIB;
 const SMALLEST_BLOCK_BYTES = 64 * 1024;
 /** Of one reader: what it reads, and what comes. */
 const FEWEST_BLOCKS = 32;
+const SHARE_OF_MEMORY_FOR_UPLOADS = 1 / 4;
 
-/** The part of the memory budget that holds fetched bytes. */
-export function poolBytesOf(memoryBytes: number): number {
-  const { blockBytes, blockCount } = sizesFor(memoryBytes);
+type PoolRequest = Pick<RemoteRequest, 'memoryBytes' | 'workers' | 'uploads'>;
+
+/** The part of the memory budget that holds bytes that were fetched, and those that are uploaded. */
+export function poolBytesOf(request: PoolRequest): number {
+  const { blockBytes, blockCount } = sizesFor(request);
   return blockBytes * blockCount;
 }
 
-function sizesFor(memoryBytes: number): { readonly blockBytes: number; readonly blockCount: number } {
-  const poolBytes = Math.min(MOST_POOL_BYTES, memoryBytes * SHARE_OF_MEMORY);
-  const wanted = 2 ** Math.floor(Math.log2(poolBytes / FEWEST_BLOCKS));
+function sizesFor({ memoryBytes, workers, uploads = false }: PoolRequest): {
+  readonly blockBytes: number;
+  readonly blockCount: number;
+} {
+  const fetchedBytes = Math.min(MOST_POOL_BYTES, memoryBytes * SHARE_OF_MEMORY);
+  const wanted = 2 ** Math.floor(Math.log2(fetchedBytes / FEWEST_BLOCKS));
   const blockBytes = Math.max(SMALLEST_BLOCK_BYTES, Math.min(LARGEST_BLOCK_BYTES, wanted));
+  // Parts under way on each connection, and those that are being written.
+  const mostRoomBytes = (CONNECTIONS_OF_HOST + workers) * PART_BYTES;
+  const roomBytes = Math.max(PART_BYTES, Math.min(memoryBytes * SHARE_OF_MEMORY_FOR_UPLOADS, mostRoomBytes));
+  const poolBytes = Math.max(fetchedBytes, uploads ? roomBytes : 0);
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
@@ -55,8 +69,8 @@ export class RemoteInputs {
   #failure: unknown;
   #nextId = 0;
 
-  constructor({ memoryBytes, workers, onRetry, patience = PATIENCE }: RemoteRequest) {
-    const { blockBytes, blockCount } = sizesFor(memoryBytes);
+  constructor({ onRetry, patience = PATIENCE, ...request }: RemoteRequest) {
+    const { blockBytes, blockCount } = sizesFor(request);
     this.poolBytes = blockBytes * blockCount;
     const fetcher: Fetcher = {
       desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
@@ -64,7 +78,7 @@ export class RemoteInputs {
       blockBytes,
       bell: `pileshuf ${randomUUID()}`,
     };
-    const workerData: FetcherTask = { ...fetcher, readers: workers, patience };
+    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience };
     this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), { workerData });
     this.#thread.on('message', (message: Message) => {
       if ('retry' in message) onRetry?.(message.retry);
