@@ -7,10 +7,11 @@
  *
  * What is completed cannot be taken back, because the parts are gone then: a later attempt goes on.
  */
-import { completionMarkerName, isShard } from './shard-names.js';
-import type { ShardUploads } from './shard-uploads.js';
+
 import { type CommitJournal, groupsOf, type MoveDirectories, textOfMarker, writeJournal } from './output-moves.js';
 import type { FilesPlace } from './output-place.js';
+import { completionMarkerName, isShard } from './shard-names.js';
+import type { ShardUploads } from './shard-uploads.js';
 
 export async function makeObjects(
   place: FilesPlace,

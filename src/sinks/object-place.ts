@@ -1,5 +1,7 @@
 /** Outputs in object storage: which addresses there may be, and what the shards there are called. */
+import { join } from 'node:path';
 import { UsageError } from '../errors.js';
+import { isRemote } from '../io/remote-objects.js';
 import { requireAddress, shownAddress } from '../remote/address.js';
 import type { UploadTarget } from './output-target.js';
 import { type ShardNaming, shardName } from './shard-names.js';
@@ -22,7 +24,9 @@ export function resolveObjects(output: string, naming: ShardNaming | undefined, 
   }
   requireAddress(output);
   if (output.endsWith('/'))
-    throw badPlace(`the output ${shown} is named as a directory; expected an object, or \`shards\` to write shards there`);
+    throw badPlace(
+      `the output ${shown} is named as a directory; expected an object, or \`shards\` to write shards there`,
+    );
   return { kind: 'file', path: output, mayReplace } as const;
 }
 
@@ -37,7 +41,11 @@ export function addressOfShard({ address, shards }: Pick<UploadTarget, 'address'
   throw new RangeError(`there is no shard ${shard}`);
 }
 
-/** @param directory its address, without a slash at the end. */
+/** @param directory its path, or its address without a slash at the end. */
+export function placeIn(directory: string, name: string): string {
+  return isRemote(directory) ? addressIn(directory, name) : join(directory, name);
+}
+
 export function addressIn(directory: string, name: string): string {
   return `${directory}/${name}`;
 }

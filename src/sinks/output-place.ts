@@ -15,7 +15,7 @@ import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { nameSome } from '../quantity.js';
 import { shownAddress } from '../remote/address.js';
-import { resolveObjects } from './object-place.js';
+import { placeIn, resolveObjects } from './object-place.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';
@@ -290,7 +290,7 @@ export function requireUnread(
   const files =
     output.kind === 'file'
       ? [path]
-      : output.naming.prefixes.map((prefix) => join(path, shardName({ ...output.naming, prefix }, 0, 1)));
+      : output.naming.prefixes.map((prefix) => placeIn(path, shardName({ ...output.naming, prefix }, 0, 1)));
   const found = files.map(placeOf).find((place) => place !== undefined);
   if (found === undefined) return;
   const { directory, place } = found;

@@ -16,14 +16,13 @@ import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { makeObjects } from './object-moves.js';
-import { addressIn } from './object-place.js';
+import { placeIn } from './object-place.js';
 import { type FileContent, type OutputLayout, type StoredEnds, trailerBytesOf } from './output-layout.js';
 import {
   asideDirectory,
@@ -274,7 +273,7 @@ export class StagedOutput {
     const names = shardNames(place.naming, groupsOf(place, totals, shards.length));
     const replaced = (await this.#uploads?.formerNames()) ?? (place.exists ? findFormerFiles(place) : []);
     const appeared = replaced.find(isShard);
-    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(placeOfShard(place, appeared));
+    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(placeIn(place.path, appeared));
     return { ...common, intoExisting: place.exists, names, replaced };
   }
 
@@ -318,7 +317,7 @@ export class StagedOutput {
     } catch {
       // The output is complete without that. If the former files still cannot be removed, the end of the job reports it.
     }
-    return names.map((name) => placeOfShard(this.#place, name));
+    return names.map((name) => placeIn(this.#place.path, name));
   }
 
   async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
@@ -327,10 +326,6 @@ export class StagedOutput {
       await syncPath(stagedPath(this.#stagingDirectory, shard));
     });
   }
-}
-
-function placeOfShard({ path }: FilesPlace, name: string): string {
-  return isRemote(path) ? addressIn(path, name) : join(path, name);
 }
 
 function requireBytesOfSplits(

@@ -23,7 +23,13 @@ import {
 } from '../io/files.js';
 import { beginUpload, PartUploads } from '../io/remote-uploads.js';
 import { addressOfShard } from './object-place.js';
-import { type AppendedTarget, type OpenShard, stagedPath, type UploadedBytes, type UploadTarget } from './output-target.js';
+import {
+  type AppendedTarget,
+  type OpenShard,
+  stagedPath,
+  type UploadedBytes,
+  type UploadTarget,
+} from './output-target.js';
 import { noteUpload, readUpload, uploadNotePath } from './upload-note.js';
 
 /** S3 takes no more. */

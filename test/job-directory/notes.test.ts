@@ -81,7 +81,7 @@ const readRanges = () => readFinishedRanges(path(), LIMITS);
 
 function range(first: number, end: number): FinishedRange {
   const checksum = '00000000000000ab';
-  const regions = [{ shard: first, start: 0, end: 2 ** 50, recordBytes: 2 ** 52, checksum }];
+  const regions = [{ shard: first, start: 0, end: 2 ** 50, recordBytes: 2 ** 52, checksum, uploaded: undefined }];
   return { first, end, regions, ends: undefined, distinct: undefined };
 }
 
