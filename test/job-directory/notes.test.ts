@@ -22,7 +22,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);
 const read = () => readNotes(path(), { mostShards: 5, pileCount: 2 });
-const tally = { records: 2, bytes: 30, checksum: '0123456789abcdef', uploaded: undefined };
+const tally = { records: 2, bytes: 30, checksum: '0123456789abcdef' };
 
 beforeEach(() => mkdirSync(path()));
 
