@@ -239,8 +239,9 @@ export function ask<T>(
       desk.throwIfEnded();
     } catch (error) {
       const former = Atomics.exchange(desk.words, word, LEFT);
-      // Nobody has seen it, or nobody looks again.
-      if (former === ASKED || former === ANSWERED) Atomics.store(desk.words, word, FREE);
+      // What came in the last moment is taken: it may have to be given back.
+      if (former === ANSWERED) break;
+      if (former === ASKED) Atomics.store(desk.words, word, FREE);
       throw error;
     }
   }

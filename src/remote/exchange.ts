@@ -8,6 +8,10 @@ export type Headers = Readonly<Record<string, string>>;
 export interface Target {
   readonly url: URL;
   readonly headers: Headers;
+  /** Absent: GET. */
+  readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** What is sent; its length is among the headers. */
+  readonly body?: Iterable<Uint8Array>;
 }
 
 export interface Reply {

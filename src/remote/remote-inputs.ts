@@ -1,5 +1,6 @@
 /** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects.js';
@@ -8,7 +9,7 @@ import { shippedFile } from '../io/shipped-file.js';
 import { requireAddress, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
-import type { FetcherTask, Message, Request } from './fetcher.js';
+import type { Asked, FetcherTask, Message } from './fetcher.js';
 import { requireHubAddress } from './hub-address.js';
 import type { ListedObject } from './service.js';
 
@@ -22,6 +23,7 @@ export interface RemoteRequest {
 }
 
 const LOOKS_AT_ONCE = 12;
+const LONGEST_END_MILLISECONDS = 5000;
 const MIB = 1024 * 1024;
 const SHARE_OF_MEMORY = 1 / 8;
 const MOST_POOL_BYTES = 160 * MIB;
@@ -64,6 +66,8 @@ export function remoteInputs(request: RemoteRequest): RemoteInputs {
 export class RemoteInputs {
   /** The part of the memory budget that holds fetched bytes. */
   readonly poolBytes: number;
+  /** What the thread does before it ends, if that does not take long. */
+  readonly beforeEnd: (() => Promise<unknown>)[] = [];
   readonly #thread: Worker;
   readonly #waiting = new Map<number, (message: Extract<Message, { readonly id: number }>) => void>();
   #failure: unknown;
@@ -94,13 +98,15 @@ export class RemoteInputs {
     fetcherEndsBy(async () => {
       current = undefined;
       setEnvironmentData(FETCHER, undefined);
+      const last = Promise.allSettled(this.beforeEnd.map((work) => work()));
+      await Promise.race([last, sleep(LONGEST_END_MILLISECONDS, undefined, { ref: false })]);
       await this.#thread.terminate();
     });
   }
 
   /** All objects below an address that ends with a slash. */
   async list(address: string, signal: AbortSignal | undefined): Promise<readonly ListedObject[]> {
-    return (await unlessAborted(this.#ask({ ask: 'list', address }), signal)) ?? [];
+    return unlessAborted(this.ask<readonly ListedObject[]>({ ask: 'list', address }), signal);
   }
 
   /**
@@ -113,31 +119,32 @@ export class RemoteInputs {
     let next = 0;
     return async (signal) => {
       for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE)) {
-        const look = this.#ask({ ask: 'look', address });
+        const look = this.ask({ ask: 'look', address });
         // It is told when it is the turn of the input.
         look.catch(() => {});
         looks.push(look);
       }
-      await unlessAborted(looks[next++], signal);
+      await unlessAborted(looks[next++] ?? Promise.resolve(), signal);
     };
   }
 
-  #ask(request: Pick<Request, 'ask' | 'address'>): Promise<readonly ListedObject[] | undefined> {
-    requireAddress(request.address);
-    if (request.address.startsWith('hf:')) requireHubAddress(request.address);
+  async ask<T>(request: Asked): Promise<T> {
+    const address = 'address' in request ? request.address : '';
+    requireAddress(address);
+    if (address.startsWith('hf:')) requireHubAddress(address);
+    const ended = () =>
+      new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(address)} has ended`, {
+        cause: this.#failure,
+      });
+    if (this.#failure !== undefined) throw ended();
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, ({ answer }) => {
         this.#waiting.delete(id);
         if (this.#waiting.size === 0) this.#thread.unref();
-        if (this.#failure !== undefined)
-          reject(
-            new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(request.address)} has ended`, {
-              cause: this.#failure,
-            }),
-          );
+        if (this.#failure !== undefined) reject(ended());
         else if ('error' in answer) reject(decodeError(answer.error));
-        else resolve(answer.value);
+        else resolve(answer.value as T);
       });
       this.#thread.ref();
       this.#thread.postMessage({ id, ...request });
@@ -146,7 +153,7 @@ export class RemoteInputs {
 }
 
 /** A server may be silent for long. */
-async function unlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined): Promise<T | undefined> {
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new AbortError(signal?.reason));
