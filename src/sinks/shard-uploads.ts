@@ -37,8 +37,6 @@ interface CompleteShard {
 export class ShardUploads {
   readonly #place: FilesPlace;
   readonly #outputs: RemoteOutputs;
-  /** By shard: all parts of the object, as the server has them. */
-  readonly #complete = new Map<number, readonly UploadedPart[]>();
 
   constructor(place: FilesPlace, outputs: RemoteOutputs) {
     this.#place = place;
@@ -128,22 +126,25 @@ export class ShardUploads {
     });
   }
 
-  /** Uploads what no task has uploaded, and verifies that the server has all bytes of each object. */
+  /** Uploads what no task has uploaded, and notes all parts of each object. */
   async uploadRest(directory: string, target: UploadTarget, shards: readonly CompleteShard[]): Promise<void> {
-    await severalAtOnce(shards, async (complete) => {
-      const { shard, byteLength, parts } = complete;
+    const { partBytes } = target;
+    await severalAtOnce(shards, async ({ shard, byteLength, parts: uploaded }) => {
       const upload = await this.#uploadOf(directory, target, shard);
-      const tags = new Map(parts.map(({ number, tag }) => [number, tag]));
+      const byNumber = new Map(uploaded.map((part) => [part.number, part]));
+      const parts: UploadedPart[] = [];
       // An object without bytes has a part, too.
-      const count = Math.max(1, Math.ceil(byteLength / target.partBytes));
-      for (let number = 1; number <= count; number++) {
-        if (tags.has(number)) continue;
-        const start = (number - 1) * target.partBytes;
-        const path = stagedPath(directory, shard);
-        const part = { number, path, start, byteLength: Math.min(target.partBytes, byteLength - start) };
-        tags.set(number, (await this.#outputs.putFile(upload.address, upload.uploadId, part)).tag);
+      for (let start = 0; start < Math.max(1, byteLength); start += partBytes) {
+        const number = parts.length + 1;
+        const rest = {
+          number,
+          path: stagedPath(directory, shard),
+          start,
+          byteLength: Math.min(partBytes, byteLength - start),
+        };
+        parts.push(byNumber.get(number) ?? (await this.#outputs.putFile(upload.address, upload.uploadId, rest)));
       }
-      this.#complete.set(shard, await this.#verify(upload, byteLength, (number, tag) => tags.get(number) === tag));
+      noteUpload(directory, shard, { ...upload, parts });
     });
   }
 
@@ -151,28 +152,13 @@ export class ShardUploads {
     const noted = readUpload(uploadNotePath(directory, shard));
     if (noted !== undefined) return noted;
     const address = addressOfShard(target, shard);
-    const upload = { address, uploadId: await this.#outputs.begin(address) };
+    const upload = { address, uploadId: await this.#outputs.begin(address), parts: undefined };
     noteUpload(directory, shard, upload);
     return upload;
   }
 
-  /** @returns the parts of an upload, in order. */
-  async #verify(
-    { address, uploadId }: UploadNote,
-    byteLength: number,
-    isOwn: (number: number, tag: string) => boolean,
-  ): Promise<readonly UploadedPart[]> {
-    const parts = (await this.#outputs.parts(address, uploadId)) ?? [];
-    const uploadedBytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    if (uploadedBytes === byteLength && parts.every(({ number, tag }, i) => number === i + 1 && isOwn(number, tag)))
-      return parts;
-    throw new VerificationError(
-      `the upload of ${address} has ${counted(parts.length, 'part')} with ${counted(uploadedBytes, 'byte')}, expected those that were uploaded, with ${byteLength}; start again`,
-    );
-  }
-
   /**
-   * Makes the objects appear. Those that an earlier attempt made are left alone.
+   * Makes the objects appear, and looks whether each has all of its bytes. Those that an earlier attempt made are left alone.
    * @param byteLengths of all objects.
    * @throws UsageError ERR_OUTPUT_EXISTS if somebody else made one of them meanwhile: then none of this job is there.
    */
@@ -180,23 +166,21 @@ export class ShardUploads {
     const made: string[] = [];
     try {
       await severalAtOnce(byteLengths.entries(), async ([shard, byteLength]) => {
-        const upload = readUpload(uploadNotePath(directory, shard));
-        if (upload === undefined) throw new VerificationError(`nobody knows how shard ${shard} was uploaded`);
-        const { address, uploadId } = upload;
-        const parts = this.#complete.get(shard) ?? (await this.#partsLeft(upload, byteLength));
+        const { address, uploadId, parts } = readUpload(uploadNotePath(directory, shard)) ?? {};
+        if (address === undefined || uploadId === undefined || parts === undefined)
+          throw new VerificationError(`nobody noted how shard ${shard} was uploaded`);
         await this.#outputs.complete(address, uploadId, parts, !this.#place.mayReplace);
         made.push(address);
+        const foundBytes = (await this.#outputs.head(address))?.byteLength;
+        if (foundBytes === byteLength) return;
+        throw new VerificationError(
+          `the output ${address} has ${foundBytes === undefined ? 'vanished' : counted(foundBytes, 'byte')}, expected ${byteLength} bytes; make it again with \`force\``,
+        );
       });
     } catch (error) {
       if (error instanceof UsageError) await severalAtOnce(made, (address) => this.#outputs.remove(address));
       throw error;
     }
-  }
-
-  /** None if the object is made already. */
-  async #partsLeft(upload: UploadNote, byteLength: number): Promise<readonly UploadedPart[]> {
-    const there = await this.#outputs.parts(upload.address, upload.uploadId);
-    return there === undefined ? [] : this.#verify(upload, byteLength, () => true);
   }
 
   async remove(names: readonly string[]): Promise<void> {

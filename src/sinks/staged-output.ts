@@ -131,10 +131,7 @@ export class StagedOutput {
 
   /** Waits until the regions would survive a power failure. */
   async makeDurable(regions: readonly Pick<WrittenRegion, 'shard'>[]): Promise<void> {
-    const shards = new Set(regions.map((region) => region.shard));
-    await this.#syncShards(shards, () => {});
-    if (this.#uploads !== undefined)
-      await severalAtOnce(shards, (shard) => syncPath(uploadNotePath(this.#stagingDirectory, shard)));
+    await this.#syncShards(new Set(regions.map((region) => region.shard)), () => {});
     await syncPath(this.#stagingDirectory);
   }
 
@@ -324,6 +321,7 @@ export class StagedOutput {
     await severalAtOnce(shards, async (shard) => {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
+      if (this.#uploads !== undefined) await syncPath(uploadNotePath(this.#stagingDirectory, shard));
     });
   }
 }

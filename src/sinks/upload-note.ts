@@ -1,15 +1,20 @@
 /** The note beside the staged file of a shard that names its upload, for the tasks and attempts that go on with it. */
 import { join } from 'node:path';
 import { moveIntoPlace } from '../io/durable.js';
-import { object, text, type ValueOf } from '../io/json-shape.js';
+import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 
-const shape = object({ address: text, uploadId: text });
+const shape = object({
+  address: text,
+  uploadId: text,
+  /** All parts of the object. Absent: not all are uploaded. */
+  parts: optional(list(object({ number: wholeNumber(1), tag: text }))),
+});
 
 export type UploadNote = ValueOf<typeof shape>;
 
-const format = new SealedFormat({ kind: 'upload', version: 1, mostBytes: 2 ** 14, role: 'temp', shape });
+const format = new SealedFormat({ kind: 'upload', version: 1, mostBytes: 2 ** 21, role: 'temp', shape });
 
 const ENDING = '.upload';
 
@@ -21,7 +26,7 @@ export function isUploadNote(name: string): boolean {
   return name.endsWith(ENDING);
 }
 
-/** Whole or not there, but for a power failure. */
+/** In place of the former note, whole or not at all, but for a power failure. */
 export function noteUpload(stagingDirectory: string, shard: number, note: UploadNote): void {
   const path = uploadNotePath(stagingDirectory, shard);
   const attempt = nameOfAttempt(path);

@@ -53,7 +53,7 @@ export class UploadedShard implements OpenShard {
     const address = addressOfShard(upload, shard);
     const note = readUpload(uploadNotePath(stagingDirectory, shard));
     const uploadId = note?.uploadId ?? beginUpload(address, check);
-    if (note === undefined) noteUpload(stagingDirectory, shard, { address, uploadId });
+    if (note === undefined) noteUpload(stagingDirectory, shard, { address, uploadId, parts: undefined });
     this.#file = openStagedOutput(this.#path);
     this.end = versionOf(this.#file).byteLength;
     if (this.end < headerBytes) {
