@@ -8,15 +8,23 @@ interface ServerSettings {
   readonly region?: string;
   readonly ranges?: boolean;
   /** Of the key `tester`; undefined: nobody signs. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   readonly token?: string;
   readonly commit?: string;
   /** How many requests an address of the Hub's storage answers. */
   readonly leaseUses?: number;
+  /** Of a part that is not the last one. */
+  readonly leastPartBytes?: number;
+  /** Of uploads. */
+  readonly answersAfterMilliseconds?: number;
+  readonly takesBytesOfSecond?: number | undefined;
+  /** What becomes of If-None-Match; undefined: it holds. */
+  readonly conditions?: 'ignored' | 'unknown' | undefined;
 }
 
 export interface AskedRequest {
   readonly port: 'main' | 'storage';
+  readonly method: string;
   readonly path: string;
   readonly range?: string;
   readonly authorization?: string;
