@@ -59,6 +59,7 @@ interface Claim {
   readonly isLook?: boolean;
   /** Of an output in object storage. */
   readonly outputs?: RemoteOutputs | undefined;
+  readonly partBytes?: number | undefined;
 }
 
 /**
@@ -70,10 +71,10 @@ export async function claimPlace(
   chosen: JobSite,
   compared: ComparedJob | undefined,
   releases: Release[],
-  { isLook = false, outputs }: Claim = {},
+  { isLook = false, outputs, partBytes }: Claim = {},
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
-  const uploads = outputs && (await openUploads(chosen.output, outputs));
+  const uploads = outputs && (await openUploads(chosen.output, outputs, partBytes));
   const abortUploads = uploads && ((staging: string) => uploads.abort(staging));
   const directory = new JobDirectory(chosen.paths, isLook, abortUploads);
   releases.push(() => directory.release());
@@ -92,9 +93,13 @@ export async function claimPlace(
 }
 
 /** Few jobs load it. */
-async function openUploads(output: FilesPlace, outputs: RemoteOutputs): Promise<ShardUploads> {
+async function openUploads(
+  output: FilesPlace,
+  outputs: RemoteOutputs,
+  partBytes: number | undefined,
+): Promise<ShardUploads> {
   const { ShardUploads: Uploads } = await import('../sinks/shard-uploads.js');
-  return new Uploads(output, outputs);
+  return new Uploads(output, outputs, partBytes);
 }
 
 /** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */

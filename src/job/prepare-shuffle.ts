@@ -101,6 +101,7 @@ export async function prepareShuffle(
   const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, {
     isLook: isPreview,
     outputs,
+    partBytes: tuning.partBytes,
   });
 
   const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };

@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import { counted, StagedOutputError, UsageError, VerificationError } from '../errors.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
-import type { UploadedPart } from '../io/remote-uploads.js';
+import { PART_BYTES, type UploadedPart } from '../io/remote-uploads.js';
 import type { RemoteOutputs } from '../remote/remote-outputs.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { addressIn, addressOfShard } from './object-place.js';
@@ -19,8 +19,6 @@ import { completionMarkerName, formerFilesAmong, isShard, type ShardGroup } from
 import { isUploadNote, noteUpload, readUpload, type UploadNote, uploadNotePath } from './upload-note.js';
 
 const MIB = 1024 * 1024;
-/** Smaller parts cost more requests. */
-const LEAST_PART_BYTES = 16 * MIB;
 /** S3 takes 10,000, and a shard may be larger than planned. */
 const WANTED_PARTS = 9000;
 /** How much larger than the mean a shard of as many records may be. */
@@ -37,10 +35,13 @@ interface CompleteShard {
 export class ShardUploads {
   readonly #place: FilesPlace;
   readonly #outputs: RemoteOutputs;
+  readonly #leastPartBytes: number;
 
-  constructor(place: FilesPlace, outputs: RemoteOutputs) {
+  /** @param leastPartBytes smaller parts cost more requests. */
+  constructor(place: FilesPlace, outputs: RemoteOutputs, leastPartBytes = PART_BYTES) {
     this.#place = place;
     this.#outputs = outputs;
+    this.#leastPartBytes = leastPartBytes;
   }
 
   /** What the output replaces: names of shards and markers, or of the one object. */
@@ -85,7 +86,7 @@ export class ShardUploads {
     const content = { path: '', byteLength: 0, recordBytes: 1, open: () => openForRead('', 'output') };
     const hasTrailer = table !== undefined || hdf5 !== undefined || [...ends.trailerOf(content)].length > 0;
     const mostBytes = Math.min(recordBytes, (UNEVEN * recordBytes) / cuts.shardCount);
-    const partBytes = Math.max(LEAST_PART_BYTES, MIB * Math.ceil(mostBytes / WANTED_PARTS / MIB));
+    const partBytes = Math.max(this.#leastPartBytes, MIB * Math.ceil(mostBytes / WANTED_PARTS / MIB));
     return { ...this.#namesFor(cuts), partBytes, header: isKnown ? header : undefined, hasTrailer };
   }
 
