@@ -65,8 +65,9 @@ export class Http {
     const agent = await this.#agent;
     signal?.throwIfAborted();
     let stop = () => {};
-    signal?.addEventListener('abort', () => stop(), { once: true });
-    return new Promise((resolve, reject) => {
+    const onAbort = () => stop();
+    signal?.addEventListener('abort', onAbort);
+    return new Promise<Reply>((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
       let body: Body | undefined;
       const text: Buffer[] = [];
@@ -114,7 +115,7 @@ export class Http {
           },
         },
       );
-    });
+    }).finally(() => signal?.removeEventListener('abort', onAbort));
   }
 }
 

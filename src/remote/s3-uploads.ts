@@ -166,7 +166,8 @@ export class S3Uploads {
       const text = await this.#ask(path, {
         looking: 'list the parts of',
         question: () => ({ query }),
-        answer: (reply) => (isUnknownUpload(reply) ? '' : textIn(reply)),
+        // Some services say that there is no such key.
+        answer: (reply) => (reply.status === 404 && !reply.text.includes('NoSuchBucket') ? '' : textIn(reply)),
       });
       if (text === '') return undefined;
       for (const part of elementsOf(text, 'Part'))
@@ -190,19 +191,18 @@ export class S3Uploads {
       const text = await this.#ask(path, {
         looking: 'list the uploads of',
         key: '',
-        question: () => ({ query: { uploads: '', 'encoding-type': 'url', prefix, ...markers } }),
+        // Some services encode what is asked for in another way, and do not say so.
+        question: () => ({ query: { uploads: '', prefix, ...markers } }),
         answer: textIn,
       });
-      const decoded = (name: string) => (tag(text, 'EncodingType') === 'url' ? decodeURIComponent(name) : name);
       for (const upload of elementsOf(text, 'Upload'))
         found.push({
-          address: `s3://${bucket}/${decoded(tag(upload, 'Key') ?? '')}`,
+          address: `s3://${bucket}/${tag(upload, 'Key') ?? ''}`,
           uploadId: tag(upload, 'UploadId') ?? '',
           initiated: new Date(tag(upload, 'Initiated') ?? 0),
         });
-      const next = nextIn(text, 'NextKeyMarker', '');
       uploadMarker = tag(text, 'NextUploadIdMarker') ?? '';
-      marker = next && decoded(next);
+      marker = nextIn(text, 'NextKeyMarker', '');
     }
     return found;
   }
