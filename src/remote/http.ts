@@ -65,8 +65,9 @@ export class Http {
     const agent = await this.#agent;
     signal?.throwIfAborted();
     let stop = () => {};
-    signal?.addEventListener('abort', () => stop(), { once: true });
-    return new Promise((resolve, reject) => {
+    const whenAborted = () => stop();
+    signal?.addEventListener('abort', whenAborted);
+    const asked = new Promise<Reply>((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
       let body: Body | undefined;
       const text: Buffer[] = [];
@@ -115,6 +116,7 @@ export class Http {
         },
       );
     });
+    return asked.finally(() => signal?.removeEventListener('abort', whenAborted));
   }
 }
 

@@ -33,7 +33,7 @@ export interface AskedRequest {
 
 interface Change {
   /** Null: no more. */
-  readonly fault?: { readonly at: number | 'all'; readonly kind: string | number } | null;
+  readonly fault?: { readonly at?: number | 'all'; readonly from?: number; readonly kind: string | number } | null;
   readonly settings?: ServerSettings;
 }
 
