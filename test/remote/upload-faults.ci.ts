@@ -9,7 +9,7 @@ import { beginUpload, PartUploads } from '#src/io/remote-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { type ObjectServer, startObjectServer } from './object-server.js';
+import { type Fault, type ObjectServer, startObjectServer } from './object-server.js';
 
 const directory = useMemoryDirectory();
 
@@ -64,12 +64,12 @@ async function upload(outputs: RemoteOutputs, onlyIfAbsent: boolean): Promise<vo
 
 const textOf = async (path: string) => Buffer.from(await (await fetch(server.url + path)).arrayBuffer());
 
-/** @returns what it tried again. */
-async function job(work: (outputs: RemoteOutputs) => Promise<void>, patience = PATIENCE): Promise<string[]> {
-  const retried: string[] = [];
+const retried: string[] = [];
+
+/** All uploads of a test are by one fetching thread. */
+function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, patience = PATIENCE): Promise<void> {
   const onRetry = (line: string) => retried.push(line);
-  await whileFetcherServes(() => work(remoteOutputs({ memoryBytes: 64 << 20, workers: 2, patience, onRetry })));
-  return retried;
+  return whileFetcherServes(() => work(remoteOutputs({ memoryBytes: 64 << 20, workers: 2, patience, onRetry })));
 }
 
 async function open(): Promise<string[]> {
@@ -84,11 +84,21 @@ async function expectWhole(): Promise<void> {
   expect(String(await textOf('/bucket/out/_SUCCESS'))).toBe('done');
 }
 
-async function clear(): Promise<void> {
-  await server.change({ fault: null });
-  for (const key of ['1.bin', '_SUCCESS']) await fetch(`${server.url}/bucket/out/${key}`, { method: 'DELETE' });
+/** As before the first upload. */
+async function clear(fault: Fault | null = null): Promise<void> {
   for (const id of await open()) await fetch(`${server.url}/bucket/out/1.bin?uploadId=${id}`, { method: 'DELETE' });
-  await server.change();
+  for (const key of ['1.bin', '_SUCCESS']) await fetch(`${server.url}/bucket/out/${key}`, { method: 'DELETE' });
+  await server.change({ fault });
+  retried.length = 0;
+}
+
+/** The numbers of its requests. */
+async function requestsOf(make: () => Promise<void>): Promise<readonly number[]> {
+  await clear();
+  await make();
+  const { length } = await server.change();
+  expect(length).toBeGreaterThan(7);
+  return Array.from({ length }, (_, i) => i + 1);
 }
 
 const PASSING = [
@@ -107,58 +117,51 @@ const FOR_GOOD = [400, 403, 404];
 /** The work is done, and nobody hears of it. */
 const UNHEARD: readonly (string | number)[] = ['lost answer', 'silence after the work'];
 
-async function countOf(make: (outputs: RemoteOutputs) => Promise<void>): Promise<number> {
-  await clear();
-  await job(make);
-  return (await server.change()).length;
-}
-
 const ONE_LINE = /^cannot [^\n]+ the output s3:[^\n]+; [^\n]+$/;
 
 describe.each(['none', 'any'])('over %s', (former) => {
-  const make = (outputs: RemoteOutputs) => upload(outputs, former === 'none');
-  const kinds = former === 'none' ? PASSING : ['lost answer', 'error in 200', 503];
+  const onlyIfAbsent = former === 'none';
+  const kinds = onlyIfAbsent ? PASSING : ['lost answer', 'error in 200', 503];
 
-  it.each(kinds)('%s once, at each request', async (kind) => {
-    const requests = await countOf(make);
-    expect(requests).toBeGreaterThan(7);
-    for (let at = 1; at <= requests; at++) {
-      await clear();
-      await server.change({ fault: { at, kind } });
-      expect((await job(make)).length).toBeLessThanOrEqual(1);
-      await expectWhole();
-      // A creation without an answer leaves an upload whose id nobody has heard.
-      expect((await open()).length).toBe(at === 1 && UNHEARD.includes(kind) ? 1 : 0);
-    }
-  });
+  it.each(kinds)('%s once, at each request', (kind) =>
+    withOutputs(async (outputs) => {
+      for (const at of await requestsOf(() => upload(outputs, onlyIfAbsent))) {
+        await clear({ at, kind });
+        await upload(outputs, onlyIfAbsent);
+        expect(retried.length).toBeLessThanOrEqual(1);
+        await expectWhole();
+        // A creation without an answer leaves an upload whose id nobody has heard.
+        expect((await open()).length).toBe(at === 1 && UNHEARD.includes(kind) ? 1 : 0);
+      }
+    }),
+  );
 
-  it.each(FOR_GOOD)('%s once, at each request', async (kind) => {
-    const requests = await countOf(make);
-    for (let at = 1; at <= requests; at++) {
-      await clear();
-      await server.change({ fault: { at, kind } });
-      const failure = await job(make).then(
-        () => undefined,
-        (error: Error) => error,
-      );
-      if (failure === undefined) await expectWhole();
-      else expect(failure.message).toMatch(ONE_LINE);
-      expect(await open()).toEqual([]);
-    }
-  });
+  it.each(FOR_GOOD)('%s once, at each request', (kind) =>
+    withOutputs(async (outputs) => {
+      for (const at of await requestsOf(() => upload(outputs, onlyIfAbsent))) {
+        await clear({ at, kind });
+        const failure = await upload(outputs, onlyIfAbsent).then(
+          () => undefined,
+          (error: Error) => error,
+        );
+        if (failure === undefined) await expectWhole();
+        else expect(failure.message).toMatch(ONE_LINE);
+        expect(await open()).toEqual([]);
+      }
+    }),
+  );
 });
 
-it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])(
-  '%s for ever, from each request on',
-  async (kind) => {
-    const make = (outputs: RemoteOutputs) => upload(outputs, true);
-    const requests = await countOf(make);
-    for (let from = 1; from <= requests; from++) {
-      await clear();
-      await server.change({ fault: { from, kind } });
-      const { code, message } = await errorOf(job(make, { ...PATIENCE, totalMilliseconds: 300 }));
-      expect(code).toBe('ERR_IO');
-      expect(message).toMatch(ONE_LINE);
-    }
-  },
+it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])('%s for ever, from each request on', (kind) =>
+  withOutputs(
+    async (outputs) => {
+      for (const from of await requestsOf(() => upload(outputs, true))) {
+        await clear({ from, kind });
+        const { code, message } = await errorOf(upload(outputs, true));
+        expect(code).toBe('ERR_IO');
+        expect(message).toMatch(ONE_LINE);
+      }
+    },
+    { ...PATIENCE, totalMilliseconds: 300 },
+  ),
 );
