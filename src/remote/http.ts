@@ -65,9 +65,9 @@ export class Http {
     const agent = await this.#agent;
     signal?.throwIfAborted();
     let stop = () => {};
-    const onAbort = () => stop();
-    signal?.addEventListener('abort', onAbort);
-    return new Promise<Reply>((resolve, reject) => {
+    const whenAborted = () => stop();
+    signal?.addEventListener('abort', whenAborted);
+    const asked = new Promise<Reply>((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
       let body: Body | undefined;
       const text: Buffer[] = [];
@@ -115,7 +115,8 @@ export class Http {
           },
         },
       );
-    }).finally(() => signal?.removeEventListener('abort', onAbort));
+    });
+    return asked.finally(() => signal?.removeEventListener('abort', whenAborted));
   }
 }
 

@@ -34,9 +34,9 @@ const MOST_TURNS = 3;
 const MOST_TEXT_BYTES = 8 * 1024 * 1024;
 const TOKEN_HEADER = 'x-amz-meta-pileshuf';
 const ONLY_IF_ABSENT: Headers = { 'if-none-match': '*' };
-/** Refusals of a moment, whatever their status. What came was not what was sent, or came too slowly. */
+/** Refusals of a moment, as is 409: the service is busy, or what came was not what was sent, or came too slowly. */
 const PASSING_CODES =
-  /<Code>(?:InternalError|SlowDown|ServiceUnavailable|Throttl\w+|RequestTimeout|OperationAborted|ConditionalRequestConflict|BadDigest|IncompleteBody|XAmzContentSHA256Mismatch)</;
+  /<Code>(?:InternalError|SlowDown|ServiceUnavailable|Throttl\w+|RequestTimeout|BadDigest|IncompleteBody|XAmzContentSHA256Mismatch)</;
 
 interface Asking<T> {
   /** As a message says it before the address, where nothing is written. */
@@ -256,8 +256,9 @@ export class S3Uploads {
     const { status, headers, text } = reply;
     const said = reasonIn(text);
     const reason = said === undefined ? '' : ` (${said})`;
-    const passes = passingStatus(PASSING_CODES.test(text) ? 503 : status, reason, headers['retry-after']);
+    const passes = passingStatus(status, reason, headers['retry-after']);
     if (passes !== undefined) return passes;
+    if (status === 409 || PASSING_CODES.test(text)) return new PassingFailure(`the server answered ${status}${reason}`);
     const advice = this.#s3.adviseOnAccess(reply, doing) ?? 'check the address';
     return failed(
       isUnknownUpload(reply)

@@ -105,7 +105,7 @@ export class S3 implements Service {
     const path = `${hasBucketInPath ? `/${bucket}` : ''}/${keyPath}${search === '' ? '' : `?${search}`}`;
     const url = new URL(origin.replace(/\/+$/, '') + path);
     const payer: Headers = settings.paysRequests ? { 'x-amz-request-payer': 'requester' } : {};
-    const headers = { ...question.headers, ...payer };
+    const headers = { ...question.headers, ...payer, ...(sha256 && { 'x-amz-content-sha256': sha256 }) };
     const credentials = await this.#credentials.find();
     if (credentials === undefined) return { ...question, url, headers };
     const asked = {
@@ -114,7 +114,7 @@ export class S3 implements Service {
       method: question.method ?? 'GET',
       service: 's3',
       region,
-      headers: { ...headers, 'x-amz-content-sha256': sha256 ?? 'UNSIGNED-PAYLOAD' },
+      headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
     };
     const { Host: _, ...signed } = aws4.sign(asked, credentials).headers as Record<string, string>;
     return { ...question, url, headers: signed };

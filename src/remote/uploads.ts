@@ -2,6 +2,7 @@
  * Uploads of the fetching thread: it takes whole parts from the threads that write them, and sends them by itself. It does
  * for the main thread what needs no room, and sends parts that lie in local files.
  */
+import { setMaxListeners } from 'node:events';
 import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
 import type { Room, UploadedPart, UploadQuestion } from '../io/remote-uploads.js';
@@ -193,6 +194,8 @@ export class Uploads {
     const known = this.#underWay.get(uploadId);
     if (known !== undefined) return known;
     const fresh = { stop: new AbortController(), parts: new Map() };
+    // As many as there are parts.
+    setMaxListeners(0, fresh.stop.signal);
     this.#underWay.set(uploadId, fresh);
     return fresh;
   }

@@ -31,7 +31,7 @@ const settings = {
 let asked = [];
 /** How the body of a response goes wrong. @type {WeakMap<Response, unknown>} */
 const faultOf = new WeakMap();
-/** The number of the request, from 1, that fails, and how. @type {{ at: number | 'all', kind: string | number } | undefined} */
+/** The number of the request, from 1, that fails, and how. @type {{ at?: number | 'all', from?: number, kind: string | number } | undefined} */
 let fault;
 let requests = 0;
 /** How often each address of the Hub's storage was asked. @type {number[]} */
@@ -108,7 +108,8 @@ function refuse(response, status, code, headers = {}) {
 /** Whether the request fails now. @param {Question} request @param {Response} response */
 function fails(request, response) {
   requests += 1;
-  if (fault === undefined || (fault.at !== requests && fault.at !== 'all')) return false;
+  if (fault === undefined || (fault.at !== requests && fault.at !== 'all' && !(requests >= (fault.from ?? Infinity))))
+    return false;
   const { kind } = fault;
   if (kind === 'reset') request.socket.destroy();
   else if (kind === 'silence') return true;

@@ -31,9 +31,16 @@ export interface AskedRequest {
   readonly encoding?: string;
 }
 
+export interface Fault {
+  /** The number of a request, from 1. */
+  readonly at?: number | 'all';
+  readonly from?: number;
+  readonly kind: string | number;
+}
+
 interface Change {
   /** Null: no more. */
-  readonly fault?: { readonly at: number | 'all'; readonly kind: string | number } | null;
+  readonly fault?: Fault | null;
   readonly settings?: ServerSettings;
 }
 
