@@ -49,9 +49,9 @@ export class RemoteOutputs {
     return this.#ask({ ask: 'head', address }, signal);
   }
 
-  /** All objects below an address that ends with a slash. */
+  /** All objects whose addresses begin with this one. */
   list(address: string, signal?: AbortSignal): Promise<readonly ListedObject[]> {
-    return this.#thread.list(address, signal);
+    return this.#ask({ ask: 'names', address }, signal);
   }
 
   /** Uploads a part of a local file, by a room of the pool. */

@@ -6,11 +6,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { SystemError } from '../errors.js';
 import { appearedDuringJob } from '../io/durable.js';
 import { listedUploadId, type UploadedPart } from '../io/remote-uploads.js';
-import type { Headers, Reply } from './exchange.js';
+import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
 import { namedBy, type S3, type S3Question, tag } from './s3.js';
-import { reasonIn } from './service.js';
+import { type ListedObject, reasonIn } from './service.js';
 
 export interface FoundObject {
   readonly byteLength: number;
@@ -43,8 +43,9 @@ interface Asking<T> {
   readonly looking?: string;
   /** Of an object; absent: of its bucket. */
   readonly key?: string;
-  /** Asked at each try. */
-  readonly question: () => S3Question;
+  /** Asked at each try. Absent: `target` is. */
+  readonly question?: () => S3Question;
+  readonly target?: () => Promise<Target>;
   /** What the reply says; undefined: it is a refusal. */
   readonly answer: (reply: Reply) => T | undefined | Promise<T | undefined>;
   readonly signal?: AbortSignal;
@@ -181,6 +182,11 @@ export class S3Uploads {
     return found;
   }
 
+  /** All objects whose keys begin as the address does. */
+  list(path: string): Promise<ListedObject[]> {
+    return this.#s3.list(path, (_, target) => this.#ask(path, { looking: 'list', target, answer: wholeReply }));
+  }
+
   /** Of all keys that begin as the address does. */
   async uploads(path: string): Promise<readonly OpenUpload[]> {
     const { bucket, key: prefix } = namedBy(path);
@@ -201,8 +207,10 @@ export class S3Uploads {
           uploadId: tag(upload, 'UploadId') ?? '',
           initiated: new Date(tag(upload, 'Initiated') ?? 0),
         });
-      uploadMarker = tag(text, 'NextUploadIdMarker') ?? '';
-      marker = nextIn(text, 'NextKeyMarker', '');
+      const next = nextIn(text, 'NextKeyMarker', '');
+      const nextUpload = tag(text, 'NextUploadIdMarker') ?? '';
+      marker = next === marker && nextUpload === uploadMarker ? undefined : next;
+      uploadMarker = nextUpload;
     }
     return found;
   }
@@ -234,14 +242,14 @@ export class S3Uploads {
     });
   }
 
-  #ask<T>(path: string, { looking, key, question, answer, signal }: Asking<T>): Promise<T> {
+  #ask<T>(path: string, { looking, key, question = () => ({}), target, answer, signal }: Asking<T>): Promise<T> {
     const named = { ...namedBy(path), ...(key !== undefined && { key }) };
+    const signed = target ?? (() => this.#s3.signed(named, question()));
     const failed = (problem: string, cause?: unknown) =>
       new SystemError('ERR_IO', `cannot ${looking ?? 'write'} the output ${path}: ${problem}`, { cause });
     const attempt = async (): Promise<T> => {
       for (let turns = 0; ; turns++) {
-        const target = await this.#s3.signed(named, question());
-        const reply = await this.#http.ask(target, undefined, MOST_TEXT_BYTES, signal);
+        const reply = await this.#http.ask(await signed(), undefined, MOST_TEXT_BYTES, signal);
         const said = await answer(reply);
         if (said !== undefined) return said;
         if (!this.#s3.learns(path, reply) || turns === MOST_TURNS)
@@ -285,6 +293,10 @@ function contentOf(
 
 function isUnknownUpload({ status, text }: Reply): boolean {
   return status === 404 && text.includes('NoSuchUpload');
+}
+
+function wholeReply(reply: Reply): Reply | undefined {
+  return reply.status === 200 ? reply : undefined;
 }
 
 function textIn({ status, text }: Reply): string | undefined {

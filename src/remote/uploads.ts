@@ -24,7 +24,7 @@ interface OfUpload {
 
 /** What the thread that started it asks. */
 export type UploadRequest =
-  | { readonly ask: 'begin' | 'head' | 'remove' | 'uploads'; readonly address: string }
+  | { readonly ask: 'begin' | 'head' | 'names' | 'remove' | 'uploads'; readonly address: string }
   | (OfUpload & { readonly ask: 'parts' | 'abort' })
   | (OfUpload & { readonly ask: 'put file'; readonly part: FilePart })
   | (OfUpload & {
@@ -97,6 +97,8 @@ export class Uploads {
         return this.#s3.begin(address);
       case 'head':
         return this.#s3.head(address);
+      case 'names':
+        return this.#s3.list(address);
       case 'remove':
         return this.#s3.remove(address);
       case 'uploads':

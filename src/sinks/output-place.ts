@@ -70,7 +70,7 @@ export function resolveOutput(
   if (output !== undefined && isRemote(output)) {
     if (mayBeRemote) return resolveObjects(output, naming, mayReplace);
     throw badPlace(
-      `the output ${shownAddress(output)} lies on another machine, where only shuffle and cluster write; name a file or directory, and upload it then`,
+      `the output ${shownAddress(output)} lies on another machine, and this job writes to disks; name a file or directory, and upload it then`,
     );
   }
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);

@@ -141,13 +141,15 @@ export class UploadServer {
       .sort(([a, one], [b, other]) => (place(one.key, a) < place(other.key, b) ? -1 : 1))
       .filter(([id, { key }]) => place(key, id) > from);
     const page = all.slice(0, this.#settings.pageKeys);
+    const isEncoded = query.get('encoding-type') === 'url';
+    const shown = (/** @type {string} */ key) => (isEncoded ? encodeURIComponent(key) : inXml(key));
     const elements = page.map(
       ([id, { key }]) =>
-        `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload>`,
+        `<Upload><Key>${shown(key)}</Key><UploadId>${id}</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload>`,
     );
     const [id, last] = page.at(-1) ?? [];
-    const next = `<NextKeyMarker>${encodeURIComponent(last?.key ?? '')}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`;
-    const more = `<EncodingType>url</EncodingType><IsTruncated>${page.length < all.length}</IsTruncated>`;
+    const next = `<NextKeyMarker>${shown(last?.key ?? '')}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`;
+    const more = `${isEncoded ? '<EncodingType>url</EncodingType>' : ''}<IsTruncated>${page.length < all.length}</IsTruncated>`;
     return { text: `<ListMultipartUploadsResult>${next}${more}${elements.join('')}</ListMultipartUploadsResult>` };
   }
 }
