@@ -8,7 +8,14 @@
  * What is completed cannot be taken back, because the parts are gone then: a later attempt goes on.
  */
 
-import { type CommitJournal, groupsOf, type MoveDirectories, textOfMarker, writeJournal } from './output-moves.js';
+import {
+  type CommitJournal,
+  groupsOf,
+  type MoveDirectories,
+  requireIdentity,
+  textOfMarker,
+  writeJournal,
+} from './output-moves.js';
 import type { FilesPlace } from './output-place.js';
 import { completionMarkerName, isShard } from './shard-names.js';
 import type { ShardUploads } from './shard-uploads.js';
@@ -19,6 +26,7 @@ export async function makeObjects(
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
+  requireIdentity(place, journal);
   if (journal.phase === 'moved') return;
   const { names, replaced, byteLengths } = journal;
   await uploads.remove(replaced.filter((name) => !isShard(name)));

@@ -202,10 +202,14 @@ export async function takeBack(
   await removeJournal(jobDirectory);
 }
 
-function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: CommitJournal): void {
-  if (outputIdentity !== outputIdentityOf(place)) {
-    throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
-  }
+export function requireIdentity(place: FilesPlace, { outputIdentity }: CommitJournal): void {
+  if (outputIdentity === outputIdentityOf(place)) return;
+  throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
+}
+
+function requireJournalOf(place: FilesPlace, journal: CommitJournal): void {
+  requireIdentity(place, journal);
+  const { intoExisting } = journal;
   if (place.kind !== 'shards' || !intoExisting || nameExists(place.path, 'output')) return;
   throw new SystemError(
     'ERR_IO',

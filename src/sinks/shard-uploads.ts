@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { counted, StagedOutputError, UsageError, VerificationError } from '../errors.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
+import { isShardOf } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { PART_BYTES, type UploadedPart } from '../io/remote-uploads.js';
+import { listedUploadId, PART_BYTES, type UploadedPart } from '../io/remote-uploads.js';
 import type { RemoteOutputs } from '../remote/remote-outputs.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { addressIn, addressOfShard } from './object-place.js';
@@ -192,16 +193,40 @@ export class ShardUploads {
     await this.#outputs.putText(addressIn(this.#place.path, name), text, false);
   }
 
+  /** Aborts what a killed attempt had begun and not noted. */
+  async abortUnknown(directory: string, onWarning: (line: string) => void): Promise<void> {
+    const place = this.#place;
+    const noted = listIfThere(directory)
+      .filter(isUploadNote)
+      .map((name) => readUpload(join(directory, name)));
+    const known = new Set(noted.map((note) => note && listedUploadId(note.uploadId)));
+    const isOwn = (address: string) =>
+      place.kind === 'file'
+        ? address === place.path
+        : place.naming.prefixes.some(
+            (prefix) => address === addressIn(place.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
+          );
+    try {
+      for (const { address, uploadId } of await this.#outputs.uploads(place.path))
+        if (isOwn(address) && !known.has(uploadId)) await this.#outputs.abort(address, uploadId);
+    } catch (error) {
+      onWarning(`what a killed job may have begun to upload stays: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
   /** Aborts what the notes in a staging directory name, and in the directories of tasks in it. */
   async abort(directory: string): Promise<void> {
-    if (statPath(directory, 'output')?.isDirectory() !== true) return;
-    await severalAtOnce(listNames(directory, 'output'), async (name) => {
+    await severalAtOnce(listIfThere(directory), async (name) => {
       const path = join(directory, name);
       if (!isUploadNote(name)) return this.abort(path);
       const upload = readUpload(path);
       if (upload !== undefined) await this.#outputs.abort(upload.address, upload.uploadId);
     });
   }
+}
+
+function listIfThere(directory: string): string[] {
+  return statPath(directory, 'output')?.isDirectory() === true ? listNames(directory, 'output') : [];
 }
 
 function nameIn(address: string): string {
