@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { ifPossible } from '../cleanup.js';
 import { counted, StagedOutputError, UsageError, VerificationError } from '../errors.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { isShardOf } from '../io/own-files.js';
@@ -198,7 +199,7 @@ export class ShardUploads {
     const place = this.#place;
     const noted = listIfThere(directory)
       .filter(isUploadNote)
-      .map((name) => readUpload(join(directory, name)));
+      .map((name) => ifPossible(() => readUpload(join(directory, name))));
     const known = new Set(noted.map((note) => note && listedUploadId(note.uploadId)));
     const isOwn = (address: string) =>
       place.kind === 'file'
@@ -219,7 +220,8 @@ export class ShardUploads {
     await severalAtOnce(listIfThere(directory), async (name) => {
       const path = join(directory, name);
       if (!isUploadNote(name)) return this.abort(path);
-      const upload = readUpload(path);
+      // A damaged note is as none: who aborts what is unknown finds its upload.
+      const upload = ifPossible(() => readUpload(path));
       if (upload !== undefined) await this.#outputs.abort(upload.address, upload.uploadId);
     });
   }
