@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { whileFetcherServes } from '#src/io/remote-objects.js';
-import { beginUpload, PartUploads } from '#src/io/remote-uploads.js';
+import { beginUpload, PART_BYTES, PartUploads } from '#src/io/remote-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -30,6 +30,7 @@ const PATIENCE = {
 let server: ObjectServer;
 
 beforeEach(async () => {
+  retried.length = 0;
   server = await startObjectServer({}, { leastPartBytes: PART, pageKeys: 2 });
   process.env['AWS_ENDPOINT_URL'] = server.url;
 });
@@ -69,7 +70,7 @@ const retried: string[] = [];
 /** All uploads of a test are by one fetching thread. */
 function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, patience = PATIENCE): Promise<void> {
   const onRetry = (line: string) => retried.push(line);
-  return whileFetcherServes(() => work(remoteOutputs({ memoryBytes: 64 << 20, workers: 2, patience, onRetry })));
+  return whileFetcherServes(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, patience, onRetry })));
 }
 
 async function open(): Promise<string[]> {
@@ -165,3 +166,20 @@ it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])('%s for e
     { ...PATIENCE, totalMilliseconds: 300 },
   ),
 );
+
+it('a server that is slow to take a part does not break it', () =>
+  withOutputs(
+    async (outputs) => {
+      await server.change({ settings: { takesBytesOfSecond: 8 << 20 } });
+      const uploadId = beginUpload(ADDRESS, GO_ON);
+      const partBytes = 3 * PART_BYTES;
+      const parts = new PartUploads(ADDRESS, uploadId, partBytes, GO_ON);
+      parts.write(Buffer.alloc(partBytes, 1), 0);
+      parts.put(1, partBytes);
+      expect(parts.settle().length).toBe(1);
+      await outputs.abort(ADDRESS, uploadId);
+      expect(retried).toEqual([]);
+    },
+    // The system takes some of it before the server does.
+    { ...PATIENCE, silenceMilliseconds: 2000 },
+  ));
