@@ -62,6 +62,7 @@ export {
 } from './errors.js';
 export type { RecordKind } from './formats/framing-table.js';
 export { appendToStore } from './job/append.js';
+export { type CollectedUploads, collectUploads } from './job/collect-uploads.js';
 export { indexFile } from './job/index-file.js';
 export { inspectStore, type StoreReport } from './job/inspect-store.js';
 export { openPileWriter, type PileCommit, type PileWriter } from './job/pile-writer.js';

@@ -72,7 +72,7 @@ export const COMMANDS = {
   },
   expire: { summary: 'Removes old generations from a pile store.', takes: () => ({ ...EXPIRE_OPTIONS, ...DISPLAY }) },
   gc: {
-    summary: 'Deletes files that a pile store no longer needs.',
+    summary: 'Deletes what a store no longer needs, or unfinished uploads.',
     takes: () => ({ ...COLLECT_OPTIONS, ...DISPLAY }),
   },
   index: {

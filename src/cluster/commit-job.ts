@@ -2,7 +2,7 @@
  * The last task of a job: verifies the output, moves it into place, removes all else but a mark. Killed anywhere, it runs
  * again.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
@@ -16,13 +16,14 @@ import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
 import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { StagedOutput } from '../sinks/staged-output.js';
+import { uploadNotePath } from '../sinks/upload-note.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../stages/sample-places.js';
 import { writeClusterProfile } from './attempt-log.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
 import { claimCommit } from './commit-claim.js';
 import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { decideOutput } from './task-parts.js';
+import { decideOutput, openUploads } from './task-parts.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
@@ -46,11 +47,13 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   const giveUp = await claimCommit(directory, patience, stop);
   if (giveUp === undefined) return undefined;
   scope.releases.push(giveUp);
+  const uploads = await openUploads(job);
   const staged = new StagedOutput(
     // A directory of shards may have appeared, or gone, since the plan.
-    place.kind === 'file' ? place : { ...place, exists: nameExists(place.path, 'output') },
+    place.kind === 'file' || uploads !== undefined ? place : { ...place, exists: nameExists(place.path, 'output') },
     { stagingDirectory, jobDirectory: directory },
     gates.gateOf(stagingDirectory, 'output'),
+    uploads,
   );
   const noted = readJournal(directory);
   const { journal, duplicates, blank } =
@@ -62,6 +65,8 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   log.stop();
   // Its last change must not come after the removal.
   await giveUp().catch(scope.warn);
+  // What attempts have begun that nobody took.
+  await uploads?.abort(stagingDirectory).catch(scope.warn);
   removeRest(directory, scope.warn);
   return { ...summary, ...ofShards, duplicates, blank };
 }
@@ -102,7 +107,11 @@ async function takeShards(job: ClusterJob, records: readonly ShuffledNote[]): Pr
     const pathOf = await pathsOfShards(job, record);
     for (const shard of new Set(record.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {
       const [from, to] = [pathOf(shard), stagedPath(job.plan.stagingDirectory, shard)];
-      if (from !== to) moveIntoPlace(from, to);
+      if (from === to) continue;
+      // A commit that was killed between the two moves the rest.
+      const [note, noteTo] = [uploadNotePath(dirname(from), shard), uploadNotePath(dirname(to), shard)];
+      if (nameExists(note, 'output')) moveIntoPlace(note, noteTo);
+      moveIntoPlace(from, to);
     }
   }
 }

@@ -108,7 +108,7 @@ export async function planCluster(
 }
 
 async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
-  const { tasks, cpusPerTask = 4, memoryBytes: given, readBack: readsBack = true, profile: file, ...rest } = options;
+  const { tasks, cpusPerTask = 4, memoryBytes: given, readBack = true, profile: file, ...rest } = options;
   const memoryBytes = given ?? cpusPerTask * GIB;
   refuseUnplannable(options);
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
@@ -127,12 +127,16 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
 
+  // The server verifies what is uploaded, and nobody can read it back before the commit.
+  const readsBack = readBack && !isRemote(site.output.path);
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
   const { spec, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
-  const hasRemote = inputs.some(({ path }) => isRemote(path));
-  const forFetched = hasRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(memoryBytes) : 0;
-  const machine = { memoryBytes: memoryBytes - forFetched, workers: cpusPerTask };
+  const isUploaded = isRemote(site.output.path);
+  const hasRemote = isUploaded || inputs.some(({ path }) => isRemote(path));
+  const pool = { memoryBytes, workers: cpusPerTask, uploads: isUploaded };
+  const transferBytes = hasRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(pool) : 0;
+  const machine = { memoryBytes: memoryBytes - transferBytes, workers: cpusPerTask };
   const request = { ...prepared.request, ...machine, spec: allKeys, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
@@ -141,7 +145,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
   const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
   const taskCount = countTasks(tasks, expectedBytes, tuning);
-  const shuffle = Math.min(taskCount, mostShuffleTasks(spec));
+  const shuffle = Math.min(taskCount, isUploaded || isEncoded(spec.write) ? mostShards(spec.cut) : taskCount);
   const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
   const otherTasks = {
     measure: isDistinct(spec.keep) ? taskCount : 0,
@@ -226,14 +230,13 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
     throw new UsageError('tasks cannot share standard input, or records in memory: name files as inputs');
 }
 
-/** Each shard of an encoded output is written by one task, because nobody knows where its bytes will lie. */
-function mostShuffleTasks({ cut: { shards, splits }, write }: OutputSpec): number {
-  if (!isEncoded(write)) return Number.POSITIVE_INFINITY;
+/** Each encoded shard, and each object, is written by one task: nobody knows where its bytes will lie. */
+function mostShards({ shards, splits }: OutputSpec['cut']): number {
   const rules = splits?.map((split) => split.shards) ?? [shards];
-  return rules.reduce((sum, rule) => sum + mostShards(rule), 0);
+  return rules.reduce((sum, rule) => sum + mostShardsBy(rule), 0);
 }
 
-function mostShards(rule: ShardRule | undefined): number {
+function mostShardsBy(rule: ShardRule | undefined): number {
   if (rule === undefined) return 1;
   return rule.by === 'count' ? rule.shardCount : MOST_SHARDS;
 }

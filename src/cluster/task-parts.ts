@@ -27,6 +27,7 @@ import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { recordBytesOf } from '../sinks/output-target.js';
+import type { ShardUploads } from '../sinks/shard-uploads.js';
 import { StagedOutput } from '../sinks/staged-output.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import type { FileInput } from '../sources/source.js';
@@ -178,7 +179,10 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), toPlan, threads, notes);
   const written = decided.work.piles;
   const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
-  return { ...decided, layout: await cut(), found, duplicates, threads };
+  const layout = await cut();
+  // Each object is uploaded by one task.
+  const kind = isRemote(plan.output.path) ? 'appended' : layout.kind;
+  return { ...decided, layout: { ...layout, kind }, found, duplicates, threads };
 }
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
@@ -258,6 +262,15 @@ function requireUnchanged(input: FileInput): FileInput {
   );
 }
 
+/** The uploads of the output. Undefined: it lies on disks that all machines share. */
+export async function openUploads({ plan }: ClusterJob): Promise<ShardUploads | undefined> {
+  const { output, memoryBytes, memory } = plan;
+  if (!isRemote(output.path)) return undefined;
+  const { remoteOutputs } = await import('../remote/remote-outputs.js');
+  const { ShardUploads: Uploads } = await import('../sinks/shard-uploads.js');
+  return new Uploads(output, remoteOutputs({ memoryBytes, workers: memory.workers }));
+}
+
 /**
  * Whole shards go into a directory of this attempt: the commit takes them from the first attempt that is done.
  * @returns the bytes of the records that this attempt put into the output; undefined if the task was done before.
@@ -275,26 +288,30 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
   const { output, stagingDirectory } = plan;
   const own = share.shards === undefined ? null : `task-${index}-${log.attempt}`;
   const directoryOfOwn = join(stagingDirectory, own ?? '');
-  const removeOwn = () => {
-    if (own !== null) removeDirectory(directoryOfOwn);
+  const uploads = await openUploads(job);
+  const removeOwn = async () => {
+    if (own === null) return;
+    await uploads?.abort(directoryOfOwn);
+    removeDirectory(directoryOfOwn);
   };
   let mayBeNoted = false;
   try {
     const gate = gates.gateOf(stagingDirectory, 'output');
     if (own !== null) ensurePrivateDirectory(directoryOfOwn, 'output');
-    const staged = new StagedOutput(output, { stagingDirectory: directoryOfOwn, jobDirectory: directory }, gate);
+    const directories = { stagingDirectory: directoryOfOwn, jobDirectory: directory };
+    const staged = new StagedOutput(output, directories, gate, uploads);
     const ranges = await shuffleShare(work, share, layout, staged, threads);
     if (own !== null) await syncPath(stagingDirectory);
     mayBeNoted = true;
     const note = { task: index, rewrite, own, headerBytes: layout.ends.headerBytes, ranges };
-    if (!(await SHUFFLED.write(directory, name, note, `shuffle task ${index}`))) removeOwn();
+    if (!(await SHUFFLED.write(directory, name, note, `shuffle task ${index}`))) await removeOwn();
     return recordBytesOf(ranges.flatMap(({ regions }) => regions));
   } catch (error) {
     // No thread may make a file of this attempt after the removal.
     await threads.pool.destroy();
     try {
       // A link that fails may have been made all the same: then the commit takes these files.
-      if (!mayBeNoted) removeOwn();
+      if (!mayBeNoted) await removeOwn();
     } catch (failure) {
       scope.warn(failure);
     }

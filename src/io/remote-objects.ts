@@ -191,7 +191,7 @@ function wordOf(block: number): number {
 }
 
 /** What a thread makes of the fetcher once. */
-interface Attached {
+export interface Attached {
   readonly fetcher: Fetcher;
   readonly desk: Desk;
   readonly pool: Uint8Array;
@@ -199,7 +199,7 @@ interface Attached {
 
 let attached: Attached | undefined;
 
-function attach(path: string): Attached {
+export function attach(path: string): Attached {
   const fetcher = getEnvironmentData(FETCHER) as Fetcher | undefined;
   if (fetcher === undefined)
     throw new InputError(
@@ -212,7 +212,11 @@ function attach(path: string): Attached {
 }
 
 /** @param check throws to leave: the job was aborted. */
-function ask<T>({ fetcher, desk }: Attached, question: Question, check: () => void): T {
+export function ask<T>(
+  { fetcher, desk }: Attached,
+  question: { readonly ask: string; readonly path: string },
+  check: () => void,
+): T {
   let slot = desk.takeSlot();
   while (slot === undefined) {
     check();
@@ -234,7 +238,10 @@ function ask<T>({ fetcher, desk }: Attached, question: Question, check: () => vo
       check();
       desk.throwIfEnded();
     } catch (error) {
-      if (Atomics.exchange(desk.words, word, LEFT) === ANSWERED) Atomics.store(desk.words, word, FREE);
+      const former = Atomics.exchange(desk.words, word, LEFT);
+      // What came in the last moment is taken: it may have to be given back.
+      if (former === ANSWERED) break;
+      if (former === ASKED) Atomics.store(desk.words, word, FREE);
       throw error;
     }
   }

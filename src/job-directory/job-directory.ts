@@ -54,6 +54,7 @@ export class JobDirectory {
   /** Whether an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
   readonly #isLook: boolean;
+  readonly #abortUploads: ((stagingDirectory: string) => Promise<void>) | undefined;
   /**
    * Whether the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
    */
@@ -66,9 +67,11 @@ export class JobDirectory {
    * Takes hold of the job directory and the staging directory, if they exist. All jobs of one output share the staging
    * directory, wherever their job directories are.
    * @param isLook changes nothing, and keeps nobody else out; the caller must not make directories.
+   * @param abortUploads what must be done before staged outputs are removed that name uploads.
    */
-  constructor(paths: JobPaths, isLook = false) {
+  constructor(paths: JobPaths, isLook = false, abortUploads?: (stagingDirectory: string) => Promise<void>) {
     this.paths = paths;
+    this.#abortUploads = abortUploads;
     this.#isLook = isLook;
     this.#removesJobDirectory = !paths.isNamed;
     this.#job = new HeldDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
@@ -221,7 +224,7 @@ export class JobDirectory {
     // Records first: a later attempt would believe those of outputs and pile sets that are gone.
     const steps = [
       () => this.#removeRecords(removal),
-      () => this.#removeStaged(removal),
+      () => this.#removeStaged(removal, isComplete),
       () => this.#removeData(removal),
     ];
     for (const step of steps) {
@@ -247,9 +250,15 @@ export class JobDirectory {
     }
   }
 
-  async #removeStaged(removal: Removal): Promise<void> {
+  async #removeStaged(removal: Removal, isComplete: boolean): Promise<void> {
     if (!this.#staging.isHeld) return;
     const { stagingDirectory } = this.paths;
+    const abort = isComplete ? undefined : this.#abortUploads?.(stagingDirectory);
+    await abort?.catch((error: unknown) => {
+      removal.attempt(() => {
+        throw error;
+      });
+    });
     removal.attempt(() => removeContents(stagingDirectory, looksLikeLock));
     await removal.sync([stagingDirectory]);
   }

@@ -39,8 +39,8 @@ export interface JobPlacement {
   /** Differs from that of any other job: the real path of its output, and the prefix of its shards. */
   readonly outputIdentity: string;
   readonly outputPath: string;
-  /** Existing directory in which the output appears. */
-  readonly outputDirectory: string;
+  /** The existing directory in which the output is staged. */
+  readonly stagingParent: string;
   readonly tempDirs: readonly string[];
   readonly jobDir: string | undefined;
   /** Whether temp data lies in the job directory, too. */
@@ -48,9 +48,9 @@ export interface JobPlacement {
 }
 
 export function deriveJobPaths(placement: JobPlacement): JobPaths {
-  const { outputIdentity, outputPath, outputDirectory, tempDirs, jobDir } = placement;
+  const { outputIdentity, outputPath, stagingParent, tempDirs, jobDir } = placement;
   const id = idOf(jobDir ?? outputIdentity);
-  const jobDirectory = jobDir ?? join(tempDirs[0] ?? outputDirectory, `.pileshuf-${id}.job`);
+  const jobDirectory = jobDir ?? join(tempDirs[0] ?? stagingParent, `.pileshuf-${id}.job`);
   return {
     id,
     jobDirectory,
@@ -59,7 +59,7 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
       placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : dataDirectoryIn(directory, { id }, disk),
     ),
     // Named after the output alone: jobs of one output meet here, wherever their job directories are.
-    stagingDirectory: stagingDirectoryIn(outputDirectory, outputIdentity),
+    stagingDirectory: stagingDirectoryIn(stagingParent, outputIdentity),
     outputPath,
   };
 }
@@ -69,8 +69,8 @@ export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, d
   return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
 }
 
-export function stagingDirectoryIn(outputDirectory: string, outputIdentity: string): string {
-  return join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`);
+export function stagingDirectoryIn(parent: string, outputIdentity: string): string {
+  return join(parent, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
 
 /** Beside the staging directory, see `writeEndedNote`. */
@@ -101,7 +101,7 @@ export function isLastRecord(name: string): boolean {
 /** What jobs call their directories, and temp directories of one job. */
 const DIRECTORY_NAME = /^\.pileshuf-([0-9a-f]{16}\.(job|out|disk-\d+)|[A-Za-z0-9]{6})$/;
 /** What a job puts into its staging directory, beside locks. */
-const STAGED_NAME = /^(owner|ended|member-\d+|marker|shards|replaced|\d+\.part)$/;
+const STAGED_NAME = /^(owner|ended|member-\d+|marker|shards|replaced|\d+\.(part|upload))$/;
 
 /** Whether a job may call a directory so; it removes the directory when it ends. */
 export function isNameOfJobDirectory(name: string): boolean {

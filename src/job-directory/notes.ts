@@ -131,6 +131,8 @@ const writtenRegion = object({
   recordBytes: wholeNumber(),
   /** The checksum of the bytes as they are stored. */
   checksum: checksumText,
+  /** Of an output in object storage: what is uploaded, and the CRC-32 of the bytes that wait in the staged file. */
+  uploaded: optional(object({ parts: list(object({ number: wholeNumber(1), tag: text })), restCrc: wholeNumber() })),
 });
 
 /** A sample with a key that readers know, and the key by which it has its place in the order. */

@@ -18,9 +18,11 @@ import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import type { ShuffleReport } from '../options/reports.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { nameSome } from '../quantity.js';
+import type { RemoteOutputs } from '../remote/remote-outputs.js';
 import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
-import { formatOutputIdentity, outputIdentityOf, requireReplaceable } from '../sinks/output-place.js';
+import { type FilesPlace, formatOutputIdentity, outputIdentityOf, requireReplaceable } from '../sinks/output-place.js';
 import { recordBytesOf } from '../sinks/output-target.js';
+import type { ShardUploads } from '../sinks/shard-uploads.js';
 import { type ComparedJob, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
 import type { FilesSite, JobSite, StreamSite } from './site.js';
@@ -37,7 +39,11 @@ export interface EarlierAttempt {
 }
 
 /** Places of files that the job holds. */
-export type HeldSite = FilesSite & { readonly directory: JobDirectory };
+export type HeldSite = FilesSite & {
+  readonly directory: JobDirectory;
+  /** Undefined: the output lies on a disk. */
+  readonly uploads: ShardUploads | undefined;
+};
 
 type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
@@ -48,31 +54,52 @@ interface ClaimedPlace {
   readonly manifest: ManifestOfShuffle | undefined;
 }
 
+interface Claim {
+  /** Whether this changes nothing, and locks nothing. */
+  readonly isLook?: boolean;
+  /** Of an output in object storage. */
+  readonly outputs?: RemoteOutputs | undefined;
+  readonly partBytes?: number | undefined;
+}
+
 /**
  * Takes hold of the place of an output, and of the work of an earlier attempt at the same job.
  * @param compared must be the job of the earlier attempt; undefined: no later call can resume the job.
- * @param isLook changes nothing, and locks nothing.
  */
 export async function claimPlace(
   request: OutputRequest & ResumeRequest & TalkRequest,
   chosen: JobSite,
   compared: ComparedJob | undefined,
   releases: Release[],
-  isLook = false,
+  { isLook = false, outputs, partBytes }: Claim = {},
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
-  const directory = new JobDirectory(chosen.paths, isLook);
+  const uploads = outputs && (await openUploads(chosen.output, outputs, partBytes));
+  const abortUploads = uploads && ((staging: string) => uploads.abort(staging));
+  const directory = new JobDirectory(chosen.paths, isLook, abortUploads);
   releases.push(() => directory.release());
   const found = await findEarlier(request, chosen, directory);
   const manifest =
     found && compared && (await requireSameJob(found.manifest, compared, chosen, hasBegunOutput(found, directory)));
   const earlier = found && manifest && hasWorkOnDisk(found) ? { ...found, manifest } : undefined;
   if (earlier?.journal === undefined) {
+    const { output = '', resume } = request;
     const inputPaths = compared?.inputs.map((input) => input.path) ?? [];
-    requireReplaceable(chosen.output, request.output ?? '', inputPaths, request.resume);
-    warnOfOtherShards(request, chosen.output);
+    if (uploads === undefined) requireReplaceable(chosen.output, output, inputPaths, resume);
+    else await uploads.requireReplaceable(output, resume, isLook);
+    if (uploads === undefined) warnOfOtherShards(request, chosen.output);
   }
-  return { site: { ...chosen, directory }, earlier, manifest };
+  return { site: { ...chosen, directory, uploads }, earlier, manifest };
+}
+
+/** Few jobs load it. */
+async function openUploads(
+  output: FilesPlace,
+  outputs: RemoteOutputs,
+  partBytes: number | undefined,
+): Promise<ShardUploads> {
+  const { ShardUploads: Uploads } = await import('../sinks/shard-uploads.js');
+  return new Uploads(output, outputs, partBytes);
 }
 
 /** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */

@@ -29,8 +29,7 @@ export async function listNamed(
   { inputs, read, fileChoice, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
   { header, keepsHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
-  // Who follows the job sees what it waits for.
-  const onRetry = onProgress === undefined ? undefined : onWarning;
+  const onRetry = onRetryOf({ onProgress, onWarning });
   const remote = readsRemote ? { memoryBytes, workers, onRetry } : undefined;
   const request = { ...read, fileChoice, signal, header, format: read, takesRows, remote };
   const listed = await listInputs(inputs, onWarning, request);
@@ -39,6 +38,11 @@ export async function listNamed(
   refuseForeignFiles(listed.inputs, readAs, onWarning);
   warnOfNamesOfRecords(listed.inputs, readAs, keepsHeaders, onWarning);
   return { ...listed, read: readAs };
+}
+
+/** Who follows the job sees what it waits for. */
+export function onRetryOf({ onProgress, onWarning }: Pick<TalkRequest, 'onProgress' | 'onWarning'>) {
+  return onProgress === undefined ? undefined : onWarning;
 }
 
 interface NamedInputs extends ListedInputs {

@@ -2,6 +2,7 @@
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { inputName } from '../io/input-source.js';
+import { isRemote } from '../io/remote-objects.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { withColumns, withLeaves, withoutValues } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
@@ -12,6 +13,7 @@ import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import type { RemoteOutputs } from '../remote/remote-outputs.js';
 import { requireNotRead, requireUnread } from '../sinks/output-place.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { type Estimate, estimateInputs } from '../sources/estimate.js';
@@ -23,7 +25,7 @@ import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
-import { listNamed, openHeaders } from './open-inputs.js';
+import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
@@ -72,18 +74,21 @@ export async function prepareShuffle(
   const writesNothing = mostRecords(keep) === 0;
   // Files with keys from ordinals must keep their places.
   const header = key.from === 'ordinal' ? undefined : given.spec.read.header;
+  const outputs = await openOutputs(given);
   const { read, ...listed } = await listNamed(
     { ...given, read: given.spec.read },
     { header, keepsHeaders: true, takesRows: true },
   );
-  const asked = { ...given, memoryBytes: given.memoryBytes - listed.fetchBytes, spec: { ...given.spec, read } };
+  const transferBytes = Math.max(listed.fetchBytes, outputs?.poolBytes ?? 0);
+  const asked = { ...given, memoryBytes: given.memoryBytes - transferBytes, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
   requireTableOutput(asked, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked.spec, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
-  const chosen = chooseSite(asked, { ...listed, rows: listed.inputs.find(holdsRows)?.table.format });
+  const rowsOfInputs = listed.inputs.find(holdsRows)?.table.format;
+  const chosen = chooseSite(asked, { ...listed, rows: rowsOfInputs, mayBeRemote: true });
   requireFileForRows(chosen, listed.inputs);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   reports?.requireReportPlace(asked, listed, chosen);
@@ -93,7 +98,11 @@ export async function prepareShuffle(
   const deviceGates = new DeviceGates(asked.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
   const compared = { request: asked, inputs: listed.inputs, inputIds };
-  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, isPreview);
+  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, {
+    isLook: isPreview,
+    outputs,
+    partBytes: tuning.partBytes,
+  });
 
   const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };
   const draws = deriveDrawSeed((manifest?.spec ?? asked.spec).key.seed);
@@ -169,6 +178,14 @@ export async function prepareShuffle(
     control,
     reportLog,
   };
+}
+
+/** The thread that uploads, if the output lies in object storage. */
+async function openOutputs(request: ShuffleRequest): Promise<RemoteOutputs | undefined> {
+  const { output, memoryBytes, workers } = request;
+  if (output === undefined || !isRemote(output)) return undefined;
+  const { remoteOutputs } = await import('../remote/remote-outputs.js');
+  return remoteOutputs({ memoryBytes, workers, onRetry: onRetryOf(request) });
 }
 
 /** The beginning of an HDF5 file says where its end is. */

@@ -114,7 +114,7 @@ export async function prepareTogether(
   const paths = deriveJobPaths({
     outputIdentity: JSON.stringify(['together', outputPath]),
     outputPath,
-    outputDirectory: dirname(outputPath),
+    stagingParent: dirname(outputPath),
     tempDirs: [],
     jobDir: undefined,
     keepsDataInJobDir: false,

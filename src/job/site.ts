@@ -5,6 +5,7 @@ import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
 import { extensionOfRows, type RowFormat } from '../formats/recognition.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
+import { isRemote } from '../io/remote-objects.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
   type FilesPlace,
@@ -17,15 +18,15 @@ import {
 import { commonExtension } from '../sinks/shard-names.js';
 import type { WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
-import { nameOfTempDir, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
+import { nameOfTempDir, requireTempDirs, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
 
 type SiteRequest = OutputRequest & ResumeRequest;
 
 export interface FilesSite {
   readonly kind: 'files';
   readonly output: FilesPlace;
-  /** The existing directory in which the output is staged. */
-  readonly outputDirectory: string;
+  /** The directory on whose disk the output lies from its first byte. Undefined: it lies on no disk of this machine. */
+  readonly outputDirectory: string | undefined;
   /** As the caller gives them. */
   readonly tempDirs: readonly string[];
   /** `jobDir`: temp data lies in the job directory. */
@@ -51,17 +52,19 @@ interface ReadPlaces {
   readonly storeDirectory?: string;
   /** Default true. */
   readonly mayHaveTempData?: boolean;
+  /** Whether the output may lie in object storage. Default false. */
+  readonly mayBeRemote?: boolean;
 }
 
 export type JobSite = FilesSite | StreamSite;
 
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
-  const { storeDirectory, mayHaveTempData = true } = places;
+  const { storeDirectory, mayHaveTempData = true, mayBeRemote } = places;
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
       : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, places) };
-  const output = resolveOutput(request.output, naming, request.force);
+  const output = resolveOutput(request.output, naming, request.force, mayBeRemote);
   const site =
     output.kind === 'stream'
       ? streamSite(request, output, mayHaveTempData)
@@ -96,8 +99,9 @@ function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveT
 }
 
 function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: boolean): FilesSite {
-  const outputDirectory = stagingParentOf(output);
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
+  const isFar = isRemote(output.path);
+  const stagingParent = isFar ? stagingParentOfObjects(request, jobDir) : stagingParentOf(output);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
   const temp = keepsDataInJobDir
     ? {
@@ -105,12 +109,12 @@ function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: bo
         tempChoice: 'jobDir' as const,
       }
     : mayHaveTempData
-      ? tempDirsOf(request, { directory: outputDirectory, choice: 'output' })
+      ? tempDirsOf(request, { directory: stagingParent, choice: isFar ? 'default' : 'output' })
       : NO_TEMP_DIRS;
   const paths = deriveJobPaths({
     outputIdentity: outputIdentityOf(output),
     outputPath: output.path,
-    outputDirectory,
+    stagingParent,
     // A later attempt may write the same paths differently.
     tempDirs: temp.tempDirs.map((path) =>
       statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'),
@@ -118,7 +122,16 @@ function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: bo
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', output, outputDirectory, ...temp, paths };
+  return { kind: 'files', output, outputDirectory: isFar ? undefined : stagingParent, ...temp, paths };
+}
+
+/** Little is staged of objects, but a later attempt must find it, and so must the tasks of a cluster. */
+function stagingParentOfObjects(request: SiteRequest, jobDir: string | undefined): string {
+  if (jobDir !== undefined) return dirname(jobDir);
+  const { tempDirs, tempChoice } = tempDirsOf(request, { directory: varTmp(), choice: 'default' });
+  const [directory = varTmp()] = tempDirs;
+  requireTempDirs([directory], tempChoice);
+  return realPathOf(directory, 'temp');
 }
 
 const NO_TEMP_DIRS = { tempDirs: [], tempChoice: 'default' } as const;

@@ -44,7 +44,7 @@ import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob } from './job-description.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress, Timed } from './job-progress.js';
-import type { ResumeRequest } from './request.js';
+import type { ResumeRequest, TalkRequest } from './request.js';
 import type { StreamSite } from './site.js';
 import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
 import type { TempDisks } from './temp-disks.js';
@@ -118,7 +118,9 @@ export class StreamStaging implements Staging {
 }
 
 interface StagedJob extends DescribedJob {
-  readonly request: DescribedJob['request'] & Pick<ResumeRequest, 'mayResume' | 'keepTemp'>;
+  readonly request: DescribedJob['request'] &
+    Pick<ResumeRequest, 'mayResume' | 'keepTemp'> &
+    Pick<TalkRequest, 'onWarning'>;
   readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
@@ -149,7 +151,7 @@ export class FilesStaging implements Staging {
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
-    this.#output = new StagedOutput(site.output, paths, outputGate);
+    this.#output = new StagedOutput(site.output, paths, outputGate, site.uploads);
     this.kept = plan.layout && this.#keptWork(plan.layout);
   }
 
@@ -167,7 +169,8 @@ export class FilesStaging implements Staging {
   }
 
   async open(): Promise<void> {
-    const { earlier } = this.#job;
+    const { earlier, site, request } = this.#job;
+    if (this.#directory.wasThere) await site.uploads?.abortUnknown(site.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);
@@ -247,7 +250,8 @@ export class FilesStaging implements Staging {
     const directory = this.#directory;
     if (directory.wasThere) {
       const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
-      if (journal !== undefined) await takeBack(output, paths, journal);
+      // Objects that are made stay until this job replaces them.
+      if (journal !== undefined && site.uploads === undefined) await takeBack(output, paths, journal);
       await directory.clear();
     }
     this.#fate = 'discarded';

@@ -60,7 +60,7 @@ export async function collectStore(storeDirectory: string, options: CollectOptio
   return await collectGarbage(openRemains(storeDirectory).snapshot, grace, signal, giveUpLost);
 }
 
-function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
+export function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
   if (graceMilliseconds === undefined || graceMilliseconds >= 0) return graceMilliseconds;
   throw new UsageError(`\`graceMilliseconds\` is ${graceMilliseconds}; expected a number of at least 0`);
 }

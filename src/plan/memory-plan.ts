@@ -67,6 +67,8 @@ export interface Tuning {
   readonly inline?: boolean;
   /** The most bytes of an output that the commit of a job of tasks reads back itself. */
   readonly commitReadBytes?: number;
+  /** The least size of the parts in which objects are uploaded. */
+  readonly partBytes?: number;
 }
 
 export interface MemoryNeed {

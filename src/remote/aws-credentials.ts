@@ -71,10 +71,10 @@ export class CredentialsOfAws {
   }
 
   /** What to do about a refusal. */
-  advice(): string {
+  advice(doing: 'read' | 'write'): string {
     return this.#found === undefined || this.#source === 'no credentials'
       ? `no credentials were found in the environment or in the files of the AWS tools, so nobody was named; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or install ${SDK} for roles of machines`
-      : `the credentials of ${this.#source} were tried; check what they may read`;
+      : `the credentials of ${this.#source} were tried; check what they may ${doing}`;
   }
 
   async #look(): Promise<AwsCredentials | undefined> {

@@ -53,12 +53,20 @@ function wordsFor(errno: string, thrown: unknown): string {
 
 export type OnRetry = (line: string) => void;
 
+interface WhileTrying {
+  /** The error when patience ends. @param problem with what to do about it. */
+  readonly givenUp: (problem: string, cause: unknown) => Error;
+  /** Ends the pauses. */
+  readonly signal: AbortSignal | undefined;
+}
+
 /** Tries again what may pass, with growing pauses of random length, so that many readers do not come back together. */
 export async function withPatience<T>(
   what: string,
   attempt: () => Promise<T>,
   { totalMilliseconds, firstPauseMilliseconds, longestPauseMilliseconds }: Patience,
   onRetry: OnRetry,
+  { givenUp = unreadable(what), signal }: Partial<WhileTrying> = {},
 ): Promise<T> {
   const began = performance.now();
   for (let tries = 1; ; tries++) {
@@ -71,15 +79,18 @@ export async function withPatience<T>(
       const pause = Math.max(grown * (0.5 + Math.random() / 2), failure.pauseMilliseconds ?? 0);
       const isOver = performance.now() - began + pause > totalMilliseconds;
       if (isOver || (NOBODY_THERE.has(errnoOf(thrown)) && tries === TRIES_IF_NOBODY))
-        throw new InputError(
-          'ERR_INPUT_UNREADABLE',
-          `cannot read ${what}: ${failure.message}, ${counted(tries, 'time')}; look whether the server and the network work, and start again`,
-          { cause: thrown },
+        throw givenUp(
+          `${failure.message}, ${counted(tries, 'time')}; look whether the server and the network work, and start again`,
+          thrown,
         );
       onRetry(`${what}: ${failure.message}; trying again`);
-      await sleep(pause);
+      await sleep(pause, undefined, { signal });
     }
   }
+}
+
+function unreadable(what: string): WhileTrying['givenUp'] {
+  return (problem, cause) => new InputError('ERR_INPUT_UNREADABLE', `cannot read ${what}: ${problem}`, { cause });
 }
 
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504]);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BroadcastChannel, type MessagePort } from 'node:worker_threads';
-import { encodeError, InputError, PileshufError } from '../errors.js';
+import { encodeError, InputError, PileshufError, SystemError } from '../errors.js';
 import { reasonOf } from '../io/io-error.js';
 import {
   ANSWERED,
@@ -19,14 +19,19 @@ import {
   SLOT_COUNT,
   type VersionAnswer,
 } from '../io/remote-objects.js';
+import type { UploadQuestion } from '../io/remote-uploads.js';
 import { shownAddress } from './address.js';
 import { type Block, Blocks } from './blocks.js';
+import { CONNECTIONS_OF_HOST } from './exchange.js';
 import type { Patience } from './failure.js';
-import { CONNECTIONS_OF_HOST, Http } from './http.js';
+import { Http } from './http.js';
 import { Hub } from './hub.js';
 import { RangeReader } from './range-reader.js';
+import { Rooms } from './rooms.js';
 import { S3 } from './s3.js';
-import type { Ask, ListedObject, Service } from './service.js';
+import { S3Uploads } from './s3-uploads.js';
+import type { Ask, Service } from './service.js';
+import { type UploadRequest, Uploads } from './uploads.js';
 import { Web } from './web.js';
 
 export interface FetcherTask extends Fetcher {
@@ -36,14 +41,15 @@ export interface FetcherTask extends Fetcher {
 }
 
 /** What the thread that started it asks. */
-export type Request =
-  | { readonly id: number; readonly ask: 'list'; readonly address: string }
+export type Asked =
+  | { readonly ask: 'list'; readonly address: string }
   /** What version is there now? It is opened next. */
-  | { readonly id: number; readonly ask: 'look'; readonly address: string };
+  | { readonly ask: 'look'; readonly address: string }
+  | UploadRequest;
 
-export type Message =
-  | { readonly id: number; readonly answer: Answer<readonly ListedObject[] | undefined> }
-  | { readonly retry: string };
+export type Request = Asked & { readonly id: number };
+
+export type Message = { readonly id: number; readonly answer: Answer<unknown> } | { readonly retry: string };
 
 const MIB = 1024 * 1024;
 /** Larger requests gain little, and smaller ones cost money. */
@@ -58,6 +64,8 @@ const PAUSE_MILLISECONDS = 2;
 /** Between two lines about retries. */
 const LEAST_BETWEEN_MILLISECONDS = 1000;
 const NO_ROOM = new Uint8Array();
+
+const OF_INPUTS: ReadonlySet<string> = new Set(['list', 'look', 'version', 'blocks']);
 
 type BlocksQuestion = Question & { readonly ask: 'blocks' };
 
@@ -74,6 +82,7 @@ class FetchingThread {
   readonly #s3 = new S3();
   readonly #hub: Hub;
   readonly #reader: RangeReader;
+  readonly #uploads: Uploads;
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
   /** Of what was listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
@@ -91,7 +100,10 @@ class FetchingThread {
       toldAt = performance.now();
       this.#tell({ retry });
     };
-    this.#reader = new RangeReader(new Http(task.patience), (path) => this.#serviceOf(path), task.patience, tell);
+    const http = new Http(task.patience);
+    this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);
+    const uploads = new S3Uploads(this.#s3, http, task.patience, tell);
+    this.#uploads = new Uploads(uploads, new Rooms(this.#blocks, task));
   }
 
   serve(): void {
@@ -105,17 +117,18 @@ class FetchingThread {
     this.#takeQuestions();
   }
 
-  async #answerStarter({ id, ask, address }: Request): Promise<void> {
+  async #answerStarter({ id, ...request }: Request): Promise<void> {
+    const address = 'address' in request ? request.address : '';
     const path = shownAddress(address);
     if (/^https?:/.test(address)) this.#web.know(address);
     try {
-      const service = this.#serviceOf(path);
-      if (ask === 'look') {
-        await this.#lookAnew(path);
-        this.#tell({ id, answer: { value: undefined } });
-      } else this.#tell({ id, answer: { value: await service.list(path, this.#ask) } });
+      let value: unknown;
+      if (request.ask === 'look') await this.#lookAnew(path);
+      else if (request.ask === 'list') value = await this.#serviceOf(path).list(path, this.#ask);
+      else value = await this.#uploads.answerStarter(request);
+      this.#tell({ id, answer: { value } });
     } catch (error) {
-      this.#tell({ id, answer: { error: encodeError(told(path, error)) } });
+      this.#tell({ id, answer: { error: encodeError(told(request, path, error)) } });
     }
   }
 
@@ -133,25 +146,34 @@ class FetchingThread {
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
       const word = desk.stateWord(slot);
       if (Atomics.compareExchange(desk.words, word, ASKED, SEEN) === ASKED)
-        void this.#answer(slot, desk.read(slot) as Question);
+        void this.#answer(slot, desk.read(slot) as Question | UploadQuestion);
     }
   }
 
-  async #answer(slot: number, question: Question): Promise<void> {
+  async #answer(slot: number, question: Question | UploadQuestion): Promise<void> {
     const { desk } = this.#blocks;
-    const find = (): Promise<VersionAnswer | HeldBlock[]> =>
-      question.ask === 'version' ? this.#version(question.path) : this.#leased(question);
-    const answer = await find().then(
+    const answer = await this.#answerTo(question).then(
       (value) => ({ value }),
-      (error: unknown) => ({ error: { ...encodeError(told(question.path, error)), stack: '' } }),
+      (error: unknown) => ({ error: { ...encodeError(told(question, question.path, error)), stack: '' } }),
     );
     const word = desk.stateWord(slot);
     desk.write(slot, answer);
     if (Atomics.compareExchange(desk.words, word, SEEN, ANSWERED) === LEFT) {
-      if ('value' in answer && Array.isArray(answer.value) && answer.value[0]) desk.giveBack(answer.value[0].block);
+      if ('value' in answer) this.#takeBack(question, answer.value);
       Atomics.store(desk.words, word, FREE);
     }
     Atomics.notify(desk.words, word);
+  }
+
+  #answerTo(question: Question | UploadQuestion): Promise<unknown> {
+    if (question.ask === 'version') return this.#version(question.path);
+    return question.ask === 'blocks' ? this.#leased(question) : this.#uploads.answer(question);
+  }
+
+  /** Whoever asked was gone when the answer came. */
+  #takeBack(question: Question | UploadQuestion, value: unknown): void {
+    if (question.ask !== 'version' && question.ask !== 'blocks') this.#uploads.takeBack(question, value);
+    else if (Array.isArray(value) && value[0]) this.#blocks.desk.giveBack(value[0].block);
   }
 
   #version(path: string): Promise<VersionAnswer> {
@@ -327,7 +349,10 @@ class FetchingThread {
 }
 
 /** What is no error of pileshuf comes from the network, or is a bug: both are told in one line. */
-function told(path: string, error: unknown): PileshufError {
+function told({ ask }: Asked | Question | UploadQuestion, path: string, error: unknown): PileshufError {
   if (error instanceof PileshufError) return error;
-  return new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  const problem = `${path}: ${reasonOf(error)}`;
+  return OF_INPUTS.has(ask)
+    ? new InputError('ERR_INPUT_UNREADABLE', `cannot read ${problem}`, { cause: error })
+    : new SystemError('ERR_IO', `cannot write the output ${problem}`, { cause: error });
 }

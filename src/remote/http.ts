@@ -3,13 +3,13 @@
  * a host are bounded, as calls on a disk are: what comes beyond waits. Redirects are the caller's: only it knows which
  * credentials belong to which host.
  */
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
-import type { Body, Headers, Reply, Target } from './exchange.js';
+import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
 import { StraightReader } from './straight.js';
 
-export const CONNECTIONS_OF_HOST = 16;
 const CONNECT_MILLISECONDS = 10_000;
 /** Of a text that tells of an error. */
 const MOST_ERROR_BYTES = 64 * 1024;
@@ -51,17 +51,23 @@ export class Http {
    */
   async getRange({ url, headers }: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply> {
     const target = { url, headers: { ...OWN_HEADERS(), ...headers } };
-    return (await this.#straight?.get(target, takes)) ?? this.get({ url, headers }, takes);
+    return (await this.#straight?.get(target, takes)) ?? this.ask({ url, headers }, takes);
   }
 
-  async get(
-    { url, headers }: Target,
+  /** @param signal breaks the connection, whatever is under way. */
+  async ask(
+    { url, headers, method = 'GET', body: sent }: Target,
     takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
     mostTextBytes = MOST_ERROR_BYTES,
+    signal?: AbortSignal,
   ): Promise<Reply> {
     this.#agent ??= this.#makeAgent();
     const agent = await this.#agent;
-    return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    let stop = () => {};
+    const whenAborted = () => stop();
+    signal?.addEventListener('abort', whenAborted);
+    const asked = new Promise<Reply>((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
       let body: Body | undefined;
       const text: Buffer[] = [];
@@ -77,11 +83,15 @@ export class Http {
         {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
-          method: 'GET',
+          method,
           headers: { ...OWN_HEADERS(), ...headers },
+          body: sent === undefined ? null : Readable.from(sent),
         },
         {
-          onRequestStart() {},
+          onRequestStart(controller) {
+            stop = () => controller.abort(signal?.reason);
+            if (signal?.aborted === true) stop();
+          },
           onResponseStart(controller, status, raw) {
             const pairs = Object.entries(raw).map(([name, value]) => [name.toLowerCase(), String(value)]);
             reply = { status, headers: Object.fromEntries(pairs) };
@@ -106,6 +116,7 @@ export class Http {
         },
       );
     });
+    return asked.finally(() => signal?.removeEventListener('abort', whenAborted));
   }
 }
 

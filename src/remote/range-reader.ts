@@ -43,7 +43,7 @@ export class RangeReader {
     const service = this.#serviceOf(path);
     const attempt = async (): Promise<Reply> => {
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.get(await target(), undefined, MOST_TEXT_BYTES);
+        const reply = await this.#http.ask(await target(), undefined, MOST_TEXT_BYTES);
         if (reply.status === 200) return reply;
         const advice = service.advise(path, reply);
         if (advice !== 'again' || turns === MOST_TURNS) throw refusal(path, reply, advice);

@@ -1,23 +1,29 @@
 /** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects.js';
+import { PART_BYTES } from '../io/remote-uploads.js';
 import { shippedFile } from '../io/shipped-file.js';
 import { requireAddress, shownAddress } from './address.js';
+import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
-import type { FetcherTask, Message, Request } from './fetcher.js';
+import type { Asked, FetcherTask, Message } from './fetcher.js';
 import { requireHubAddress } from './hub-address.js';
 import type { ListedObject } from './service.js';
 
 export interface RemoteRequest {
   readonly memoryBytes: number;
   readonly workers: number;
+  /** Whether outputs are uploaded, too. */
+  readonly uploads?: boolean;
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
 }
 
 const LOOKS_AT_ONCE = 12;
+const LONGEST_END_MILLISECONDS = 5000;
 const MIB = 1024 * 1024;
 const SHARE_OF_MEMORY = 1 / 8;
 const MOST_POOL_BYTES = 160 * MIB;
@@ -25,17 +31,27 @@ const LARGEST_BLOCK_BYTES = MIB;
 const SMALLEST_BLOCK_BYTES = 64 * 1024;
 /** Of one reader: what it reads, and what comes. */
 const FEWEST_BLOCKS = 32;
+const SHARE_OF_MEMORY_FOR_UPLOADS = 1 / 4;
 
-/** The part of the memory budget that holds fetched bytes. */
-export function poolBytesOf(memoryBytes: number): number {
-  const { blockBytes, blockCount } = sizesFor(memoryBytes);
+type PoolRequest = Pick<RemoteRequest, 'memoryBytes' | 'workers' | 'uploads'>;
+
+/** The part of the memory budget that holds bytes that were fetched, and those that are uploaded. */
+export function poolBytesOf(request: PoolRequest): number {
+  const { blockBytes, blockCount } = sizesFor(request);
   return blockBytes * blockCount;
 }
 
-function sizesFor(memoryBytes: number): { readonly blockBytes: number; readonly blockCount: number } {
-  const poolBytes = Math.min(MOST_POOL_BYTES, memoryBytes * SHARE_OF_MEMORY);
-  const wanted = 2 ** Math.floor(Math.log2(poolBytes / FEWEST_BLOCKS));
+function sizesFor({ memoryBytes, workers, uploads = false }: PoolRequest): {
+  readonly blockBytes: number;
+  readonly blockCount: number;
+} {
+  const fetchedBytes = Math.min(MOST_POOL_BYTES, memoryBytes * SHARE_OF_MEMORY);
+  const wanted = 2 ** Math.floor(Math.log2(fetchedBytes / FEWEST_BLOCKS));
   const blockBytes = Math.max(SMALLEST_BLOCK_BYTES, Math.min(LARGEST_BLOCK_BYTES, wanted));
+  // Parts under way on each connection, and those that are being written.
+  const mostRoomBytes = (CONNECTIONS_OF_HOST + workers) * PART_BYTES;
+  const roomBytes = Math.max(PART_BYTES, Math.min(memoryBytes * SHARE_OF_MEMORY_FOR_UPLOADS, mostRoomBytes));
+  const poolBytes = Math.max(fetchedBytes, uploads ? roomBytes : 0);
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
@@ -50,13 +66,15 @@ export function remoteInputs(request: RemoteRequest): RemoteInputs {
 export class RemoteInputs {
   /** The part of the memory budget that holds fetched bytes. */
   readonly poolBytes: number;
+  /** What the thread does before it ends, if that does not take long. */
+  readonly beforeEnd: (() => Promise<unknown>)[] = [];
   readonly #thread: Worker;
   readonly #waiting = new Map<number, (message: Extract<Message, { readonly id: number }>) => void>();
   #failure: unknown;
   #nextId = 0;
 
-  constructor({ memoryBytes, workers, onRetry, patience = PATIENCE }: RemoteRequest) {
-    const { blockBytes, blockCount } = sizesFor(memoryBytes);
+  constructor({ onRetry, patience = PATIENCE, ...request }: RemoteRequest) {
+    const { blockBytes, blockCount } = sizesFor(request);
     this.poolBytes = blockBytes * blockCount;
     const fetcher: Fetcher = {
       desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
@@ -64,7 +82,7 @@ export class RemoteInputs {
       blockBytes,
       bell: `pileshuf ${randomUUID()}`,
     };
-    const workerData: FetcherTask = { ...fetcher, readers: workers, patience };
+    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience };
     this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), { workerData });
     this.#thread.on('message', (message: Message) => {
       if ('retry' in message) onRetry?.(message.retry);
@@ -80,13 +98,15 @@ export class RemoteInputs {
     fetcherEndsBy(async () => {
       current = undefined;
       setEnvironmentData(FETCHER, undefined);
+      const last = Promise.allSettled(this.beforeEnd.map((work) => work()));
+      await Promise.race([last, sleep(LONGEST_END_MILLISECONDS, undefined, { ref: false })]);
       await this.#thread.terminate();
     });
   }
 
   /** All objects below an address that ends with a slash. */
   async list(address: string, signal: AbortSignal | undefined): Promise<readonly ListedObject[]> {
-    return (await unlessAborted(this.#ask({ ask: 'list', address }), signal)) ?? [];
+    return unlessAborted(this.ask<readonly ListedObject[]>({ ask: 'list', address }), signal);
   }
 
   /**
@@ -99,31 +119,32 @@ export class RemoteInputs {
     let next = 0;
     return async (signal) => {
       for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE)) {
-        const look = this.#ask({ ask: 'look', address });
+        const look = this.ask({ ask: 'look', address });
         // It is told when it is the turn of the input.
         look.catch(() => {});
         looks.push(look);
       }
-      await unlessAborted(looks[next++], signal);
+      await unlessAborted(looks[next++] ?? Promise.resolve(), signal);
     };
   }
 
-  #ask(request: Pick<Request, 'ask' | 'address'>): Promise<readonly ListedObject[] | undefined> {
-    requireAddress(request.address);
-    if (request.address.startsWith('hf:')) requireHubAddress(request.address);
+  async ask<T>(request: Asked): Promise<T> {
+    const address = 'address' in request ? request.address : '';
+    requireAddress(address);
+    if (address.startsWith('hf:')) requireHubAddress(address);
+    const ended = () =>
+      new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(address)} has ended`, {
+        cause: this.#failure,
+      });
+    if (this.#failure !== undefined) throw ended();
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, ({ answer }) => {
         this.#waiting.delete(id);
         if (this.#waiting.size === 0) this.#thread.unref();
-        if (this.#failure !== undefined)
-          reject(
-            new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(request.address)} has ended`, {
-              cause: this.#failure,
-            }),
-          );
+        if (this.#failure !== undefined) reject(ended());
         else if ('error' in answer) reject(decodeError(answer.error));
-        else resolve(answer.value);
+        else resolve(answer.value as T);
       });
       this.#thread.ref();
       this.#thread.postMessage({ id, ...request });
@@ -132,7 +153,7 @@ export class RemoteInputs {
 }
 
 /** A server may be silent for long. */
-async function unlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined): Promise<T | undefined> {
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new AbortError(signal?.reason));

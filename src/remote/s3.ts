@@ -7,9 +7,17 @@ import { CredentialsOfAws } from './aws-credentials.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
 
-interface Named {
+export interface Named {
   readonly bucket: string;
   readonly key: string;
+}
+
+/** What is asked of an object, or of the bucket. */
+export interface S3Question extends Pick<Target, 'method' | 'body'> {
+  readonly query?: Headers;
+  readonly headers?: Headers;
+  /** Of the body. */
+  readonly sha256?: string;
 }
 
 export class S3 implements Service {
@@ -18,12 +26,30 @@ export class S3 implements Service {
   readonly validatorOf = validatorOfHttp;
 
   targetOf(path: string): Promise<Target> {
-    const { bucket, key } = namedBy(path);
-    return this.#signed(bucket, key, {});
+    return this.signed(namedBy(path), {});
   }
 
   /** Knows the region of a bucket only after the first refusal. */
-  advise(path: string, { status, headers, text }: Reply): string | 'again' | undefined {
+  advise(path: string, reply: Reply): string | 'again' | undefined {
+    const { status, text } = reply;
+    if (this.learns(path, reply)) return 'again';
+    if (status === 404 && !text.includes('NoSuchBucket'))
+      return 'check the key; the address of a directory ends with /';
+    if (text.includes('InvalidObjectState')) return 'the object lies in an archive (Glacier); restore it first';
+    return this.adviseOnAccess(reply, 'read');
+  }
+
+  /** What reading and writing have in common. */
+  adviseOnAccess({ status, text }: Reply, doing: 'read' | 'write'): string | undefined {
+    if (text.includes('NoSuchBucket')) return 'check the name of the bucket';
+    if (/kms/i.test(text)) return 'the object is encrypted with a KMS key that these credentials may not use';
+    if (text.includes('RequestTimeTooSkewed')) return 'set the clock of this machine';
+    if (status === 401 || status === 403) return this.#credentials.advice(doing);
+    return undefined;
+  }
+
+  /** Whether the reply tells the region of the bucket, so that the question may be signed anew. */
+  learns(path: string, { status, headers, text }: Reply): boolean {
     const { bucket } = namedBy(path);
     const region = headers['x-amz-bucket-region'] ?? /<Region>([^<]+)<\/Region>/.exec(text)?.[1];
     if (
@@ -32,17 +58,9 @@ export class S3 implements Service {
       region !== this.#regionOf.get(bucket)
     ) {
       this.#regionOf.set(bucket, region);
-      return 'again';
+      return true;
     }
-    if (status === 404)
-      return text.includes('NoSuchBucket')
-        ? 'check the name of the bucket'
-        : 'check the key; the address of a directory ends with /';
-    if (text.includes('InvalidObjectState')) return 'the object lies in an archive (Glacier); restore it first';
-    if (/kms/i.test(text)) return 'the object is encrypted with a KMS key that these credentials may not use';
-    if (text.includes('RequestTimeTooSkewed')) return 'set the clock of this machine';
-    if (status === 401 || status === 403) return this.#credentials.advice();
-    return undefined;
+    return false;
   }
 
   async list(path: string, ask: Ask): Promise<ListedObject[]> {
@@ -56,7 +74,7 @@ export class S3 implements Service {
         prefix,
         ...(token === undefined ? {} : { 'continuation-token': token }),
       };
-      const { text } = await ask(path, () => this.#signed(bucket, '', query));
+      const { text } = await ask(path, () => this.signed({ bucket, key: '' }, { query }));
       const isEncoded = tag(text, 'EncodingType') === 'url';
       for (const [, content = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
         const name = tag(content, 'Key') ?? '';
@@ -72,7 +90,7 @@ export class S3 implements Service {
     return found;
   }
 
-  async #signed(bucket: string, key: string, query: Headers): Promise<Target> {
+  async signed({ bucket, key }: Named, { query = {}, sha256, ...question }: S3Question): Promise<Target> {
     const settings = await this.#credentials.settings();
     const region = this.#regionOf.get(bucket) ?? settings.region;
     const keyPath = key.split('/').map(encoded).join('/');
@@ -86,23 +104,24 @@ export class S3 implements Service {
       .join('&');
     const path = `${hasBucketInPath ? `/${bucket}` : ''}/${keyPath}${search === '' ? '' : `?${search}`}`;
     const url = new URL(origin.replace(/\/+$/, '') + path);
-    const headers: Record<string, string> = settings.paysRequests ? { 'x-amz-request-payer': 'requester' } : {};
+    const payer: Headers = settings.paysRequests ? { 'x-amz-request-payer': 'requester' } : {};
+    const headers = { ...question.headers, ...payer, ...(sha256 && { 'x-amz-content-sha256': sha256 }) };
     const credentials = await this.#credentials.find();
-    if (credentials === undefined) return { url, headers };
+    if (credentials === undefined) return { ...question, url, headers };
     const asked = {
       host: url.host,
       path: `${url.pathname}${url.search}`,
-      method: 'GET',
+      method: question.method ?? 'GET',
       service: 's3',
       region,
-      headers: { ...headers, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
+      headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
     };
     const { Host: _, ...signed } = aws4.sign(asked, credentials).headers as Record<string, string>;
-    return { url, headers: signed };
+    return { ...question, url, headers: signed };
   }
 }
 
-function namedBy(path: string): Named {
+export function namedBy(path: string): Named {
   const [, bucket = '', key = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
   return { bucket, key };
 }
@@ -115,7 +134,7 @@ function encoded(text: string): string {
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
 /** The text of an element that has no elements inside. */
-function tag(xml: string, name: string): string | undefined {
+export function tag(xml: string, name: string): string | undefined {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
   return text?.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, word) => {
     if (word !== undefined) return ENTITIES[word] ?? whole;

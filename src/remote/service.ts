@@ -61,7 +61,7 @@ export function changedObject(path: string, change: string): InputError {
 const LONGEST_REASON = 200;
 
 /** Servers tell reasons in XML or JSON. */
-function reasonIn(text: string): string | undefined {
+export function reasonIn(text: string): string | undefined {
   const [, code, message] =
     /<Code>([^<]*)<\/Code>(?:[\s\S]*<Message>([^<]*)<\/Message>)?/.exec(text) ??
     /"error"\s*:\s*"([^"]*)"/.exec(text) ??

@@ -10,31 +10,27 @@
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
  */
-import { thenAlwaysAsync } from '../cleanup.js';
+import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import {
-  closeFile,
-  type OpenFile,
-  openOwnSparse,
-  openStagedOutput,
-  shortenFile,
-  versionOf,
-  withFile,
-  writeAt,
-} from '../io/files.js';
+import { openOwnSparse, openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
+import type { JobControl } from '../job-control.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
 import { compressedMembers, type Member, type MemberWriter } from './member-writer.js';
 import {
   type AppendedTarget,
+  type OpenShard,
   type OutputSink,
+  type OutputTarget,
   type SinkParts,
   type StreamTarget,
   stagedPath,
+  type UploadedBytes,
   type WrittenRegion,
 } from './output-target.js';
 import { type PartCursor, shardCursor, unitCursor, WHOLE } from './part-cursor.js';
+import { StagedShard } from './staged-shard.js';
 import { writeToStream } from './stream-output.js';
 
 /** Consecutive appended bytes in one shard. */
@@ -42,11 +38,15 @@ interface Region {
   readonly shard: number;
   /** Whether it begins its shard, so that it may be appended whenever it is there. */
   readonly isFirst: boolean;
+  /** Whether the last record of its shard is in it. */
+  isWhole: boolean;
   recordBytes: number;
   storedBytes: number;
   checksum: string;
   /** Undefined until its first bytes are appended. */
   start: number | undefined;
+  /** Waits for the uploads of its shard. Undefined: there are none. */
+  uploaded: (() => UploadedBytes) | undefined;
 }
 
 interface WaitingMember {
@@ -67,10 +67,8 @@ export class AppendedSink implements OutputSink {
   readonly #waiting: WaitingMember[] = [];
   readonly #regions: Region[] = [];
   #region: Region;
-  /** The staged file of the shard that was appended to last. */
-  #file: { readonly shard: number; readonly file: OpenFile } | undefined;
-  /** Where that file ends. */
-  #end = 0;
+  /** The shard that was appended to last. */
+  #open: { readonly region: Region; readonly shard: OpenShard } | undefined;
   fillAddress: number;
 
   constructor(parts: SinkParts<AppendedTarget | StreamTarget>) {
@@ -126,8 +124,8 @@ export class AppendedSink implements OutputSink {
     region.recordBytes += records.byteLength;
     region.storedBytes += records.byteLength;
     hasher?.add(buffer.memory(), this.#address, records.byteLength);
-    control.waitForTurn(start.turn);
-    const position = await inPhaseAsync('write', () => this.#append(region.shard, records));
+    if (!region.isFirst) control.waitForTurn(start.turn);
+    const position = await inPhaseAsync('write', () => this.#append(region, records));
     region.start ??= position;
   }
 
@@ -158,7 +156,7 @@ export class AppendedSink implements OutputSink {
     await this.#endPart();
     this.#cursor.next();
     if (this.#cursor.shard === this.#region.shard) return;
-    this.#endRegion();
+    this.#endRegion(true);
     this.#region = this.#beginRegion(this.#cursor.shard);
   }
 
@@ -169,20 +167,25 @@ export class AppendedSink implements OutputSink {
 
   async close(): Promise<readonly WrittenRegion[]> {
     await this.#endPart();
-    this.#endRegion();
+    this.#endRegion(false);
     if (!this.leavesTurn) {
       await this.#appendWaiting();
+      this.#closeShard();
       this.#parts.control.passTurn();
     }
-    return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum }) =>
-      start === undefined ? [] : [{ shard, start, end: start + storedBytes, recordBytes, checksum }],
-    );
+    return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, uploaded }) => {
+      if (start === undefined) return [];
+      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, uploaded: uploaded?.() }];
+    });
   }
 
   async takeBack(): Promise<boolean> {
     const { target } = this.#parts;
     this.#dropWaiting();
     if (target.kind === 'stream') return this.#regions.every(({ start }) => start === undefined);
+    this.#closeShard();
+    // A part that came late would replace that of the next try.
+    for (const { uploaded } of this.#regions) ifPossible(() => uploaded?.());
     // The turn was not passed on: nobody has appended anything after these regions.
     for (const { shard, start } of this.#regions) {
       if (start === undefined) continue;
@@ -195,7 +198,8 @@ export class AppendedSink implements OutputSink {
   async abandon(): Promise<void> {
     this.#dropWaiting();
     this.#members?.close();
-    this.#closeFile();
+    this.#open?.shard.abandon();
+    this.#open = undefined;
   }
 
   #dropWaiting(): void {
@@ -204,15 +208,28 @@ export class AppendedSink implements OutputSink {
 
   #beginRegion(shard: number): Region {
     const isFirst = this.#cursor.beginsShard && this.#parts.target.kind !== 'stream';
-    const region: Region = { shard, isFirst, recordBytes: 0, storedBytes: 0, checksum: '', start: undefined };
+    const region: Region = {
+      shard,
+      isFirst,
+      isWhole: false,
+      recordBytes: 0,
+      storedBytes: 0,
+      checksum: '',
+      start: undefined,
+      uploaded: undefined,
+    };
     this.#regions.push(region);
     this.#parts.hasher?.begin();
     return region;
   }
 
-  #endRegion(): void {
+  #endRegion(isWhole: boolean): void {
     const { hasher } = this.#parts;
-    if (hasher !== undefined) this.#region.checksum = checksumTextOf(hasher.checksum());
+    const region = this.#region;
+    if (hasher !== undefined) region.checksum = checksumTextOf(hasher.checksum());
+    region.isWhole = isWhole;
+    // What is open has memory that others may need, so nobody waits with it.
+    if (this.#open?.region === region) this.#closeShard();
   }
 
   /** The hasher works on linear memory; the buffers are free now. */
@@ -241,10 +258,12 @@ export class AppendedSink implements OutputSink {
 
   async #appendOne({ region, member }: WaitingMember): Promise<void> {
     for (const bytes of member.pieces()) {
-      const position = await inPhaseAsync('write', () => this.#append(region.shard, bytes));
+      const position = await inPhaseAsync('write', () => this.#append(region, bytes));
       region.start ??= position;
     }
-    if (member.description !== undefined) this.#noteInStream(member.description);
+    if (member.description === undefined) return;
+    this.#open?.shard.describe(member.description);
+    this.#noteInStream(member.description);
   }
 
   #release({ member, spareBytes }: WaitingMember): void {
@@ -263,7 +282,7 @@ export class AppendedSink implements OutputSink {
   }
 
   /** @returns where the bytes begin in their shard, counted from the end of the header. */
-  async #append(shard: number, bytes: Uint8Array): Promise<number> {
+  async #append(region: Region, bytes: Uint8Array): Promise<number> {
     const { target, control } = this.#parts;
     if (target.kind === 'stream') {
       const position = control.counted('claimedBytes');
@@ -271,29 +290,37 @@ export class AppendedSink implements OutputSink {
       control.count('claimedBytes', bytes.byteLength);
       return position;
     }
-    const file = this.#openFile(shard, target);
-    await control.duringAsync(target.gate, () => writeAt(file, bytes, 0, bytes.byteLength, this.#end));
+    const shard = this.#openShard(region, target);
+    const position = shard.end - target.headerBytes;
+    await control.duringAsync(target.gate, () => shard.append(bytes));
     control.countMoved(target.gate, 'written', bytes.byteLength);
-    const position = this.#end - target.headerBytes;
-    this.#end += bytes.byteLength;
     return position;
   }
 
-  #openFile(shard: number, { stagingDirectory, headerBytes }: AppendedTarget): OpenFile {
-    if (this.#file?.shard === shard) return this.#file.file;
-    this.#closeFile();
-    const file = openStagedOutput(stagedPath(stagingDirectory, shard));
-    this.#file = { shard, file };
-    // A new file leaves room for its header.
-    this.#end = Math.max(headerBytes, versionOf(file).byteLength);
-    return file;
+  #openShard(region: Region, target: AppendedTarget): OpenShard {
+    if (this.#open?.region === region) return this.#open.shard;
+    this.#closeShard();
+    const { openShard = (shard) => new StagedShard(target, shard) } = this.#parts;
+    const shard = openShard(region.shard);
+    this.#open = { region, shard };
+    return shard;
   }
 
-  #closeFile(): void {
-    const open = this.#file;
-    this.#file = undefined;
-    if (open !== undefined) closeFile(open.file);
+  #closeShard(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open !== undefined) open.region.uploaded = open.shard.close(open.region.isWhole);
   }
+}
+
+/** What opens the shards of an output in object storage. Undefined: they are files. */
+export async function shardOpener(target: OutputTarget, control: JobControl): Promise<SinkParts['openShard']> {
+  if (target.kind !== 'appended') return undefined;
+  const { upload } = target;
+  if (upload === undefined) return undefined;
+  // Few jobs load it.
+  const { UploadedShard } = await import('./uploaded-shard.js');
+  return (shard) => new UploadedShard({ ...target, upload }, shard, () => control.throwIfAborted());
 }
 
 function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTarget>): PartCursor {

@@ -162,7 +162,7 @@ export class FilesSink implements OutputSink {
     if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
       const start = this.#regionStart;
-      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum });
+      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, uploaded: undefined });
     }
     await this.abandon();
   }

@@ -127,7 +127,7 @@ async function moveIntoExisting(
   }
 }
 
-type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
+export type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
 
 /** The shards that get a marker of their own: those of each split, or all. */
 export function groupsOf(
@@ -139,8 +139,8 @@ export function groupsOf(
   return naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
 }
 
-function markerOf({ shardCount, records, bytes, checksum }: FilledGroup): Buffer {
-  return Buffer.from(`${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`);
+export function textOfMarker({ shardCount, records, bytes, checksum }: FilledGroup): string {
+  return `${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`;
 }
 
 /**
@@ -158,7 +158,7 @@ export async function writeCompletionMarkers(
     const name = completionMarkerName(group.prefix);
     const staged = join(stagingDirectory, 'marker');
     removeFile(staged, 'output');
-    const text = markerOf(group);
+    const text = Buffer.from(textOfMarker(group));
     withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
     await syncPath(staged);
     await keepPermissions(staged, join(asideDirectory(stagingDirectory), name));
@@ -202,10 +202,14 @@ export async function takeBack(
   await removeJournal(jobDirectory);
 }
 
-function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: CommitJournal): void {
-  if (outputIdentity !== outputIdentityOf(place)) {
-    throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
-  }
+export function requireIdentity(place: FilesPlace, { outputIdentity }: CommitJournal): void {
+  if (outputIdentity === outputIdentityOf(place)) return;
+  throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
+}
+
+function requireJournalOf(place: FilesPlace, journal: CommitJournal): void {
+  requireIdentity(place, journal);
+  const { intoExisting } = journal;
   if (place.kind !== 'shards' || !intoExisting || nameExists(place.path, 'output')) return;
   throw new SystemError(
     'ERR_IO',

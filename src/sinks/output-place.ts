@@ -15,6 +15,7 @@ import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../machine/renames.js';
 import { nameSome } from '../quantity.js';
 import { shownAddress } from '../remote/address.js';
+import { placeIn, resolveObjects } from './object-place.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
 import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
 import { requireOpenStandardOutput } from './stream-output.js';
@@ -58,16 +59,20 @@ export const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout',
 /**
  * Finds out what `output` names now. `requireReplaceable` checks whether the job may replace what exists there.
  * @param naming undefined for one output.
+ * @param mayBeRemote whether the job can write to object storage.
  */
 export function resolveOutput(
   output: string | undefined,
   naming: ShardNaming | undefined,
   mayReplace: boolean,
+  mayBeRemote = false,
 ): OutputPlace {
-  if (output !== undefined && isRemote(output))
+  if (output !== undefined && isRemote(output)) {
+    if (mayBeRemote) return resolveObjects(output, naming, mayReplace);
     throw badPlace(
-      `the output ${shownAddress(output)} lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then`,
+      `the output ${shownAddress(output)} lies on another machine, and this job writes to disks; name a file or directory, and upload it then`,
     );
+  }
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
     if (isStandardOutput)
@@ -285,7 +290,7 @@ export function requireUnread(
   const files =
     output.kind === 'file'
       ? [path]
-      : output.naming.prefixes.map((prefix) => join(path, shardName({ ...output.naming, prefix }, 0, 1)));
+      : output.naming.prefixes.map((prefix) => placeIn(path, shardName({ ...output.naming, prefix }, 0, 1)));
   const found = files.map(placeOf).find((place) => place !== undefined);
   if (found === undefined) return;
   const { directory, place } = found;

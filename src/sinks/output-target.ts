@@ -8,11 +8,13 @@ import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
 import type { Hdf5Rows } from '../formats/hdf5/rows-spec.js';
 import type { WrittenTable } from '../formats/parquet/table-output.js';
+import type { UploadedPart } from '../io/remote-uploads.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
 import type { MemberWriter } from './member-writer.js';
+import type { ShardGroup } from './shard-names.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
@@ -42,6 +44,21 @@ export interface AppendedTarget extends StagedTarget {
   readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
+  /** Of an output in object storage: how staged bytes become parts of objects. Absent: files are the output. */
+  readonly upload?: UploadTarget | undefined;
+}
+
+export interface UploadTarget {
+  /** Of the object, or of the directory of the shards without a slash at its end. */
+  readonly address: string;
+  /** Absent: there is one object. */
+  readonly shards?: { readonly extension: string; readonly groups: readonly ShardGroup[] } | undefined;
+  /** The size of each part but the last. */
+  readonly partBytes: number;
+  /** What each object begins with. Undefined: it is known at the end, and the first part waits for it. */
+  readonly header: Uint8Array | undefined;
+  /** Whether something follows the records, so that the last part waits for it. */
+  readonly hasTrailer: boolean;
 }
 
 /** Shards [first, end). */
@@ -82,6 +99,16 @@ export interface WrittenRegion {
   readonly recordBytes: number;
   /** The checksum of the stored bytes, as `checksumTextOf` returns it; empty when no later attempt reads them back. */
   readonly checksum: string;
+  /** Of an output in object storage. */
+  readonly uploaded: UploadedBytes | undefined;
+}
+
+/** What is uploaded of a region, and what waits in its staged file. */
+export interface UploadedBytes {
+  /** The parts that its task uploaded, which may begin in the region before. */
+  readonly parts: readonly UploadedPart[];
+  /** The CRC-32 of the bytes behind the last whole part; 0 if none wait. */
+  readonly restCrc: number;
 }
 
 export function recordBytesOf(regions: readonly WrittenRegion[]): number {
@@ -91,9 +118,16 @@ export function recordBytesOf(regions: readonly WrittenRegion[]): number {
 /** What lies one after the other becomes one region, so that an output without end needs no more memory with time. */
 export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
   const before = regions.at(-1);
-  if (before?.shard === region.shard && before.end === region.start)
-    regions[regions.length - 1] = { ...before, end: region.end, recordBytes: before.recordBytes + region.recordBytes };
-  else regions.push(region);
+  if (before?.shard !== region.shard || before.end !== region.start) {
+    regions.push(region);
+    return;
+  }
+  const recordBytes = before.recordBytes + region.recordBytes;
+  const uploaded = region.uploaded && {
+    ...region.uploaded,
+    parts: [...(before.uploaded?.parts ?? []), ...region.uploaded.parts],
+  };
+  regions[regions.length - 1] = { ...before, end: region.end, recordBytes, uploaded };
 }
 
 /** What a sink needs. */
@@ -108,6 +142,8 @@ export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly hasher: OutputHasher | undefined;
   /** Of an output that is made of units. */
   readonly units?: UnitParts | undefined;
+  /** Opens a shard of an output in object storage. Absent: shards are files. */
+  readonly openShard?: ((shard: number) => OpenShard) | undefined;
 }
 
 export interface UnitParts {
@@ -141,6 +177,22 @@ export interface OutputSink {
   takeBack(): Promise<boolean>;
   /** Waits for the writes under way and closes the files, also when the task failed. */
   abandon(): Promise<void>;
+}
+
+/** A shard to which a task appends. */
+export interface OpenShard {
+  /** Where the shard ends now, its header included. */
+  readonly end: number;
+  append(bytes: Uint8Array): void;
+  /** Tells that the last appended bytes were these, which describe a unit: the end of the shard is made from them. */
+  describe(description: Uint8Array): void;
+  /**
+   * @param isWhole whether no task appends any more.
+   * @returns waits for its uploads, and tells what they are. Undefined: the shard is a file.
+   */
+  close(isWhole: boolean): (() => UploadedBytes) | undefined;
+  /** Closes a shard of a task that failed. */
+  abandon(): void;
 }
 
 /** Linear memory for a sink: several buffers, with slack after each. */

@@ -74,7 +74,12 @@ export function completionMarkerName(prefix: string): string {
 
 /** Names of all files that new shards of these prefixes replace: shards, whatever their count and extension, and markers. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  const names = listNames(path, 'output').filter((name) => isReplaced(naming, name));
+  return formerFilesAmong(listNames(path, 'output'), naming);
+}
+
+/** First shards, then markers. */
+export function formerFilesAmong(all: readonly string[], naming: Pick<ShardNaming, 'prefixes'>): string[] {
+  const names = all.filter((name) => isReplaced(naming, name));
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
 

@@ -21,6 +21,8 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
+import { makeObjects } from './object-moves.js';
+import { placeIn } from './object-place.js';
 import { type FileContent, type OutputLayout, type StoredEnds, trailerBytesOf } from './output-layout.js';
 import {
   asideDirectory,
@@ -36,6 +38,8 @@ import {
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, isShard, shardNames } from './shard-names.js';
+import type { ShardUploads } from './shard-uploads.js';
+import { uploadNotePath } from './upload-note.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -57,12 +61,17 @@ export class StagedOutput {
   readonly #place: FilesPlace;
   readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
+  readonly #uploads: ShardUploads | undefined;
 
-  /** @param directories private to this job; the staging directory is on the file system of the output. */
-  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber) {
+  /**
+   * @param directories private to this job; the staging directory is on the file system of the output.
+   * @param uploads of an output in object storage: then little of it is staged, wherever that is.
+   */
+  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber, uploads?: ShardUploads) {
     this.#place = place;
     this.#directories = directories;
     this.#gate = gate;
+    this.#uploads = uploads;
   }
 
   get #stagingDirectory(): string {
@@ -70,13 +79,18 @@ export class StagedOutput {
   }
 
   /** @param finished the durable regions that an earlier attempt wrote. */
-  begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
+  async begin(layout: OutputLayout, finished: readonly WrittenRegion[]): Promise<OutputTarget> {
     const { kind, cuts, ends, recordBytes, compression, table, hdf5, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    if (kind === 'appended') {
+    const upload = this.#uploads?.targetOf(layout);
+    if (kind === 'appended' || upload !== undefined) {
       this.shorten(finished, layout);
-      return { kind, ...staged, compression, table, hdf5, units };
+      const target = { kind: 'appended', ...staged, compression, table, hdf5, units, upload } as const;
+      if (upload === undefined) return target;
+      const parts = { headerBytes, partBytes: upload.partBytes };
+      await this.#uploads?.requireUploaded(this.#stagingDirectory, parts, finished);
+      return { ...target, gate: UNGATED };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };
@@ -122,7 +136,8 @@ export class StagedOutput {
   }
 
   /** Writes headers and trailers, when all regions are written, and makes the shards without a record. May be repeated. */
-  async complete({ cuts, ends }: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
+  async complete(layout: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
+    const { cuts, ends } = layout;
     const regionsOf = regionsOfShards(regions);
     const endOf = endsOfShards(regions);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
@@ -144,6 +159,17 @@ export class StagedOutput {
         }),
       );
     }
+    await this.#uploadRest(layout, regionsOf);
+  }
+
+  async #uploadRest(layout: OutputLayout, regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>): Promise<void> {
+    const uploads = this.#uploads;
+    if (uploads === undefined) return;
+    const shards = Array.from({ length: layout.cuts.shardCount }, (_, shard) => {
+      const parts = (regionsOf.get(shard) ?? []).flatMap(({ uploaded }) => uploaded?.parts ?? []);
+      return { shard, byteLength: byteLengthOf(stagedPath(this.#stagingDirectory, shard)), parts };
+    });
+    await uploads.uploadRest(this.#stagingDirectory, uploads.targetOf(layout), shards);
   }
 
   /**
@@ -197,7 +223,7 @@ export class StagedOutput {
     await eventLoopTurn();
     control.throwIfAborted();
     return {
-      journal: this.#describeMoves(summary, shards),
+      journal: await this.#describeMoves(summary, shards),
       isOneMove: this.#place.kind === 'file' || !this.#place.exists,
     };
   }
@@ -213,11 +239,12 @@ export class StagedOutput {
 
   /**
    * The last step: gives the outputs their final names, durably. If one of several moves fails, the earlier ones are taken
-   * back.
+   * back; objects stay, and a later attempt makes the rest.
    * @returns the final paths of the shards; none for one output.
    */
   async commitMoves({ journal, isOneMove }: PlannedMoves): Promise<readonly string[]> {
-    if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
+    if (this.#uploads !== undefined) await makeObjects(this.#place, this.#uploads, this.#directories, journal);
+    else if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
     else await this.#moveOrTakeBack(journal);
     return this.#afterMoves(journal);
   }
@@ -225,11 +252,15 @@ export class StagedOutput {
   /** Finishes the moves that a killed attempt had begun. */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
     this.#requireOwn(journal);
-    await moveOutputs(this.#place, this.#directories, journal);
+    if (this.#uploads === undefined) await moveOutputs(this.#place, this.#directories, journal);
+    else await makeObjects(this.#place, this.#uploads, this.#directories, journal);
     return this.#afterMoves(journal);
   }
 
-  #describeMoves({ records, bytes, checksum, splits }: OutputSummary, shards: readonly number[]): CommitJournal {
+  async #describeMoves(
+    { records, bytes, checksum, splits }: OutputSummary,
+    shards: readonly number[],
+  ): Promise<CommitJournal> {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const outputIdentity = outputIdentityOf(place);
@@ -237,9 +268,9 @@ export class StagedOutput {
     const common = { outputIdentity, phase: 'move-aside', byteLengths, ...totals } as const;
     if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
     const names = shardNames(place.naming, groupsOf(place, totals, shards.length));
-    const replaced = place.exists ? findFormerFiles(place) : [];
+    const replaced = (await this.#uploads?.formerNames()) ?? (place.exists ? findFormerFiles(place) : []);
     const appeared = replaced.find(isShard);
-    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
+    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(placeIn(place.path, appeared));
     return { ...common, intoExisting: place.exists, names, replaced };
   }
 
@@ -283,13 +314,14 @@ export class StagedOutput {
     } catch {
       // The output is complete without that. If the former files still cannot be removed, the end of the job reports it.
     }
-    return names.map((name) => join(this.#place.path, name));
+    return names.map((name) => placeIn(this.#place.path, name));
   }
 
   async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
     await severalAtOnce(shards, async (shard) => {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
+      if (this.#uploads !== undefined) await syncPath(uploadNotePath(this.#stagingDirectory, shard));
     });
   }
 }

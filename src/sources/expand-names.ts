@@ -111,6 +111,7 @@ async function filesOf(
     mayVanish: isNameOfJobDirectory,
   });
   const placeOf = (path: string) => {
+    if (isRemote(path)) return undefined;
     const places = listed.roots.flatMap((root) => {
       const below = relative(realPathOf(root.path, 'input'), path);
       return /^\.\.(\/|$)/.test(below) ? [] : [join(root.place, below)];
@@ -142,7 +143,11 @@ async function namedRemote(
     else if (isIncluded(place)) files.push(path + place);
   }
   const listed = { files: sortByBytes(files), roots: [{ path, place: '' }] };
-  return { kind: 'directory', directory: path, listed, hidden: [...hidden], own: [], placeOf: () => undefined };
+  const placeOf = (output: string) => {
+    const place = output.startsWith(path) ? output.slice(path.length) : undefined;
+    return place === undefined || pathsTo(place).some(isExcluded) || !isIncluded(place) ? undefined : place;
+  };
+  return { kind: 'directory', directory: path, listed, hidden: [...hidden], own: [], placeOf };
 }
 
 /** Complete shards beside or below other files are most likely made of these. */

@@ -58,7 +58,7 @@ export async function shuffleShare(
   staged: StagedOutput,
   threads: Threads,
 ): Promise<readonly FinishedRange[]> {
-  const target = staged.begin(layout, []);
+  const target = await staged.begin(layout, []);
   const own = target.kind === 'appended' ? { ...target, own: shards } : target;
   if (target.kind === 'placed') lengthenStaged(target.stagingDirectory, layout, work.piles.totals, part);
   const written = await shuffleRanges({ ...work, target: own, part, deletesStripes: false }, threads);

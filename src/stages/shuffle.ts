@@ -44,6 +44,10 @@ const RANGE_BYTES = 4 * 2 ** 20;
  */
 const FILE_RANGES_PER_THREAD = 8;
 
+/** From so many on, threads that upload hardly meet in one. */
+const SHARDS_PER_THREAD = 2;
+const PARTS_OF_RANGE = 8;
+
 /** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
 export interface KeptRanges {
   readonly finished: FinishedRanges;
@@ -207,11 +211,18 @@ function planRanges(
   if (units !== undefined) return planUnitRanges(piles.totals, units, pool.threadCount, (pile) => !isLeft(pile));
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
-  const rangeBytes = isPlaced
-    ? Math.max(RANGE_BYTES, piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount))
-    : RANGE_BYTES;
+  const evenBytes = piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount);
+  const mostBytes = isPlaced ? evenBytes : mostBytesOfAppended(target, pool.threadCount, evenBytes);
+  const rangeBytes = Math.max(RANGE_BYTES, mostBytes);
   const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
+}
+
+/** Of shards that are uploaded, few wait for a turn, and what is no full part at the end of a range is staged. */
+function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenBytes: number): number {
+  if (target.kind !== 'appended' || target.upload === undefined) return 0;
+  const areMany = target.cuts.shardCount >= SHARDS_PER_THREAD * threadCount;
+  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.upload.partBytes) : 0;
 }
 
 /** The piles after the part of a placed output: others write them, and nothing may be written over them. */

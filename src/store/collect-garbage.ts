@@ -39,7 +39,7 @@ import {
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */
-const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
+export const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
 /** By then, whoever makes a manifest or the settings has made it. */
 const ATTEMPT_MILLISECONDS = 3600 * 1000;
 

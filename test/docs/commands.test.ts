@@ -80,6 +80,8 @@ function localized(text: string): string {
     .replace(/--index \d+(?: --stride \d+)?/g, '--index 0 --stride 1')
     .split('\n')
     .filter((line) => canWriteZstd || !/zst/.test(line))
+    // A network is needed, as in blocks of such lines.
+    .filter((line) => !line.startsWith('pileshuf s3://'))
     .filter((line) => !TOOLS.some(([name]) => line.includes(name)))
     .map((line) =>
       /^[a-z].* -o (?!-)/.test(line) && !/--force/.test(line) ? `rm -rf ${outputsOf(line).join(' ')}\n${line}` : line,

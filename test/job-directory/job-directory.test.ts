@@ -40,7 +40,7 @@ function pathsOf(jobDir?: string, keepsDataInJobDir = false): JobPaths {
   return deriveJobPaths({
     outputIdentity: 'output',
     outputPath: directory.path('o'),
-    outputDirectory: directory.path('o'),
+    stagingParent: directory.path('o'),
     tempDirs: keepsDataInJobDir && jobDir !== undefined ? [jobDir] : [directory.path('t'), directory.path('u')],
     jobDir,
     keepsDataInJobDir,
@@ -93,7 +93,7 @@ describe('deriveJobPaths', () => {
     const placement = {
       outputIdentity: 'a',
       outputPath: '/o/x',
-      outputDirectory: '/o',
+      stagingParent: '/o',
       tempDirs: ['/t', '/u'],
       keepsDataInJobDir: false,
     };

@@ -85,7 +85,7 @@ const journal: CommitJournal = {
   checksum: '0'.repeat(16),
   splits: undefined,
 };
-const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
+const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16), uploaded: undefined };
 const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined, distinct: undefined };
 
 interface Left {

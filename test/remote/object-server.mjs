@@ -6,7 +6,9 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { UploadServer } from './upload-server.mjs';
 
 const { sign } = createRequire(import.meta.url)('aws4');
 
@@ -18,6 +20,8 @@ const settings = {
   ranges: true,
   token: undefined,
   commit: 'c1',
+  answersAfterMilliseconds: 0,
+  takesBytesOfSecond: undefined,
   ...workerData.settings,
 };
 /** @typedef {import('node:http').IncomingMessage} Question */
@@ -27,7 +31,7 @@ const settings = {
 let asked = [];
 /** How the body of a response goes wrong. @type {WeakMap<Response, unknown>} */
 const faultOf = new WeakMap();
-/** The number of the request, from 1, that fails, and how. @type {{ at: number | 'all', kind: string | number } | undefined} */
+/** The number of the request, from 1, that fails, and how. @type {{ at?: number | 'all', from?: number, kind: string | number } | undefined} */
 let fault;
 let requests = 0;
 /** How often each address of the Hub's storage was asked. @type {number[]} */
@@ -35,6 +39,16 @@ const uses = [];
 
 /** @param {Uint8Array} bytes */
 const tagOf = (bytes) => `"${createHash('md5').update(bytes).digest('hex')}"`;
+
+const uploads = new UploadServer(objects, settings, tagOf);
+/** What servers say to explain their status. @type {Record<number, string>} */
+const CODES = {
+  400: 'ExpiredToken',
+  403: 'AccessDenied',
+  404: 'NoSuchUpload',
+  409: 'OperationAborted',
+  500: 'InternalError',
+};
 
 /** @param {Question} request @param {Response} response @param {string} key */
 function send(request, response, key) {
@@ -94,14 +108,16 @@ function refuse(response, status, code, headers = {}) {
 /** Whether the request fails now. @param {Question} request @param {Response} response */
 function fails(request, response) {
   requests += 1;
-  if (fault === undefined || (fault.at !== requests && fault.at !== 'all')) return false;
+  if (fault === undefined || (fault.at !== requests && fault.at !== 'all' && !(requests >= (fault.from ?? Infinity))))
+    return false;
   const { kind } = fault;
   if (kind === 'reset') request.socket.destroy();
   else if (kind === 'silence') return true;
   else if (kind === 'silence within') {
     response.writeHead(206, { 'content-length': 10 });
     response.write('x');
-  } else if (typeof kind === 'number') refuse(response, kind, 'SlowDown', kind === 503 ? { 'retry-after': '0' } : {});
+  } else if (typeof kind === 'number')
+    refuse(response, kind, CODES[kind] ?? 'SlowDown', kind === 503 ? { 'retry-after': '0' } : {});
   else {
     faultOf.set(response, kind);
     return false;
@@ -112,7 +128,8 @@ function fails(request, response) {
 /** @param {Question} request @param {'main' | 'storage'} port */
 function note(request, port) {
   const { authorization, range } = request.headers;
-  asked.push({ port, path: request.url, range, authorization, encoding: request.headers['accept-encoding'] });
+  const { method, url: path } = request;
+  asked.push({ port, method, path, range, authorization, encoding: request.headers['accept-encoding'] });
 }
 
 /** @param {string} text */
@@ -143,7 +160,7 @@ function isSigned(request) {
   const [, names = ''] = /SignedHeaders=([^,]*)/.exec(authorization) ?? [];
   const headers = Object.fromEntries(names.split(';').map((name) => [name, request.headers[name]]));
   const again = sign(
-    { host, path: request.url, method: 'GET', service: 's3', region: settings.region, headers },
+    { host, path: request.url, method: request.method, service: 's3', region: settings.region, headers },
     { accessKeyId: 'tester', secretAccessKey: settings.secret },
   );
   return again.headers.Authorization === authorization;
@@ -156,7 +173,41 @@ function answerS3(request, response, url) {
     return refuse(response, 400, 'AuthorizationHeaderMalformed', { 'x-amz-bucket-region': settings.region });
   if (!isSigned(request)) return refuse(response, 403, 'AccessDenied');
   const [, key = ''] = /^\/bucket\/?(.*)$/.exec(decodeURIComponent(url.pathname)) ?? [];
-  return key === '' ? list(response, url) : send(request, response, key);
+  if (request.method === 'GET' && !url.searchParams.has('uploads') && !url.searchParams.has('uploadId'))
+    return key === '' ? list(response, url) : send(request, response, key);
+  void takeUpload(request, response, url, key);
+}
+
+/** @param {Question} request @param {Response} response @param {URL} url @param {string} key */
+async function takeUpload(request, response, url, key) {
+  /** @type {Buffer[]} */
+  const body = [];
+  try {
+    for await (const piece of request) {
+      body.push(piece);
+      if (settings.takesBytesOfSecond !== undefined)
+        await sleep((1000 * piece.byteLength) / settings.takesBytesOfSecond);
+    }
+  } catch {
+    // Who asked has gone.
+    return;
+  }
+  answerUpload(request, response, url, key, Buffer.concat(body));
+}
+
+/** @param {Question} request @param {Response} response @param {URL} url @param {string} key @param {Buffer} body */
+function answerUpload(request, response, url, key, body) {
+  const kind = faultOf.get(response);
+  if (kind === 'reset after the body') return request.socket.destroy();
+  if (kind === 'error in 200' && /^P/.test(request.method ?? '')) return refuse(response, 200, 'InternalError');
+  const { status = 200, code, headers = {}, text = '' } = uploads.answer(request, url, key, body) ?? { status: 405 };
+  if (kind === 'lost answer') return request.socket.destroy();
+  if (kind === 'silence after the work') return;
+  setTimeout(() => {
+    if (code !== undefined) return refuse(response, status, code, headers);
+    response.writeHead(status, headers);
+    response.end(text);
+  }, settings.answersAfterMilliseconds);
 }
 
 /** @param {Question} request @param {Response} response @param {URL} url */

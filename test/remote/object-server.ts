@@ -8,24 +8,39 @@ interface ServerSettings {
   readonly region?: string;
   readonly ranges?: boolean;
   /** Of the key `tester`; undefined: nobody signs. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   readonly token?: string;
   readonly commit?: string;
   /** How many requests an address of the Hub's storage answers. */
   readonly leaseUses?: number;
+  /** Of a part that is not the last one. */
+  readonly leastPartBytes?: number;
+  /** Of uploads. */
+  readonly answersAfterMilliseconds?: number;
+  readonly takesBytesOfSecond?: number | undefined;
+  /** What becomes of If-None-Match; undefined: it holds. */
+  readonly conditions?: 'ignored' | 'unknown' | undefined;
 }
 
 export interface AskedRequest {
   readonly port: 'main' | 'storage';
+  readonly method: string;
   readonly path: string;
   readonly range?: string;
   readonly authorization?: string;
   readonly encoding?: string;
 }
 
+export interface Fault {
+  /** The number of a request, from 1. */
+  readonly at?: number | 'all';
+  readonly from?: number;
+  readonly kind: string | number;
+}
+
 interface Change {
   /** Null: no more. */
-  readonly fault?: { readonly at: number | 'all'; readonly kind: string | number } | null;
+  readonly fault?: Fault | null;
   readonly settings?: ServerSettings;
 }
 

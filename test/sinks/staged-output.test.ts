@@ -34,7 +34,7 @@ const summaryOf = (shardCount: number, bytes: number) => ({
 });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
-  return { shard, start, end, recordBytes: end - start, checksum: '' };
+  return { shard, start, end, recordBytes: end - start, checksum: '', uploaded: undefined };
 }
 
 const control = JobControl.create([], 0);
@@ -346,14 +346,14 @@ describe('StagedOutput', () => {
     expect(journal()).toBeUndefined();
   });
 
-  it('is written directly only where shards are large, and not in memory', () => {
+  it('is written directly only where shards are large, and not in memory', async () => {
     const place = { kind: 'shards', path: out(), exists: false, naming, mayReplace: false } as const;
     const begin = (gate: number, shardCount: number, bytes: number) =>
       outputAt(place, false, gate).begin(layoutOf(shardCount, bytes), []);
-    expect(begin(0, 1, 16 * 2 ** 20)).toMatchObject({ direct: true });
-    expect(begin(0, 2, 16 * 2 ** 20)).toMatchObject({ direct: false });
-    expect(begin(0, 1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
-    expect(begin(UNGATED, 1, 16 * 2 ** 20)).toMatchObject({ direct: false });
+    expect(await begin(0, 1, 16 * 2 ** 20)).toMatchObject({ direct: true });
+    expect(await begin(0, 2, 16 * 2 ** 20)).toMatchObject({ direct: false });
+    expect(await begin(0, 1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
+    expect(await begin(UNGATED, 1, 16 * 2 ** 20)).toMatchObject({ direct: false });
   });
 });
 

@@ -1,7 +1,7 @@
 /** A task that writes the records that consecutive places of an output draw, with replacement. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { openSink } from '../../src/sinks/appended-sink.js';
+import { openSink, shardOpener } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel.js';
@@ -34,7 +34,8 @@ export async function writeDraws({ job, key, ordered, first, count, target, star
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
   const { kernel } = arena;
   const drawn = new DrawnRecords(arena, ranksAt, key, await orderedSlabsOf(job, ordered.memory), ordered.records);
-  const sink = openSink({ target, start, end: undefined, buffer, control, hasher: undefined });
+  const openShard = await shardOpener(target, control);
+  const sink = openSink({ target, start, end: undefined, buffer, control, hasher: undefined, openShard });
   let bytes = 0;
   const write = async (): Promise<DrawsResult> => {
     for (let place = first; place < first + count; ) {

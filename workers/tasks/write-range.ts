@@ -19,7 +19,7 @@ import {
 } from '../../src/piles/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import type { OwnUnits } from '../../src/plan/unit-cuts.js';
-import { openSink } from '../../src/sinks/appended-sink.js';
+import { openSink, shardOpener } from '../../src/sinks/appended-sink.js';
 import type { MemberWriter } from '../../src/sinks/member-writer.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
@@ -89,8 +89,9 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const members = units === undefined ? undefined : await makerOfMembers(task);
   const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
   const hasher = job.hashesOutput ? outputHasher : undefined;
+  const openShard = await shardOpener(target, control);
   const sink = (byteLength?: number) => {
-    const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher };
+    const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher, openShard };
     opened ??= openSink({ ...parts, units: units && members && { own: units, members: members() } }, byteLength);
     return opened;
   };

@@ -1,6 +1,9 @@
+import { UsageError } from '../../errors.js';
+import { isRemote } from '../../io/remote-objects.js';
+import { collectUploads } from '../../job/collect-uploads.js';
 import { collectStore } from '../../job/store-upkeep.js';
 import type { CommandDefinition } from '../command.js';
-import { describeGarbage } from '../report-text.js';
+import { describeGarbage, describeUploads } from '../report-text.js';
 
 const notes = `
 These are files of expired and replaced inputs, files of killed writers, and old
@@ -11,13 +14,22 @@ writes to it.
 Pile sets that belong to no state of the store and to no writer stay: a lost
 manifest has named them. Restore the manifest from a copy, or give
 --give-up-lost to do without them.
+
+For s3://BUCKET/KEY it aborts uploads that killed jobs left there: of that
+object, and of shards whose address begins so. --grace spares younger ones.
 `;
 
 export const command: CommandDefinition<'gc'> = {
   name: 'gc',
-  operands: [['<store>', 'directory of the store']],
+  operands: [['<store>', 'directory of the store, or an address of outputs']],
   notes,
   async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost }, reporter, talk }) {
+    if (isRemote(store)) {
+      if (giveUpLost !== undefined) throw new UsageError(`${store} is no pile store; leave out --give-up-lost`);
+      const collected = await collectUploads(store, { graceMilliseconds, signal: talk.signal });
+      reporter.done(describeUploads(collected), collected);
+      return;
+    }
     const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal: talk.signal });
     reporter.done(describeGarbage(deleted), deleted);
   },

@@ -1,0 +1,145 @@
+/**
+ * Outputs on other machines, as the threads of a job write them: part by part, by the desk of `remote-objects.ts`. A part
+ * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`../remote/uploads.ts`).
+ */
+import { threadId } from 'node:worker_threads';
+import { type Attached, ask, attach } from './remote-objects.js';
+
+export interface UploadedPart {
+  readonly number: number;
+  /** As the server gave it, with its quotes. */
+  readonly tag: string;
+}
+
+/** How a thread asks about an upload. */
+export type UploadQuestion =
+  /** The answer is the id of an upload. */
+  | { readonly ask: 'begin'; readonly path: string }
+  /** The answer is a `Room`. */
+  | { readonly ask: 'room'; readonly path: string; readonly byteLength: number }
+  /** Answered before it is uploaded. */
+  | {
+      readonly ask: 'put';
+      readonly path: string;
+      readonly uploadId: string;
+      readonly writer: string;
+      readonly number: number;
+      readonly room: number;
+      readonly byteLength: number;
+    }
+  | { readonly ask: 'drop'; readonly path: string; readonly room: number }
+  /** Waits for parts. The answer is their tags. */
+  | { readonly ask: 'settle'; readonly path: string; readonly writer: string; readonly numbers: readonly number[] };
+
+/** Blocks of the pool, not always side by side. */
+export interface Room {
+  readonly room: number;
+  readonly blocks: readonly number[];
+}
+
+/** The smallest part that leaves room for 160 GB in 10,000 parts. */
+export const PART_BYTES = 16 * 1024 * 1024;
+
+/** Their tags fit a slot of the desk. */
+const PARTS_OF_QUESTION = 64;
+
+const AT_ONCE = () => {};
+
+/** Begins a multipart upload. Blocks. @returns its id, with what proves later that the object is of this upload. */
+export function beginUpload(address: string, check: () => void): string {
+  return ask<string>(attach(address), { ask: 'begin', path: address }, check);
+}
+
+/** The id that the service knows, as lists of uploads have it. */
+export function listedUploadId(uploadId: string): string {
+  return uploadId.split(' ', 1)[0] ?? uploadId;
+}
+
+let writerCount = 0;
+
+/** Parts of one upload, as one thread writes them. Holds at most one room. */
+export class PartUploads {
+  readonly #path: string;
+  readonly #uploadId: string;
+  readonly #partBytes: number;
+  readonly #check: () => void;
+  readonly #attached: Attached;
+  /** Of this process. */
+  readonly #writer = `${threadId} ${writerCount++}`;
+  #room: Room | undefined;
+  #numbers: number[] = [];
+
+  /** @param check throws to leave: the job was aborted. */
+  constructor(address: string, uploadId: string, partBytes: number, check: () => void) {
+    this.#path = address;
+    this.#uploadId = uploadId;
+    this.#partBytes = partBytes;
+    this.#check = check;
+    this.#attached = attach(address);
+  }
+
+  /** At this offset of the part. The first write waits for a room. */
+  write(bytes: Uint8Array, offset: number): void {
+    this.#room ??= this.#ask<Room>({ ask: 'room', path: this.#path, byteLength: this.#partBytes }, this.#check);
+    if (offset + bytes.byteLength > this.#partBytes) throw new RangeError(`a part has ${this.#partBytes} bytes`);
+    const { blockBytes } = this.#attached.fetcher;
+    for (let done = 0; done < bytes.byteLength; ) {
+      const at = offset + done;
+      const room = this.#bytesOf(this.#room, Math.floor(at / blockBytes)).subarray(at % blockBytes);
+      const piece = bytes.subarray(done, done + room.byteLength);
+      room.set(piece);
+      done += piece.byteLength;
+    }
+  }
+
+  /** What the room holds, from its beginning. */
+  *pieces(byteLength: number): Iterable<Uint8Array> {
+    const { blockBytes } = this.#attached.fetcher;
+    for (let done = 0; done < byteLength && this.#room !== undefined; done += blockBytes)
+      yield this.#bytesOf(this.#room, done / blockBytes).subarray(0, byteLength - done);
+  }
+
+  /**
+   * Gives the part to the fetching thread, and returns at once. The next write takes another room.
+   * @throws if an earlier part of this writer failed for good.
+   */
+  put(number: number, byteLength: number): void {
+    const room = this.#room;
+    if (room === undefined) throw new RangeError(`part ${number} of ${this.#path} was not written`);
+    this.#room = undefined;
+    this.#numbers.push(number);
+    const part = { uploadId: this.#uploadId, writer: this.#writer, number, room: room.room, byteLength };
+    this.#ask({ ask: 'put', path: this.#path, ...part }, AT_ONCE);
+  }
+
+  /** Gives the room back, if there is one, and uploads nothing. */
+  drop(): void {
+    const room = this.#room;
+    this.#room = undefined;
+    if (room !== undefined) this.#ask({ ask: 'drop', path: this.#path, room: room.room }, AT_ONCE);
+  }
+
+  /** Waits for all parts that were put since the last call. @throws their first failure. */
+  settle(): readonly UploadedPart[] {
+    const numbers = this.#numbers;
+    this.#numbers = [];
+    const parts: UploadedPart[] = [];
+    for (let done = 0; done < numbers.length; done += PARTS_OF_QUESTION) {
+      const some = numbers.slice(done, done + PARTS_OF_QUESTION);
+      const question: UploadQuestion = { ask: 'settle', path: this.#path, writer: this.#writer, numbers: some };
+      parts.push(...this.#ask<readonly UploadedPart[]>(question, this.#check));
+    }
+    return parts;
+  }
+
+  #ask<T>(question: UploadQuestion, check: () => void): T {
+    return ask<T>(this.#attached, question, check);
+  }
+
+  #bytesOf({ blocks }: Room, index: number): Uint8Array {
+    const block = blocks[index];
+    if (block === undefined) throw new RangeError(`a room of ${this.#path} has ${blocks.length} blocks`);
+    const { fetcher, pool } = this.#attached;
+    return pool.subarray(block * fetcher.blockBytes, (block + 1) * fetcher.blockBytes);
+  }
+}

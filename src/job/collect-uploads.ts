@@ -1,0 +1,51 @@
+/** Aborts the uploads that killed jobs left in object storage: nobody sees them, and they cost money. */
+import { UsageError } from '../errors.js';
+import { requireKnownOptions } from '../known-options.js';
+import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
+import { hearSignals } from '../pause.js';
+import { severalAtOnce } from '../several-at-once.js';
+import { isMadeWayFor } from '../sinks/shard-names.js';
+import { DEFAULT_GRACE_MILLISECONDS } from '../store/collect-garbage.js';
+import { runJob } from './job.js';
+import { graceOf } from './store-upkeep.js';
+
+/** Counts of uploads. */
+export interface CollectedUploads {
+  readonly aborted: number;
+  /** Their jobs may still run, or be resumed. */
+  readonly young: number;
+  /** Not named as shards, so other programs may have begun them. */
+  readonly others: number;
+}
+
+/** Of a thread that only asks. */
+const MEMORY_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Aborts unfinished uploads of shards below an address, or of the object that it names, which began before
+ * `graceMilliseconds`. A job that resumes needs its uploads: its parts are gone then.
+ * @throws UsageError ERR_OPTION; SystemError; AbortError
+ */
+export async function collectUploads(address: string, options: GarbageOptions = {}): Promise<CollectedUploads> {
+  requireKnownOptions('collectUploads()', options, GARBAGE_OPTIONS);
+  const grace = graceOf(options) ?? DEFAULT_GRACE_MILLISECONDS;
+  if (!address.startsWith('s3://'))
+    throw new UsageError(`${address} is no address of object storage; expected s3://BUCKET/KEY`);
+  const { value } = await runJob(options, async () => {
+    const { remoteOutputs } = await import('../remote/remote-outputs.js');
+    const outputs = remoteOutputs({ memoryBytes: MEMORY_BYTES, workers: 1 });
+    const all = await outputs.uploads(address, options.signal);
+    const own = all.filter((upload) => upload.address === address || isMadeWayFor(nameIn(upload.address)));
+    const old = own.filter(({ initiated }) => initiated.getTime() <= Date.now() - grace);
+    await severalAtOnce(old, async ({ address: of, uploadId }) => {
+      await hearSignals(options.signal);
+      await outputs.abort(of, uploadId);
+    });
+    return { aborted: old.length, young: own.length - old.length, others: all.length - own.length };
+  });
+  return value;
+}
+
+function nameIn(address: string): string {
+  return address.slice(address.lastIndexOf('/') + 1);
+}

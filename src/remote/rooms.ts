@@ -1,0 +1,81 @@
+/** Rooms for parts of uploads: blocks of the pool, given whole, first come first served. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../errors.js';
+import type { Fetcher } from '../io/remote-objects.js';
+import type { Block, Blocks } from './blocks.js';
+
+const PAUSE_MILLISECONDS = 2;
+const MIB = 1024 * 1024;
+
+export interface HeldRoom {
+  readonly room: number;
+  readonly blocks: readonly number[];
+  pieces(byteLength: number): Iterable<Uint8Array>;
+  giveBack(): void;
+}
+
+export class Rooms {
+  readonly #blocks: Blocks;
+  readonly #blockBytes: number;
+  readonly #pool: Uint8Array;
+  readonly #held = new Map<number, HeldRoom>();
+  #count = 0;
+  /** Who came last is served. */
+  #served: Promise<unknown> = Promise.resolve();
+
+  constructor(blocks: Blocks, { pool, blockBytes }: Fetcher) {
+    this.#blocks = blocks;
+    this.#blockBytes = blockBytes;
+    this.#pool = new Uint8Array(pool);
+  }
+
+  take(byteLength: number): Promise<HeldRoom> {
+    const taken = this.#served.then(() => this.#take(byteLength));
+    this.#served = taken.catch(() => {});
+    return taken;
+  }
+
+  /** Whoever names it gives it back. */
+  find(room: number): HeldRoom {
+    const found = this.#held.get(room);
+    if (found === undefined) throw new RangeError(`nobody holds room ${room}`);
+    return found;
+  }
+
+  async #take(byteLength: number): Promise<HeldRoom> {
+    const count = Math.ceil(byteLength / this.#blockBytes);
+    if (count > this.#blocks.count)
+      throw new UsageError(
+        `parts of uploads have ${Math.ceil(byteLength / MIB)} MiB, and the memory has room for ${Math.floor(this.#pool.byteLength / MIB)}; raise \`memoryBytes\``,
+        'ERR_MEMORY_BUDGET',
+      );
+    const room = this.#count++;
+    const blocks: Block[] = [];
+    while (blocks.length < count) {
+      const start = blocks.length * this.#blockBytes;
+      const block = this.#blocks.take(`room ${room}`, '', start, start + this.#blockBytes, false);
+      if (block === undefined) await sleep(PAUSE_MILLISECONDS);
+      else blocks.push(block);
+    }
+    const held: HeldRoom = {
+      room,
+      blocks: blocks.map(({ block }) => block),
+      pieces: (wanted) => this.#pieces(blocks, wanted),
+      giveBack: () => {
+        this.#held.delete(room);
+        // Their bytes never come for those who read.
+        for (const block of blocks) block.failed(undefined);
+      },
+    };
+    this.#held.set(room, held);
+    return held;
+  }
+
+  *#pieces(blocks: readonly Block[], byteLength: number): Iterable<Uint8Array> {
+    for (const { block, start } of blocks) {
+      if (start >= byteLength) return;
+      const from = block * this.#blockBytes;
+      yield this.#pool.subarray(from, from + Math.min(this.#blockBytes, byteLength - start));
+    }
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Uploads of the fetching thread: it takes whole parts from the threads that write them, and sends them by itself. It does
+ * for the main thread what needs no room, and sends parts that lie in local files.
+ */
+import { setMaxListeners } from 'node:events';
+import { AbortError } from '../errors.js';
+import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
+import type { Room, UploadedPart, UploadQuestion } from '../io/remote-uploads.js';
+import type { HeldRoom, Rooms } from './rooms.js';
+import type { S3Uploads } from './s3-uploads.js';
+
+/** A part that lies in a local file. */
+export interface FilePart {
+  readonly number: number;
+  readonly path: string;
+  readonly start: number;
+  readonly byteLength: number;
+}
+
+interface OfUpload {
+  readonly address: string;
+  readonly uploadId: string;
+}
+
+/** What the thread that started it asks. */
+export type UploadRequest =
+  | { readonly ask: 'begin' | 'head' | 'names' | 'remove' | 'uploads'; readonly address: string }
+  | (OfUpload & { readonly ask: 'parts' | 'abort' })
+  | (OfUpload & { readonly ask: 'put file'; readonly part: FilePart })
+  | (OfUpload & {
+      readonly ask: 'complete';
+      readonly parts: readonly UploadedPart[];
+      readonly onlyIfAbsent: boolean;
+    })
+  | { readonly ask: 'put text'; readonly address: string; readonly text: string; readonly onlyIfAbsent: boolean }
+  /** Waits until what nobody waits for any more is aborted. */
+  | { readonly ask: 'rest' };
+
+/** What is under way for one upload. */
+interface UnderWay {
+  readonly stop: AbortController;
+  /** By number. */
+  readonly parts: Map<number, Promise<UploadedPart>>;
+}
+
+/** What one writer of a part has put, and not yet heard of. */
+interface Writer {
+  readonly parts: Map<number, Promise<UploadedPart>>;
+  failure: unknown;
+}
+
+export class Uploads {
+  readonly #s3: S3Uploads;
+  readonly #rooms: Rooms;
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #writers = new Map<string, Writer>();
+  readonly #left = new Set<Promise<void>>();
+
+  constructor(s3: S3Uploads, rooms: Rooms) {
+    this.#s3 = s3;
+    this.#rooms = rooms;
+  }
+
+  async answer(question: UploadQuestion): Promise<string | Room | readonly UploadedPart[] | null> {
+    switch (question.ask) {
+      case 'begin':
+        return this.#s3.begin(question.path);
+      case 'room': {
+        const { room, blocks } = await this.#rooms.take(question.byteLength);
+        return { room, blocks };
+      }
+      case 'put':
+        this.#put(question);
+        return null;
+      case 'drop':
+        this.#rooms.find(question.room).giveBack();
+        return null;
+      case 'settle':
+        return this.#settle(question.writer, question.numbers);
+    }
+  }
+
+  /** Whoever asked was gone when the answer came. */
+  takeBack({ path }: UploadQuestion, value: unknown): void {
+    if (typeof value === 'string') {
+      const aborted = this.#abort(path, value).catch(() => {});
+      this.#left.add(aborted);
+      void aborted.then(() => this.#left.delete(aborted));
+    } else if (isRoom(value)) this.#rooms.find(value.room).giveBack();
+  }
+
+  answerStarter(request: UploadRequest): Promise<unknown> {
+    if (request.ask === 'rest') return Promise.all(this.#left);
+    const { address } = request;
+    switch (request.ask) {
+      case 'begin':
+        return this.#s3.begin(address);
+      case 'head':
+        return this.#s3.head(address);
+      case 'names':
+        return this.#s3.list(address);
+      case 'remove':
+        return this.#s3.remove(address);
+      case 'uploads':
+        return this.#s3.uploads(address);
+      case 'parts':
+        return this.#s3.parts(address, request.uploadId);
+      case 'abort':
+        return this.#abort(address, request.uploadId);
+      case 'put file':
+        return this.#putFile(request, request.part);
+      case 'complete':
+        return this.#complete(request, request.parts, request.onlyIfAbsent);
+      case 'put text':
+        return this.#s3.putText(address, request.text, request.onlyIfAbsent);
+    }
+  }
+
+  #put(question: UploadQuestion & { readonly ask: 'put' }): void {
+    const { path, uploadId, number, byteLength } = question;
+    const room = this.#rooms.find(question.room);
+    const writer = this.#writers.get(question.writer) ?? { parts: new Map(), failure: undefined };
+    this.#writers.set(question.writer, writer);
+    if (writer.failure !== undefined) {
+      room.giveBack();
+      throw writer.failure;
+    }
+    const part = this.#send({ address: path, uploadId }, number, room, byteLength);
+    writer.parts.set(number, part);
+    part.catch((error: unknown) => {
+      writer.failure ??= error;
+    });
+  }
+
+  async #settle(name: string, numbers: readonly number[]): Promise<readonly UploadedPart[]> {
+    const writer = this.#writers.get(name);
+    const parts = await Promise.all(numbers.map((number) => writer?.parts.get(number)));
+    for (const number of numbers) writer?.parts.delete(number);
+    if (writer?.parts.size === 0) this.#writers.delete(name);
+    return parts.filter((part) => part !== undefined);
+  }
+
+  async #putFile(upload: OfUpload, { number, path, start, byteLength }: FilePart): Promise<UploadedPart> {
+    const room = await this.#rooms.take(byteLength);
+    try {
+      await withFileAsync(openForRead(path, 'output'), async (file) => {
+        let done = 0;
+        for (const piece of room.pieces(byteLength)) {
+          const count = await readAtAsync(file, piece, 0, piece.byteLength, start + done);
+          if (count < piece.byteLength) throw new RangeError(`${path} has no bytes at ${start + done + count}`);
+          done += count;
+        }
+      });
+    } catch (error) {
+      room.giveBack();
+      throw error;
+    }
+    return this.#send(upload, number, room, byteLength);
+  }
+
+  /** Gives the room back in the end. */
+  #send({ address, uploadId }: OfUpload, number: number, room: HeldRoom, byteLength: number): Promise<UploadedPart> {
+    const { parts, stop } = this.#of(uploadId);
+    const former = parts.get(number);
+    const send = async () => {
+      // The one that came last counts, for the service and for us.
+      await former?.catch(() => {});
+      return this.#s3.put(address, uploadId, number, () => room.pieces(byteLength), stop.signal);
+    };
+    const sent = send().finally(() => {
+      room.giveBack();
+      if (parts.get(number) === sent) parts.delete(number);
+    });
+    parts.set(number, sent);
+    return sent;
+  }
+
+  async #complete(
+    { address, uploadId }: OfUpload,
+    parts: readonly UploadedPart[],
+    onlyIfAbsent: boolean,
+  ): Promise<void> {
+    await this.#s3.complete(address, uploadId, parts, onlyIfAbsent);
+    this.#underWay.delete(uploadId);
+  }
+
+  async #abort(address: string, uploadId: string): Promise<void> {
+    const { parts, stop } = this.#of(uploadId);
+    const hadParts = parts.size > 0;
+    stop.abort(new AbortError());
+    await Promise.allSettled(parts.values());
+    await this.#s3.abort(address, uploadId, hadParts);
+  }
+
+  #of(uploadId: string): UnderWay {
+    const known = this.#underWay.get(uploadId);
+    if (known !== undefined) return known;
+    const fresh = { stop: new AbortController(), parts: new Map() };
+    // As many as there are parts.
+    setMaxListeners(0, fresh.stop.signal);
+    this.#underWay.set(uploadId, fresh);
+    return fresh;
+  }
+}
+
+function isRoom(value: unknown): value is Room {
+  return typeof value === 'object' && value !== null && 'room' in value;
+}

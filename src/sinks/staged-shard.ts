@@ -1,0 +1,29 @@
+/** A shard that is staged as a file, to which a task appends. */
+import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
+import { type AppendedTarget, type OpenShard, stagedPath } from './output-target.js';
+
+export class StagedShard implements OpenShard {
+  readonly #file: OpenFile;
+  end: number;
+
+  constructor({ stagingDirectory, headerBytes }: AppendedTarget, shard: number) {
+    this.#file = openStagedOutput(stagedPath(stagingDirectory, shard));
+    // A new file leaves room for its header.
+    this.end = Math.max(headerBytes, versionOf(this.#file).byteLength);
+  }
+
+  append(bytes: Uint8Array): void {
+    writeAt(this.#file, bytes, 0, bytes.byteLength, this.end);
+    this.end += bytes.byteLength;
+  }
+
+  describe(): void {}
+
+  close(): undefined {
+    closeFile(this.#file);
+  }
+
+  abandon(): void {
+    closeFile(this.#file);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * A shard that becomes an object: what a task appends is gathered in parts, and a full part goes to the thread that
+ * uploads. The staged file of the shard has its length, and only those of its bytes that are in no uploaded part:
+ *
+ *     parts    | 1 uploaded | 2 uploaded | 3        |
+ *     staged   |    hole    |    hole    | rest     |        length: that of the shard so far
+ *
+ * So the next task, or a later attempt, begins where the file ends. The header, what describes units, and the end of the
+ * shard are in the staged file in any case.
+ */
+import { crc32 } from 'node:zlib';
+import { UsageError } from '../errors.js';
+import {
+  closeFile,
+  lengthenFile,
+  type OpenFile,
+  openForRead,
+  openStagedOutput,
+  readBytes,
+  versionOf,
+  withFile,
+  writeAt,
+} from '../io/files.js';
+import { beginUpload, PartUploads } from '../io/remote-uploads.js';
+import { addressOfShard } from './object-place.js';
+import {
+  type AppendedTarget,
+  type OpenShard,
+  stagedPath,
+  type UploadedBytes,
+  type UploadTarget,
+} from './output-target.js';
+import { noteUpload, readUpload, uploadNotePath } from './upload-note.js';
+
+/** S3 takes no more. */
+const MOST_PARTS = 10_000;
+
+type Target = AppendedTarget & { readonly upload: UploadTarget };
+
+export class UploadedShard implements OpenShard {
+  readonly #target: UploadTarget;
+  readonly #path: string;
+  readonly #file: OpenFile;
+  readonly #uploads: PartUploads;
+  /** Whether the room of `#uploads` has the bytes of the present part. */
+  #hasPart = false;
+  end: number;
+
+  /** @param check throws to leave, when the job was aborted. */
+  constructor({ stagingDirectory, headerBytes, upload }: Target, shard: number, check: () => void) {
+    this.#target = upload;
+    this.#path = stagedPath(stagingDirectory, shard);
+    const address = addressOfShard(upload, shard);
+    const note = readUpload(uploadNotePath(stagingDirectory, shard));
+    const uploadId = note?.uploadId ?? beginUpload(address, check);
+    if (note === undefined) noteUpload(stagingDirectory, shard, { address, uploadId, parts: undefined });
+    this.#file = openStagedOutput(this.#path);
+    this.end = versionOf(this.#file).byteLength;
+    if (this.end < headerBytes) {
+      const header = upload.header ?? new Uint8Array(headerBytes);
+      writeAt(this.#file, header, 0, headerBytes, 0);
+      this.end = headerBytes;
+    }
+    this.#uploads = new PartUploads(address, uploadId, upload.partBytes, check);
+  }
+
+  append(bytes: Uint8Array): void {
+    const { partBytes } = this.#target;
+    for (let done = 0; done < bytes.byteLength; ) {
+      const inPart = this.end % partBytes;
+      if (!this.#hasPart && inPart > 0) this.#uploads.write(this.#readStaged(this.end - inPart, inPart), 0);
+      this.#hasPart = true;
+      const piece = bytes.subarray(done, done + partBytes - inPart);
+      this.#uploads.write(piece, inPart);
+      this.end += piece.byteLength;
+      done += piece.byteLength;
+      if (this.end % partBytes === 0) this.#endPart(partBytes);
+    }
+  }
+
+  describe(description: Uint8Array): void {
+    writeAt(this.#file, description, 0, description.byteLength, this.end - description.byteLength);
+  }
+
+  close(isWhole: boolean): () => UploadedBytes {
+    const restBytes = this.end % this.#target.partBytes;
+    let restCrc = 0;
+    if (this.#hasPart && isWhole && !this.#target.hasTrailer) this.#endPart(restBytes);
+    else if (this.#hasPart) restCrc = this.#stage(restBytes);
+    lengthenFile(this.#file, this.end);
+    closeFile(this.#file);
+    return () => ({ parts: this.#uploads.settle(), restCrc });
+  }
+
+  abandon(): void {
+    this.#uploads.drop();
+    closeFile(this.#file);
+  }
+
+  #endPart(byteLength: number): void {
+    const number = Math.ceil(this.end / this.#target.partBytes);
+    // The first part waits for a header that is not known yet.
+    if (number === 1 && this.#target.header === undefined) this.#stage(byteLength);
+    else this.#put(number, byteLength);
+    this.#hasPart = false;
+  }
+
+  #put(number: number, byteLength: number): void {
+    if (number > MOST_PARTS)
+      throw new UsageError(
+        `${this.#path} becomes larger than ${MOST_PARTS} parts of ${this.#target.partBytes} bytes, and S3 takes no more; give more shards`,
+      );
+    this.#uploads.put(number, byteLength);
+  }
+
+  /** Puts the bytes of the present part into the staged file. @returns their CRC-32. */
+  #stage(byteLength: number): number {
+    let crc = 0;
+    let position = this.end - byteLength;
+    for (const piece of this.#uploads.pieces(byteLength)) {
+      writeAt(this.#file, piece, 0, piece.byteLength, position);
+      position += piece.byteLength;
+      crc = crc32(piece, crc);
+    }
+    this.#uploads.drop();
+    this.#hasPart = false;
+    return crc;
+  }
+
+  #readStaged(position: number, byteLength: number): Uint8Array {
+    return withFile(openForRead(this.#path, 'output'), (file) => readBytes(file, position, byteLength));
+  }
+}

@@ -1,0 +1,217 @@
+/** Outputs in object storage: the bytes of the same job on a disk, all or nothing, and a resumed job uploads no part again. */
+import { hash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type ObjectServer, startObjectServer } from './object-server.js';
+
+const directory = useMemoryDirectory();
+const PART = 64 * 1024;
+const lines = (name: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `${name},${i},${'x'.repeat(i % 90)}\n`).join('');
+
+/** Several piles and parts, on the thread of the test. */
+const SMALL = { inline: true, partBytes: PART, pileCount: 7, bufferBytes: 4096, keepInRam: false };
+
+let server: ObjectServer;
+const VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+const former = VARIABLES.map((name) => [name, process.env[name]] as const);
+
+beforeEach(async () => {
+  mkdirSync(directory.path('in'));
+  writeFileSync(directory.path('in/a.csv'), `name,i,x\n${lines('a', 6000)}`);
+  writeFileSync(directory.path('in/b.csv'), `name,i,x\n${lines('b', 50)}`);
+  server = await startObjectServer({}, { secret: 'secret', leastPartBytes: PART, pageKeys: 3 });
+  process.env['AWS_ENDPOINT_URL'] = server.url;
+  process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+});
+afterEach(async () => {
+  await server.close();
+  for (const [name, value] of former) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+type Asked = Partial<ShuffleOptions>;
+
+const options = (output: string): ShuffleOptions => ({
+  inputs: [directory.path('in')],
+  output,
+  tempDirs: [directory.temp],
+  seed: 's',
+  workers: 2,
+  memoryBytes: 64 << 20,
+});
+
+const digestOf = (bytes: Uint8Array) => hash('sha256', bytes);
+
+/** By name, the digests of the files of an output on this machine. */
+function filesOf(path: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(path).map((name) => [name, digestOf(readFileSync(join(path, name)))]));
+}
+
+/** What the server tells to everybody. */
+async function looked<T>(look: (listOf: (query: string) => Promise<string[]>) => Promise<T>): Promise<T> {
+  await server.change({ settings: { secret: undefined, pageKeys: 1000 } });
+  const found = await look(async (query) => {
+    const list = await (await fetch(`${server.url}/bucket?${query}`)).text();
+    return [...list.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => decodeURIComponent(key));
+  });
+  await server.change({ settings: { secret: 'secret', pageKeys: 3 } });
+  return found;
+}
+
+/** By name, the digests of the objects below an address. */
+function objectsBelow(folder: string): Promise<Record<string, string>> {
+  return looked(async (listOf) => {
+    const found: Record<string, string> = {};
+    for (const key of await listOf(`list-type=2&prefix=${encodeURIComponent(folder)}`)) {
+      const reply = await fetch(`${server.url}/bucket/${encodeURIComponent(key)}`);
+      found[key.slice(folder.length)] = digestOf(Buffer.from(await reply.arrayBuffer()));
+    }
+    return found;
+  });
+}
+
+const openUploads = () => looked((listOf) => listOf('uploads'));
+
+const SHARDS: Asked = { shards: { by: 'count', shardCount: 5 } };
+
+describe('an output has the bytes that it has on a disk', () => {
+  it.each<[string, Asked]>([
+    ['shards', SHARDS],
+    ['as many shards as are smaller than a part', { shards: { by: 'count', shardCount: 30 } }],
+    ['shards with a header', { ...SHARDS, header: { lines: 1 } }],
+    ['compressed shards', { ...SHARDS, compress: { codec: 'gzip' } }],
+    ['shards without equal records', { ...SHARDS, unique: true }],
+    [
+      'splits',
+      {
+        splits: [
+          { name: 'train', share: 0.8 },
+          { name: 'test', rest: true },
+        ],
+      },
+    ],
+    ['draws', { ...SHARDS, repeat: true, headCount: 9000 }],
+    ['shards without records', { ...SHARDS, headCount: 2 }],
+  ])('%s', async (_, asked) => {
+    const local = await shuffle({ ...options(directory.path('out')), ...asked }, SMALL);
+    const report = await shuffle({ ...options('s3://bucket/a/out/'), ...asked }, SMALL);
+    expect(await objectsBelow('a/out/')).toEqual(filesOf(directory.path('out')));
+    expect(report).toMatchObject({ checksum: local.checksum, records: local.records });
+    expect(report.shards).toEqual(local.shards.map((path) => path.replace(directory.path('out'), 's3://bucket/a/out')));
+    expect(await openUploads()).toEqual([]);
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+
+  it.each<[string, Asked]>([
+    ['a file', {}],
+    ['a compressed file', { compress: { codec: 'gzip' } }],
+    ['a file with a header that tells its length', { records: { by: 'npy' }, inputs: [] }],
+    ['nothing', { headCount: 0 }],
+  ])('%s', async (_, asked) => {
+    const inputs = asked.inputs === undefined ? undefined : [directory.path('a.npy')];
+    if (inputs !== undefined) writeFileSync(directory.path('a.npy'), npyOf(40_000));
+    const given = { ...asked, ...(inputs && { inputs }) };
+    await shuffle({ ...options(directory.path('out.bin')), ...given }, SMALL);
+    await shuffle({ ...options('s3://bucket/é+/out.bin'), ...given }, SMALL);
+    const expected = digestOf(readFileSync(directory.path('out.bin')));
+    expect(await objectsBelow('é+/')).toEqual({ 'out.bin': expected });
+    expect(await openUploads()).toEqual([]);
+  });
+
+  it('written by tasks of a cluster', async () => {
+    const { inputs, seed } = options('');
+    const asked = { inputs, seed, tasks: 3, ...SHARDS, header: { lines: 1 } };
+    await shuffle({ ...options(directory.path('out')), ...SHARDS, header: { lines: 1 } }, SMALL);
+    await runClusterLocally(
+      { ...asked, output: 's3://bucket/out', jobDir: directory.path('job') },
+      { tuning: { ...SMALL_TASKS, partBytes: PART } },
+    );
+    expect(await objectsBelow('out/')).toEqual(filesOf(directory.path('out')));
+    expect(await openUploads()).toEqual([]);
+  });
+});
+
+/** An array of 8-byte numbers. */
+function npyOf(count: number): Buffer {
+  const text = `{'descr': '<i8', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117).concat('\n');
+  const rows = Buffer.from(BigInt64Array.from({ length: count }, (_, i) => BigInt(i)).buffer);
+  return Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(text), rows]);
+}
+
+describe('an output that exists', () => {
+  const job = (asked: Asked) => shuffle({ ...options('s3://bucket/out'), ...asked }, SMALL);
+
+  it('is refused, and replaced with `force`, with shards that the new one does not have', async () => {
+    await job(SHARDS);
+    const before = await objectsBelow('out/');
+    expect(await errorOf(job({ shards: { by: 'count', shardCount: 2 } }))).toMatchObject({
+      code: 'ERR_OUTPUT_EXISTS',
+      message: expect.stringContaining('s3://bucket/out holds shards already (shard-00000-of-00005.csv); give `force`'),
+    });
+    expect(await objectsBelow('out/')).toEqual(before);
+    await job({ shards: { by: 'count', shardCount: 2 }, force: true });
+    expect(Object.keys(await objectsBelow('out/')).toSorted()).toEqual([
+      '.shard.complete.json',
+      'shard-00000-of-00002.csv',
+      'shard-00001-of-00002.csv',
+    ]);
+    await job({});
+    expect(await errorOf(job({}))).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    await job({ force: true, seed: 'other' });
+    expect(await openUploads()).toEqual([]);
+  });
+});
+
+describe('a job that fails', () => {
+  const job = (asked: Asked) => shuffle({ ...options('s3://bucket/out/'), ...SHARDS, ...asked }, SMALL);
+  /** Requests that send a part. */
+  const partsIn = (asked: readonly { readonly method: string; readonly path: string }[]) =>
+    asked.filter(({ method, path }) => method === 'PUT' && path.includes('partNumber=')).length;
+  const wholeJob = async () => {
+    await job({});
+    const asked = await server.change();
+    const expected = await objectsBelow('out/');
+    await server.close();
+    server = await startObjectServer({}, { secret: 'secret', leastPartBytes: PART, pageKeys: 3 });
+    process.env['AWS_ENDPOINT_URL'] = server.url;
+    return { asked, expected };
+  };
+
+  it('leaves nothing behind', async () => {
+    const { asked } = await wholeJob();
+    const at = asked.findLastIndex(({ path }) => path.includes('partNumber='));
+    await server.change({ fault: { at: at - 1, kind: 403 } });
+    expect(await errorOf(job({}))).toMatchObject({
+      code: 'ERR_IO',
+      message: expect.stringMatching(/^cannot write the output s3:[^\n]+; [^\n]+$/),
+    });
+    await server.change({ fault: null });
+    expect(await objectsBelow('out/')).toEqual({});
+    expect(await openUploads()).toEqual([]);
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+
+  it('is resumed with the parts that are there', async () => {
+    const { asked, expected } = await wholeJob();
+    const at = asked.findLastIndex(({ path }) => path.includes('partNumber='));
+    await server.change({ fault: { at: at - 1, kind: 403 } });
+    const error = await errorOf(job({ resume: true }));
+    expect(error).toMatchObject({ code: 'ERR_IO', unfinishedJob: expect.anything() });
+    await server.change({ fault: null });
+    expect(await openUploads()).not.toEqual([]);
+    const report = await job({ resume: true });
+    expect(report.resumed?.outputBytes).toBeGreaterThan(0);
+    expect(partsIn(await server.change())).toBeLessThan(partsIn(asked));
+    expect(await objectsBelow('out/')).toEqual(expected);
+    expect(await openUploads()).toEqual([]);
+  });
+});

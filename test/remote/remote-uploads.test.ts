@@ -1,0 +1,363 @@
+/** Outputs on other machines: parts that threads write arrive whole, nothing is replaced unasked, and nothing stays open. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { whileFetcherServes } from '#src/io/remote-objects.js';
+import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/io/remote-uploads.js';
+import { blockFor } from '#src/pause.js';
+import { poolBytesOf } from '#src/remote/remote-inputs.js';
+import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type ObjectServer, startObjectServer } from './object-server.js';
+
+const directory = useMemoryDirectory();
+const MIB = 1024 * 1024;
+const PART = 300_000;
+const PATIENCE = {
+  totalMilliseconds: 2000,
+  firstPauseMilliseconds: 5,
+  longestPauseMilliseconds: 20,
+  silenceMilliseconds: 150,
+};
+
+/** One part after the other. */
+const CONTENT = Buffer.alloc(3 * PART + 1000);
+for (let i = 0; i < CONTENT.byteLength; i++) CONTENT[i] = (i * 7 + (i >> 8)) % 251;
+
+let server: ObjectServer;
+let outputs: RemoteOutputs;
+/** Of the test. */
+let address = '';
+/** Ends what uses the fetching thread, and so the thread. */
+let end: () => Promise<void>;
+const former = { ...process.env };
+const VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+const HANGS_MILLISECONDS = 60_000;
+const GO_ON = () => {
+  if (performance.now() > hangsAt) expect.fail('no answer comes');
+};
+let hangsAt = 0;
+const retried: string[] = [];
+
+function start(): void {
+  const over = new AbortController();
+  const job = whileFetcherServes(async () => {
+    outputs = remoteOutputs({
+      memoryBytes: 64 * MIB,
+      workers: 2,
+      patience: PATIENCE,
+      onRetry: (line) => retried.push(line),
+    });
+    await once(over.signal, 'abort');
+  });
+  end = () => {
+    over.abort();
+    return job;
+  };
+}
+
+const SETTINGS = { secret: 'secret', region: 'eu-north-7', pageKeys: 2, leastPartBytes: PART };
+
+beforeAll(async () => {
+  server = await startObjectServer({}, SETTINGS);
+  process.env['AWS_ENDPOINT_URL'] = server.url;
+  process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+  start();
+});
+afterAll(async () => {
+  await end();
+  await server.close();
+  for (const name of VARIABLES) {
+    if (former[name] === undefined) delete process.env[name];
+    else process.env[name] = former[name];
+  }
+});
+
+let testCount = 0;
+beforeEach(async () => {
+  const usual = { ...SETTINGS, conditions: undefined, takesBytesOfSecond: undefined, answersAfterMilliseconds: 0 };
+  await server.change({ settings: usual });
+  address = `s3://bucket/${++testCount}/é+ &.bin`;
+  retried.length = 0;
+  hangsAt = performance.now() + HANGS_MILLISECONDS;
+});
+
+/** In pieces of another size than blocks. */
+function write(parts: PartUploads, number: number): void {
+  const part = CONTENT.subarray((number - 1) * PART, number * PART);
+  for (let done = 0; done < part.byteLength; done += 77_777) parts.write(part.subarray(done, done + 77_777), done);
+  parts.put(number, part.byteLength);
+}
+
+async function contentOf(object: string): Promise<Buffer> {
+  await server.change({ settings: { secret: undefined } });
+  const reply = await fetch(`${server.url}/bucket/${encodeURIComponent(object.slice('s3://bucket/'.length))}`);
+  await server.change({ settings: SETTINGS });
+  return Buffer.from(await reply.arrayBuffer());
+}
+
+const begun = () => beginUpload(address, GO_ON);
+const opened = () => outputs.uploads(address);
+
+async function complete(uploadId = begun(), onlyIfAbsent = true): Promise<void> {
+  const parts = new PartUploads(address, uploadId, PART, GO_ON);
+  write(parts, 1);
+  await outputs.complete(address, uploadId, parts.settle(), onlyIfAbsent);
+}
+
+describe('the pool', () => {
+  it.each([
+    [32 * MIB, 2, 16 * MIB],
+    [64 * MIB, 2, 16 * MIB],
+    [1024 * MIB, 2, 256 * MIB],
+    [4096 * MIB, 2, 288 * MIB],
+    [4096 * MIB, 48, 1024 * MIB],
+  ])('of %i bytes and %i workers has %i bytes', (memoryBytes, workers, poolBytes) => {
+    expect(poolBytesOf({ memoryBytes, workers, uploads: true })).toBe(poolBytes);
+  });
+});
+
+describe('an upload', () => {
+  it('has the parts of several threads, and one of a local file', async () => {
+    const path = directory.path('staged');
+    writeFileSync(path, CONTENT);
+    const uploadId = begun();
+    const [one, other] = [0, 1].map(() => new PartUploads(address, uploadId, PART, GO_ON));
+    if (one === undefined || other === undefined) return expect.fail();
+    write(other, 3);
+    write(one, 2);
+    write(one, 1);
+    const tail = { number: 4, path, start: 3 * PART, byteLength: 1000 };
+    const last = await outputs.putFile(address, uploadId, tail);
+    const parts = [...one.settle(), ...other.settle(), last];
+    expect(await outputs.head(address)).toBeUndefined();
+    await outputs.complete(address, uploadId, parts, true);
+    expect((await contentOf(address)).equals(CONTENT)).toBe(true);
+    expect(await opened()).toEqual([]);
+  });
+
+  it('keeps what a room holds for a reader', async () => {
+    const parts = new PartUploads(address, begun(), PART, GO_ON);
+    parts.write(CONTENT.subarray(0, PART), 0);
+    expect(Buffer.concat([...parts.pieces(280_000)]).equals(CONTENT.subarray(0, 280_000))).toBe(true);
+    parts.drop();
+    expect([...parts.pieces(280_000)]).toEqual([]);
+    parts.drop();
+    expect(parts.settle()).toEqual([]);
+  });
+
+  it('has of each number the part that came last', async () => {
+    const uploadId = begun();
+    const parts = new PartUploads(address, uploadId, PART, GO_ON);
+    // The first one arrives slowly.
+    await server.change({ settings: { takesBytesOfSecond: MIB } });
+    for (const value of [1, 2]) {
+      parts.write(Buffer.alloc(PART, value), 0);
+      parts.put(1, PART);
+      blockFor(50);
+      await server.change({ settings: { takesBytesOfSecond: undefined } });
+    }
+    const [last] = parts.settle().slice(-1);
+    blockFor(300);
+    await outputs.complete(address, uploadId, last === undefined ? [] : [last], true);
+    expect((await contentOf(address)).equals(Buffer.alloc(PART, 2))).toBe(true);
+  });
+
+  it('waits with the room that comes next until there is one', async () => {
+    const uploadId = begun();
+    // One part fills the pool.
+    const [one, other] = [0, 1].map(() => new PartUploads(address, uploadId, PART_BYTES, GO_ON));
+    if (one === undefined || other === undefined) return expect.fail();
+    expect(outputs.poolBytes).toBe(PART_BYTES);
+    for (const number of [1, 3]) {
+      one.write(CONTENT, PART_BYTES - CONTENT.byteLength);
+      one.put(number, PART_BYTES);
+      other.write(CONTENT, 0);
+      other.put(number + 1, CONTENT.byteLength);
+    }
+    const numbers = [...one.settle(), ...other.settle()].map(({ number }) => number);
+    expect(numbers).toEqual([1, 3, 2, 4]);
+    expect((await outputs.parts(address, uploadId))?.map(({ byteLength }) => byteLength)).toEqual([
+      PART_BYTES,
+      CONTENT.byteLength,
+      PART_BYTES,
+      CONTENT.byteLength,
+    ]);
+  });
+
+  it('of nothing makes an empty object', async () => {
+    writeFileSync(directory.path('none'), '');
+    const uploadId = await outputs.begin(address);
+    const nothing = { number: 1, path: directory.path('none'), start: 0, byteLength: 0 };
+    await outputs.complete(address, uploadId, [await outputs.putFile(address, uploadId, nothing)], true);
+    expect((await outputs.head(address))?.byteLength).toBe(0);
+  });
+});
+
+describe('a list', () => {
+  it('has all pages of parts, and none of an upload that is gone', async () => {
+    const uploadId = begun();
+    const parts = new PartUploads(address, uploadId, PART, GO_ON);
+    for (const number of [1, 2, 3]) write(parts, number);
+    const put = parts.settle();
+    expect(await outputs.parts(address, uploadId)).toEqual(put.map((part) => ({ ...part, byteLength: PART })));
+    await outputs.abort(address, uploadId);
+    await outputs.abort(address, uploadId);
+    expect(await outputs.parts(address, uploadId)).toBeUndefined();
+  });
+
+  it('has all pages of uploads below an address', async () => {
+    const addresses = ['a/1', 'b/é 1', 'b/2', 'b/2', 'c'].map((name) => `${address}/${name}`);
+    const ids = addresses.map((each) => listedUploadId(beginUpload(each, GO_ON)));
+    expect((await opened()).map(({ uploadId }) => uploadId).toSorted()).toEqual(ids.toSorted());
+    const below = await outputs.uploads(`${address}/b/`);
+    expect(below.map((each) => each.address).toSorted()).toEqual(addresses.slice(1, 4).toSorted());
+    expect(below[0]?.initiated).toEqual(new Date('2026-01-02T03:04:05Z'));
+    for (const each of await opened()) await outputs.abort(each.address, each.uploadId);
+    expect(await opened()).toEqual([]);
+  });
+});
+
+describe('an object', () => {
+  it.each([undefined, 'ignored', 'unknown'] as const)(
+    'is replaced only on demand: conditions are %s',
+    async (conditions) => {
+      await server.change({ settings: { conditions } });
+      await complete();
+      const uploadId = begun();
+      const { code, message } = await errorOf(complete(uploadId));
+      expect({ code, message }).toEqual({
+        code: 'ERR_OUTPUT_EXISTS',
+        message: `the output ${address} appeared during the job and was left alone; give \`force\` to replace it`,
+      });
+      await complete(uploadId, false);
+      expect(await opened()).toEqual([]);
+      const marker = address.replace('é+ &.bin', '_SUCCESS');
+      await outputs.putText(marker, 'one', true);
+      expect((await errorOf(outputs.putText(marker, 'two', true))).code).toBe('ERR_OUTPUT_EXISTS');
+      await outputs.putText(marker, 'three', false);
+      expect(String(await contentOf(marker))).toBe('three');
+      const listed = await outputs.list(marker.replace('_SUCCESS', ''));
+      expect(listed.map(({ place }) => place)).toEqual(['_SUCCESS', 'é+ &.bin']);
+      await outputs.remove(address);
+      await outputs.remove(address);
+      expect(await outputs.head(address)).toBeUndefined();
+    },
+  );
+
+  it('is found to be made when it is completed again, whatever became of the answer', async () => {
+    const uploadId = begun();
+    await complete(uploadId);
+    await outputs.complete(address, uploadId, [], true);
+    await outputs.complete(address, uploadId, [], false);
+    const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, [], false));
+    expect(other.message).toBe(
+      `cannot write the output ${address}: its upload is gone, or was completed by somebody else; start again`,
+    );
+  });
+});
+
+describe('a job that ends early', () => {
+  const stopAfter = (looks: number) => () => {
+    if (looks-- <= 0) throw new Error('stopped');
+  };
+
+  it('does not wait for parts under way, which an abort cancels', async () => {
+    const uploadId = begun();
+    await server.change({ settings: { takesBytesOfSecond: 1 } });
+    const parts = new PartUploads(address, uploadId, PART_BYTES, stopAfter(2));
+    parts.write(CONTENT, 0);
+    parts.put(1, PART_BYTES);
+    expect(() => parts.settle()).toThrow('stopped');
+    await outputs.abort(address, uploadId);
+    await server.change({ settings: { takesBytesOfSecond: undefined } });
+    expect(await opened()).toEqual([]);
+    // Its room is free again.
+    await complete();
+    expect(retried).toEqual([]);
+  });
+
+  it('leaves no upload whose id came too late', async () => {
+    await server.change({ settings: { answersAfterMilliseconds: 100 } });
+    expect(() => beginUpload(address, stopAfter(0))).toThrow('stopped');
+    expect((await errorOf(outputs.begin(address, AbortSignal.timeout(20)))).code).toBe('ABORT_ERR');
+    await end();
+    await server.change({ settings: { answersAfterMilliseconds: 0 } });
+    start();
+    expect(await outputs.uploads(address)).toEqual([]);
+  });
+
+  it('takes what came in the last moment', async () => {
+    await server.change({ settings: { answersAfterMilliseconds: 100 } });
+    const uploadId = beginUpload(address, () => {
+      blockFor(300);
+      throw new Error('stopped');
+    });
+    expect((await opened()).map((each) => each.uploadId)).toEqual([listedUploadId(uploadId)]);
+  });
+
+  it('gives back a room that came too late', async () => {
+    const uploadId = begun();
+    const [holder, waiting] = [GO_ON, stopAfter(1)].map(
+      (check) => new PartUploads(address, uploadId, PART_BYTES, check),
+    );
+    holder?.write(CONTENT, 0);
+    expect(() => waiting?.write(CONTENT, 0)).toThrow('stopped');
+    waiting?.drop();
+    holder?.drop();
+    await complete(uploadId);
+  });
+});
+
+describe('one clear line', () => {
+  const messageOf = async (variables: Record<string, string>) => {
+    await end();
+    const before = { ...process.env };
+    Object.assign(process.env, variables);
+    start();
+    const { code, message } = await errorOf((async () => complete())());
+    Object.assign(process.env, before);
+    await end();
+    start();
+    return `${code} ${message}`;
+  };
+
+  it('for credentials that may not write', async () => {
+    expect(await messageOf({ AWS_SECRET_ACCESS_KEY: 'wrong' })).toBe(
+      `ERR_IO cannot write the output ${address}: the server answered 403 (AccessDenied: said by the test); the credentials of the environment were tried; check what they may write`,
+    );
+  });
+
+  it('for a server that is gone', async () => {
+    expect(await messageOf({ AWS_ENDPOINT_URL: 'http://127.0.0.1:9' })).toBe(
+      `ERR_IO cannot write the output ${address}: no server listens there, 3 times; look whether the server and the network work, and start again`,
+    );
+  });
+
+  it('for a part that fails for good: the next one of its thread is refused', async () => {
+    const parts = new PartUploads(address, 'none', PART, GO_ON);
+    write(parts, 1);
+    expect(() => parts.settle()).toThrow('its upload is gone');
+    parts.write(CONTENT.subarray(0, PART), 0);
+    await expect
+      .poll(() => {
+        try {
+          write(parts, 2);
+          return '';
+        } catch (error) {
+          return String(error);
+        }
+      })
+      .toContain('its upload is gone');
+    await outputs.abort(address, 'none');
+  });
+
+  it('for parts that the memory has no room for', async () => {
+    const parts = new PartUploads(address, begun(), 20 * MIB, GO_ON);
+    expect(() => parts.write(CONTENT, 0)).toThrow(
+      'parts of uploads have 20 MiB, and the memory has room for 16; raise `memoryBytes`',
+    );
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * Each request of an upload fails once in each of the ways in which servers and networks do, and then all of them: the
+ * objects are whole, or there is one clear line, and no upload stays open.
+ */
+import { writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { whileFetcherServes } from '#src/io/remote-objects.js';
+import { beginUpload, PART_BYTES, PartUploads } from '#src/io/remote-uploads.js';
+import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type Fault, type ObjectServer, startObjectServer } from './object-server.js';
+
+const directory = useMemoryDirectory();
+
+const PART = 70_000;
+const CONTENT = Buffer.alloc(3 * PART + 1000);
+for (let i = 0; i < CONTENT.byteLength; i++) CONTENT[i] = (i * 7 + (i >> 8)) % 251;
+const ADDRESS = 's3://bucket/out/1.bin';
+const MARKER = 's3://bucket/out/_SUCCESS';
+const GO_ON = () => {};
+
+const PATIENCE = {
+  totalMilliseconds: 10_000,
+  firstPauseMilliseconds: 5,
+  longestPauseMilliseconds: 50,
+  silenceMilliseconds: 100,
+};
+
+let server: ObjectServer;
+
+beforeEach(async () => {
+  retried.length = 0;
+  server = await startObjectServer({}, { leastPartBytes: PART, pageKeys: 2 });
+  process.env['AWS_ENDPOINT_URL'] = server.url;
+});
+afterEach(async () => {
+  delete process.env['AWS_ENDPOINT_URL'];
+  await server.close();
+});
+
+/** A set of one object, as a job makes it: parts of a thread, one of a local file, the commit, and the marker. */
+async function upload(outputs: RemoteOutputs, onlyIfAbsent: boolean): Promise<void> {
+  const path = directory.path('staged');
+  writeFileSync(path, CONTENT);
+  const uploadId = beginUpload(ADDRESS, GO_ON);
+  try {
+    const parts = new PartUploads(ADDRESS, uploadId, PART, GO_ON);
+    for (const number of [1, 2, 3]) {
+      parts.write(CONTENT.subarray((number - 1) * PART, number * PART), 0);
+      parts.put(number, PART);
+    }
+    const last = await outputs.putFile(ADDRESS, uploadId, { number: 4, path, start: 3 * PART, byteLength: 1000 });
+    const put = [...parts.settle(), last];
+    const listed = await outputs.parts(ADDRESS, uploadId);
+    if (listed !== undefined) expect(listed.map(({ number, tag }) => ({ number, tag }))).toEqual(put);
+    await outputs.complete(ADDRESS, uploadId, put, onlyIfAbsent);
+    await outputs.putText(MARKER, 'done', onlyIfAbsent);
+  } catch (error) {
+    await server.change({ fault: null });
+    await outputs.abort(ADDRESS, uploadId);
+    throw error;
+  }
+}
+
+const textOf = async (path: string) => Buffer.from(await (await fetch(server.url + path)).arrayBuffer());
+
+const retried: string[] = [];
+
+/** All uploads of a test are by one fetching thread. */
+function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, patience = PATIENCE): Promise<void> {
+  const onRetry = (line: string) => retried.push(line);
+  return whileFetcherServes(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, patience, onRetry })));
+}
+
+async function open(): Promise<string[]> {
+  await server.change({ fault: null });
+  const xml = String(await textOf('/bucket?uploads'));
+  return [...xml.matchAll(/<UploadId>([^<]*)</g)].map(([, id = '']) => id);
+}
+
+async function expectWhole(): Promise<void> {
+  await server.change({ fault: null });
+  expect((await textOf('/bucket/out/1.bin')).equals(CONTENT)).toBe(true);
+  expect(String(await textOf('/bucket/out/_SUCCESS'))).toBe('done');
+}
+
+/** As before the first upload. */
+async function clear(fault: Fault | null = null): Promise<void> {
+  for (const id of await open()) await fetch(`${server.url}/bucket/out/1.bin?uploadId=${id}`, { method: 'DELETE' });
+  for (const key of ['1.bin', '_SUCCESS']) await fetch(`${server.url}/bucket/out/${key}`, { method: 'DELETE' });
+  await server.change({ fault });
+  retried.length = 0;
+}
+
+/** The numbers of its requests. */
+async function requestsOf(make: () => Promise<void>): Promise<readonly number[]> {
+  await clear();
+  await make();
+  const { length } = await server.change();
+  expect(length).toBeGreaterThan(7);
+  return Array.from({ length }, (_, i) => i + 1);
+}
+
+const PASSING = [
+  'reset',
+  'reset after the body',
+  'lost answer',
+  'silence',
+  'silence after the work',
+  'error in 200',
+  409,
+  429,
+  500,
+  503,
+];
+const FOR_GOOD = [400, 403, 404];
+/** The work is done, and nobody hears of it. */
+const UNHEARD: readonly (string | number)[] = ['lost answer', 'silence after the work'];
+
+const ONE_LINE = /^cannot [^\n]+ the output s3:[^\n]+; [^\n]+$/;
+
+describe.each(['none', 'any'])('over %s', (former) => {
+  const onlyIfAbsent = former === 'none';
+  const kinds = onlyIfAbsent ? PASSING : ['lost answer', 'error in 200', 503];
+
+  it.each(kinds)('%s once, at each request', (kind) =>
+    withOutputs(async (outputs) => {
+      for (const at of await requestsOf(() => upload(outputs, onlyIfAbsent))) {
+        await clear({ at, kind });
+        await upload(outputs, onlyIfAbsent);
+        expect(retried.length).toBeLessThanOrEqual(1);
+        await expectWhole();
+        // A creation without an answer leaves an upload whose id nobody has heard.
+        expect((await open()).length).toBe(at === 1 && UNHEARD.includes(kind) ? 1 : 0);
+      }
+    }),
+  );
+
+  it.each(FOR_GOOD)('%s once, at each request', (kind) =>
+    withOutputs(async (outputs) => {
+      for (const at of await requestsOf(() => upload(outputs, onlyIfAbsent))) {
+        await clear({ at, kind });
+        const failure = await upload(outputs, onlyIfAbsent).then(
+          () => undefined,
+          (error: Error) => error,
+        );
+        if (failure === undefined) await expectWhole();
+        else expect(failure.message).toMatch(ONE_LINE);
+        expect(await open()).toEqual([]);
+      }
+    }),
+  );
+});
+
+it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])('%s for ever, from each request on', (kind) =>
+  withOutputs(
+    async (outputs) => {
+      for (const from of await requestsOf(() => upload(outputs, true))) {
+        await clear({ from, kind });
+        const { code, message } = await errorOf(upload(outputs, true));
+        expect(code).toBe('ERR_IO');
+        expect(message).toMatch(ONE_LINE);
+      }
+    },
+    { ...PATIENCE, totalMilliseconds: 300 },
+  ),
+);
+
+it('a server that is slow to take a part does not break it', () =>
+  withOutputs(
+    async (outputs) => {
+      await server.change({ settings: { takesBytesOfSecond: 8 << 20 } });
+      const uploadId = beginUpload(ADDRESS, GO_ON);
+      const partBytes = 3 * PART_BYTES;
+      const parts = new PartUploads(ADDRESS, uploadId, partBytes, GO_ON);
+      parts.write(Buffer.alloc(partBytes, 1), 0);
+      parts.put(1, partBytes);
+      expect(parts.settle().length).toBe(1);
+      await outputs.abort(ADDRESS, uploadId);
+      expect(retried).toEqual([]);
+    },
+    // The system takes some of it before the server does.
+    { ...PATIENCE, silenceMilliseconds: 2000 },
+  ));

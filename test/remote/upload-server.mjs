@@ -1,0 +1,155 @@
+/** What the server of objects does about uploads, as S3 does: it believes no body without its hash, and no part that is too small. */
+import { createHash } from 'node:crypto';
+
+const MIB = 1024 * 1024;
+
+/** @param {string} text */
+const inXml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+export class UploadServer {
+  /** @type {Map<string, { key: string, token: string, parts: Map<number, Buffer> }>} by id */
+  #uploads = new Map();
+  /** @type {Map<string, string>} what is said about objects, by key */
+  #tokens = new Map();
+  #count = 0;
+  #objects;
+  #settings;
+  #tagOf;
+
+  /**
+   * @param {Map<string, Buffer>} objects
+   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown' }} settings
+   * @param {(bytes: Uint8Array) => string} tagOf
+   */
+  constructor(objects, settings, tagOf) {
+    this.#objects = objects;
+    this.#settings = settings;
+    this.#tagOf = tagOf;
+  }
+
+  /**
+   * @param {import('node:http').IncomingMessage} request
+   * @param {URL} url
+   * @param {string} key
+   * @param {Buffer} body
+   * @returns {{ status?: number, code?: string, headers?: Record<string, string>, text?: string } | undefined} undefined: no business of uploads
+   */
+  answer({ method, headers }, url, key, body) {
+    const query = url.searchParams;
+    const id = query.get('uploadId');
+    if (method === 'GET' && query.has('uploads')) return this.#listUploads(query);
+    if (method === 'GET' && id === null) return undefined;
+    if (body.byteLength > 0 && headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex'))
+      return { status: 400, code: 'XAmzContentSHA256Mismatch' };
+    if (method === 'PUT' && headers['content-length'] === undefined)
+      return { status: 411, code: 'MissingContentLength' };
+    const token = String(headers['x-amz-meta-pileshuf'] ?? '');
+    if (method === 'POST' && query.has('uploads')) {
+      this.#count += 1;
+      const fresh = `id~${this.#count}._-`;
+      this.#uploads.set(fresh, { key, token, parts: new Map() });
+      return { text: `<InitiateMultipartUploadResult><UploadId>${fresh}</UploadId></InitiateMultipartUploadResult>` };
+    }
+    if (id !== null) return this.#answerUpload({ method, headers }, query, id, key, body);
+    const bytes = this.#objects.get(key);
+    switch (method) {
+      case 'HEAD': {
+        if (bytes === undefined) return { status: 404 };
+        const said = { 'content-length': String(bytes.byteLength), etag: this.#tagOf(bytes) };
+        return { headers: { ...said, 'x-amz-meta-pileshuf': this.#tokens.get(key) ?? '' } };
+      }
+      case 'PUT':
+        return this.#make(headers, key, body, token) ?? { headers: { etag: this.#tagOf(body) } };
+      case 'DELETE':
+        this.#objects.delete(key);
+        return { status: 204 };
+      default:
+        return undefined;
+    }
+  }
+
+  /**
+   * @param {Pick<import('node:http').IncomingMessage, 'method' | 'headers'>} request
+   * @param {URLSearchParams} query
+   * @param {string} id
+   * @param {string} key
+   * @param {Buffer} body
+   */
+  #answerUpload({ method, headers }, query, id, key, body) {
+    const upload = this.#uploads.get(id);
+    if (upload === undefined || upload.key !== key) return { status: 404, code: 'NoSuchUpload' };
+    if (method === 'GET') return this.#listParts(query, upload.parts);
+    if (method === 'PUT') {
+      upload.parts.set(Number(query.get('partNumber')), body);
+      return { headers: { etag: this.#tagOf(body) } };
+    }
+    if (method === 'DELETE') {
+      this.#uploads.delete(id);
+      return { status: 204 };
+    }
+    const asked = [
+      ...body.toString().matchAll(/<Part><PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag><\/Part>/g),
+    ].map(([, number, tag]) => ({ number: Number(number), tag, bytes: upload.parts.get(Number(number)) }));
+    if (asked.some(({ number }, i) => i > 0 && number <= (asked[i - 1]?.number ?? 0)))
+      return { status: 400, code: 'InvalidPartOrder' };
+    const pieces = asked.flatMap(({ bytes, tag }) => (bytes && this.#tagOf(bytes) === tag ? [bytes] : []));
+    if (pieces.length < asked.length || asked.length === 0) return { status: 400, code: 'InvalidPart' };
+    const { leastPartBytes = 5 * MIB } = this.#settings;
+    if (pieces.slice(0, -1).some(({ byteLength }) => byteLength < leastPartBytes))
+      return { status: 400, code: 'EntityTooSmall' };
+    const refused = this.#make(headers, key, Buffer.concat(pieces), upload.token);
+    if (refused !== undefined) return refused;
+    this.#uploads.delete(id);
+    return { text: '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>' };
+  }
+
+  /**
+   * @param {import('node:http').IncomingHttpHeaders} headers
+   * @param {string} key
+   * @param {Buffer} bytes
+   * @param {string} token
+   */
+  #make(headers, key, bytes, token) {
+    const isConditional = headers['if-none-match'] === '*' && this.#settings.conditions !== 'ignored';
+    if (isConditional && this.#settings.conditions === 'unknown') return { status: 501, code: 'NotImplemented' };
+    if (isConditional && this.#objects.has(key)) return { status: 412, code: 'PreconditionFailed' };
+    this.#objects.set(key, bytes);
+    this.#tokens.set(key, token);
+    return undefined;
+  }
+
+  /** @param {URLSearchParams} query @param {Map<number, Buffer>} parts */
+  #listParts(query, parts) {
+    const from = Number(query.get('part-number-marker') ?? 0);
+    const all = [...parts].sort(([a], [b]) => a - b).filter(([number]) => number > from);
+    const page = all.slice(0, this.#settings.pageKeys);
+    const elements = page.map(
+      ([number, bytes]) =>
+        `<Part><PartNumber>${number}</PartNumber><ETag>${inXml(this.#tagOf(bytes))}</ETag><Size>${bytes.byteLength}</Size></Part>`,
+    );
+    const next = `<NextPartNumberMarker>${page.at(-1)?.[0] ?? 0}</NextPartNumberMarker>`;
+    const more = `<IsTruncated>${page.length < all.length}</IsTruncated>`;
+    return { text: `<ListPartsResult>${next}${more}${elements.join('')}</ListPartsResult>` };
+  }
+
+  /** @param {URLSearchParams} query */
+  #listUploads(query) {
+    const place = (/** @type {string} */ key, /** @type {string} */ id) => `${key}\n${id}`;
+    const from = place(query.get('key-marker') ?? '', query.get('upload-id-marker') ?? '');
+    const all = [...this.#uploads]
+      .filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''))
+      .sort(([a, one], [b, other]) => (place(one.key, a) < place(other.key, b) ? -1 : 1))
+      .filter(([id, { key }]) => place(key, id) > from);
+    const page = all.slice(0, this.#settings.pageKeys);
+    const isEncoded = query.get('encoding-type') === 'url';
+    const shown = (/** @type {string} */ key) => (isEncoded ? encodeURIComponent(key) : inXml(key));
+    const elements = page.map(
+      ([id, { key }]) =>
+        `<Upload><Key>${shown(key)}</Key><UploadId>${id}</UploadId><Initiated>2026-01-02T03:04:05.000Z</Initiated></Upload>`,
+    );
+    const [id, last] = page.at(-1) ?? [];
+    const next = `<NextKeyMarker>${shown(last?.key ?? '')}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`;
+    const more = `${isEncoded ? '<EncodingType>url</EncodingType>' : ''}<IsTruncated>${page.length < all.length}</IsTruncated>`;
+    return { text: `<ListMultipartUploadsResult>${next}${more}${elements.join('')}</ListMultipartUploadsResult>` };
+  }
+}
