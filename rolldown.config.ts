@@ -52,8 +52,8 @@ const library = defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: 'library-[hash].js',
     comments: withoutDocs,
-    // Names stay: the trace of an internal error has them.
-    minify: { compress: false, mangle: false },
+    // Names of functions and classes stay: the trace of an internal error has them.
+    minify: { compress: false, mangle: { keepNames: true } },
   },
   plugins: [
     {
@@ -79,8 +79,8 @@ const command = defineConfig({
     entryFileNames: '[name].cjs',
     chunkFileNames: 'part-[hash].cjs',
     comments: withoutDocs,
-    // Names stay: the trace of an internal error has them.
-    minify: { compress: false, mangle: false },
+    // Names of functions and classes stay: the trace of an internal error has them.
+    minify: { compress: false, mangle: { keepNames: true } },
     // One file for what a shuffle loads beside its tasks, else one for each set of commands that share something.
     codeSplitting: {
       includeDependenciesRecursively: false,
@@ -123,6 +123,7 @@ const starter = (name: string, input: string) =>
       format: 'cjs',
       entryFileNames: '[name].cjs',
       comments: withoutDocs,
+      minify: { compress: false, mangle: { keepNames: true } },
       codeSplitting: false,
     },
     plugins: [
