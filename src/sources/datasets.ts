@@ -2,20 +2,12 @@
 
 import { InputError } from '../errors.js';
 import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
-import {
-  blockRowsOf,
-  contentOf,
-  type Dataset,
-  readDataset,
-  readerBytesOf,
-  rowBytesOf,
-} from '../formats/hdf5/dataset.js';
-import { objectAt } from '../formats/hdf5/groups.js';
+import { blockRowsOf, type Dataset, readDataset, readerBytesOf, rowBytesOf } from '../formats/hdf5/dataset.js';
+import { makeHead } from '../formats/hdf5/file-head.js';
+import { objectAt, objectsIn } from '../formats/hdf5/groups.js';
 import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
 import { inInput } from '../formats/hdf5/input-error.js';
-import { readSuperblock } from '../formats/hdf5/object-header.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spec.js';
-import { makeTemplate } from '../formats/hdf5/template.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
@@ -68,19 +60,19 @@ function openFirst(
   path: string,
   { read, writes, onWarning }: DatasetsRequest,
 ): Omit<OpenedDatasets, 'inputs'> {
-  const objects = contentOf(file);
+  const objects = objectsIn(file);
   const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, read.datasets);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const hdf5 = { datasets, rowBytes };
   if (!writes) return { hdf5, output: undefined };
-  const template = makeTemplate({ file, objects, rows: addresses, leftOut: new Set(leftOut) });
+  const head = makeHead({ file, objects, datasets, addresses, leftOut: new Set(leftOut) });
   const told = [
     [copied, 'copied from the first input'],
     [leftOut, 'left out: they have rows that `hdf5` does not name'],
     [changed, 'written in chunks of other lengths, so that chunks of all datasets can end together'],
   ] as const;
   for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
-  return { hdf5, output: { unitRows: unitRowsOf(datasets), template } };
+  return { hdf5, output: { unitRows: unitRowsOf(datasets), head } };
 }
 
 /** The datasets of one file that its rows are made of. */
@@ -90,9 +82,8 @@ export function datasetsIn(
   path: string,
   firstPath: string,
 ): readonly Dataset[] {
-  const root = readSuperblock(file);
   const datasets = expected.map((rows) => {
-    const object = objectAt(file, root, rows.path);
+    const object = objectAt(file, rows.path);
     const dataset = object?.kind === 'dataset' ? readDataset(file, object) : undefined;
     const difference = differenceOf(rows, dataset);
     if (difference !== undefined || dataset === undefined)

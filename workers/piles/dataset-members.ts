@@ -1,8 +1,8 @@
 /** Makes chunks of datasets of the records of a shuffle, which are rows. */
 import { VerificationError } from '../../src/errors.js';
-import { copyBox, copyBytes, placesIn } from '../../src/formats/hdf5/chunk-box.js';
+import { copyBox, copyBytes, gridOf, placesIn, productOf } from '../../src/formats/hdf5/chunk-box.js';
 import { encodeChunk } from '../../src/formats/hdf5/filters.js';
-import { chunkBytesOf, gridOf, type Hdf5Rows, type RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
+import type { Hdf5Rows, RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
 import { encodeUnit } from '../../src/formats/hdf5/stored-units.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import { inPhase } from '../../src/phase-clock.js';
@@ -133,8 +133,8 @@ class WrittenColumn {
     this.#rows = 0;
     const lengths = [this.#blockRows, ...rowShape];
     const isWhole = lengths.every((length, i) => length === chunkLengths[i]);
-    const chunkBytes = chunkBytesOf(this.#dataset);
-    for (const inRow of placesIn(gridOf(this.#dataset))) {
+    const chunkBytes = productOf(chunkLengths, elementBytes);
+    for (const inRow of placesIn(gridOf(rowShape, chunkLengths.slice(1)))) {
       let chunk: Uint8Array = this.#block;
       if (!isWhole) {
         chunk = Buffer.alloc(chunkBytes);

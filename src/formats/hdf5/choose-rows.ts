@@ -30,7 +30,7 @@ export function chooseRows(
   const rowsIn = ({ shape }: Dataset) => shape.lengths[0];
   const most = all.reduce((rows, dataset) => Math.max(rows, rowsIn(dataset) ?? 0), 0);
   const named = names?.map((name) => {
-    const found = objectAt(file, objects[0]?.address ?? 0, name);
+    const found = objectAt(file, name);
     const dataset = all.find(({ object }) => object.address === found?.address);
     if (dataset === undefined) throw noDataset(name, all);
     return { ...dataset, path: pathOf(name) };
@@ -121,31 +121,25 @@ const USUAL_CHUNK_BYTES = 2 ** 20;
 function chunkRowsOf(chosen: readonly Dataset[], rowCount: number): readonly number[] {
   const rowBytes = chosen.reduce((sum, dataset) => sum + rowBytesOf(dataset), 0);
   const isChunked = ({ layout }: Dataset) => layout.kind === 'chunks';
-  const [widest] = chosen.toSorted(
-    (a, b) => Number(isChunked(b)) - Number(isChunked(a)) || rowBytesOf(b) - rowBytesOf(a),
-  );
-  const main =
-    widest === undefined
-      ? 1
-      : Math.min(blockRowsOf(widest), isChunked(widest) ? Number.POSITIVE_INFINITY : Math.max(1, rowCount));
-  const kept = new Set<Dataset>();
-  let common = 1;
-  for (const dataset of chosen.filter(isChunked).toSorted((a, b) => rowBytesOf(b) - rowBytesOf(a))) {
-    const multiple = commonMultiple(common, blockRowsOf(dataset));
-    if (dataset !== widest && multiple * rowBytes > MOST_UNIT_BYTES) continue;
-    common = multiple;
-    kept.add(dataset);
-  }
-  return chosen.map((dataset) => {
-    if (kept.has(dataset)) return blockRowsOf(dataset);
-    if (dataset === widest) return main;
+  const byNeed = (a: Dataset, b: Dataset) =>
+    Number(isChunked(b)) - Number(isChunked(a)) || rowBytesOf(b) - rowBytesOf(a);
+  const found = new Map<Dataset, number>();
+  let [main, common] = [0, 1];
+  for (const dataset of chosen.toSorted(byNeed)) {
+    const own = blockRowsOf(dataset);
+    const multiple = commonMultiple(common, own);
     // A small file does not get a chunk that is mostly empty.
     const isGood = (rows: number) =>
       rows <= rowCount && rows * rowBytes <= USUAL_UNIT_BYTES && rows * rowBytesOf(dataset) <= USUAL_CHUNK_BYTES;
     let rows = main;
-    while (isGood(2 * rows)) rows *= 2;
-    return rows;
-  });
+    if (main === 0) {
+      rows = isChunked(dataset) ? own : Math.min(own, Math.max(1, rowCount));
+      [main, common] = [rows, rows];
+    } else if (isChunked(dataset) && multiple * rowBytes <= MOST_UNIT_BYTES) [rows, common] = [own, multiple];
+    else while (isGood(2 * rows)) rows *= 2;
+    found.set(dataset, rows);
+  }
+  return chosen.map((dataset) => found.get(dataset) ?? 1);
 }
 
 function commonMultiple(a: number, b: number): number {

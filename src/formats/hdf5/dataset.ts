@@ -1,13 +1,22 @@
 /** A dataset, and its rows: what belongs to one index of its first dimension. Rows are read a block at a time. */
 import { freeBytes } from '../../machine/free-bytes.js';
-import { type Box, copyBox, placesIn } from './chunk-box.js';
-import { type ChunkIndex, chunkBytesOf, openChunkIndex } from './chunk-index.js';
+import { copyBox, gridOf, placesIn, productOf } from './chunk-box.js';
+import { chunkFinder, type FindChunk } from './chunk-index.js';
 import { type Datatype, readDatatype } from './datatype.js';
 import { decodeChunk, requireKnownFilters } from './filters.js';
-import { type FoundObject, objectsIn } from './groups.js';
+import type { FoundObject } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
-import { type Filter, type Layout, readFill, readFilters, readLayout, readShape, type Shape } from './messages.js';
-import { MESSAGE, messageIn, readSuperblock } from './object-header.js';
+import {
+  type ChunkLayout,
+  type Filter,
+  type Layout,
+  readFill,
+  readFilters,
+  readLayout,
+  readShape,
+  type Shape,
+} from './messages.js';
+import { MESSAGE, messageIn } from './object-header.js';
 
 export interface Dataset {
   readonly path: string;
@@ -41,7 +50,7 @@ export function rowShapeOf({ shape }: Pick<Dataset, 'shape'>): readonly number[]
 }
 
 export function rowBytesOf({ shape, type }: Pick<Dataset, 'shape' | 'type'>): number {
-  return rowShapeOf({ shape }).reduce((product, length) => product * length, type.byteLength);
+  return productOf(rowShapeOf({ shape }), type.byteLength);
 }
 
 /** Rows that are not in chunks are read so many bytes at a time. */
@@ -58,8 +67,7 @@ export function blockRowsOf(dataset: Pick<Dataset, 'shape' | 'type' | 'layout'>)
 export function readerBytesOf(dataset: Dataset): number {
   const { layout, type } = dataset;
   const blockBytes = blockRowsOf(dataset) * rowBytesOf(dataset);
-  const chunkBytes = layout.kind === 'chunks' ? chunkBytesOf({ layout, elementBytes: type.byteLength }) : blockBytes;
-  return blockBytes + 2 * chunkBytes;
+  return blockBytes + 2 * (layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes);
 }
 
 /** Reads blocks of rows: block i begins at row `i * blockRowsOf`. */
@@ -67,27 +75,23 @@ export class RowBlocks {
   readonly #file: Hdf5Bytes;
   readonly #dataset: Dataset;
   readonly #rowBytes: number;
-  readonly #rows: number;
-  readonly #index: ChunkIndex | undefined;
+  readonly #find: FindChunk | undefined;
   readonly rows: number;
 
   constructor(file: Hdf5Bytes, dataset: Dataset) {
-    const { layout, shape, type, filters } = dataset;
-    requireKnownFilters(filters);
+    const { layout } = dataset;
     this.#file = file;
     this.#dataset = dataset;
     this.#rowBytes = rowBytesOf(dataset);
-    this.#rows = shape.lengths[0] ?? 0;
     this.rows = blockRowsOf(dataset);
-    const indexed = { file, shape, elementBytes: type.byteLength, isFiltered: filters.length > 0 };
-    this.#index = layout.kind === 'chunks' ? openChunkIndex({ ...indexed, layout }) : undefined;
+    this.#find = layout.kind === 'chunks' ? findChunksOf(file, dataset, layout) : undefined;
   }
 
   /** @param into has room for a whole block; what lies behind the last row stays. */
   read(block: number, into: Uint8Array): void {
-    const { layout } = this.#dataset;
+    const { layout, shape } = this.#dataset;
     const first = block * this.rows;
-    const rows = Math.min(this.rows, this.#rows - first);
+    const rows = Math.min(this.rows, (shape.lengths[0] ?? 0) - first);
     const bytes = into.subarray(0, rows * this.#rowBytes);
     const start = first * this.#rowBytes;
     if (layout.kind === 'chunks') this.#readChunks(layout, block, rows, bytes);
@@ -100,29 +104,25 @@ export class RowBlocks {
     }
   }
 
-  #readChunks(layout: Layout & { kind: 'chunks' }, block: number, rows: number, bytes: Uint8Array): void {
+  #readChunks(layout: ChunkLayout, block: number, rows: number, bytes: Uint8Array): void {
     const { shape, type, filters, path } = this.#dataset;
-    const index = this.#index;
-    if (index === undefined) throw new RangeError('chunks have an index');
-    const lengths = [rows, ...rowShapeOf({ shape })];
+    const rowShape = rowShapeOf({ shape });
     const elementBytes = type.byteLength;
-    const chunkBytes = chunkBytesOf({ layout, elementBytes });
-    for (const inRow of placesIn(index.grid.slice(1))) {
-      const box: Box = { chunkLengths: layout.lengths, lengths, place: [0, ...inRow], elementBytes };
+    const chunkBytes = productOf(layout.lengths, elementBytes);
+    for (const inRow of placesIn(gridOf(rowShape, layout.lengths.slice(1)))) {
       const place = [block, ...inRow];
-      const stored = index.find(place);
+      const stored = this.#find?.(place);
       let chunk: Uint8Array;
       if (stored === undefined) {
         chunk = Buffer.alloc(chunkBytes);
         this.#fill(chunk);
       } else {
-        const isEdge = place.some((each, i) => (each + 1) * (layout.lengths[i] ?? 1) > (shape.lengths[i] ?? 0));
-        const mask = layout.plainEdges && isEdge ? -1 : stored.mask;
         const read = this.#file.bytes(stored.address, stored.byteLength);
-        chunk = inChunk(path, place, stored.address, () => decodeChunk(read, filters, mask, chunkBytes));
+        chunk = inChunk(path, place, stored.address, () => decodeChunk(read, filters, stored.mask, chunkBytes));
         if (chunk.buffer !== read.buffer) freeBytes(read);
       }
-      copyBox(box, chunk, bytes, false);
+      const lengths = [rows, ...rowShape];
+      copyBox({ chunkLengths: layout.lengths, lengths, place: [0, ...inRow], elementBytes }, chunk, bytes, false);
       freeBytes(chunk);
     }
   }
@@ -134,6 +134,12 @@ export class RowBlocks {
   }
 }
 
+export function findChunksOf(file: Hdf5Bytes, { shape, type, filters }: Dataset, layout: ChunkLayout): FindChunk {
+  requireKnownFilters(filters);
+  const chunkBytes = productOf(layout.lengths, type.byteLength);
+  return chunkFinder({ file, layout, shape, chunkBytes, filterCount: filters.length });
+}
+
 function inChunk<T>(path: string, place: readonly number[], address: number, decode: () => T): T {
   try {
     return decode();
@@ -141,9 +147,4 @@ function inChunk<T>(path: string, place: readonly number[], address: number, dec
     if (!(error instanceof Hdf5Problem)) throw error;
     throw new Hdf5Problem(`the chunk (${place}) of ${path} at byte ${address} ${error.message}`, error.isDamage);
   }
-}
-
-/** All objects of a file, groups first. */
-export function contentOf(file: Hdf5Bytes): readonly FoundObject[] {
-  return [...objectsIn(file, readSuperblock(file))];
 }

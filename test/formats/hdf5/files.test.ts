@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fletcher32, lookup3 } from '#src/formats/hdf5/checksums.js';
-import { contentOf } from '#src/formats/hdf5/dataset.js';
-import { attributesOf, linksOf } from '#src/formats/hdf5/groups.js';
+import { attributesOf, linksOf, objectsIn } from '#src/formats/hdf5/groups.js';
 import { Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
 import { readAttribute } from '#src/formats/hdf5/messages.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
@@ -98,7 +97,7 @@ describe.each(NAMES)('a file of h5py, %s', (name) => {
   it('is refused when it is damaged, or read as it was', () => {
     const read = (damaged: Buffer) => {
       try {
-        for (const { path, kind } of contentOf(hdf5In(damaged)))
+        for (const { path, kind } of objectsIn(hdf5In(damaged)))
           if (kind === 'dataset' && (datasetAt(damaged, path).shape.lengths[0] ?? 0) <= ROWS) rowsIn(damaged, path);
       } catch (error) {
         if (!(error instanceof Hdf5Problem)) throw error;
