@@ -1,9 +1,9 @@
 /** Makes chunks of datasets of the records of a shuffle, which are rows. */
 import { VerificationError } from '../../src/errors.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from '../../src/formats/hdf5/chunk-box.js';
+import { describeChunks } from '../../src/formats/hdf5/file-end.js';
 import { encodeChunk } from '../../src/formats/hdf5/filters.js';
 import type { Hdf5Rows, RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
-import { encodeUnit } from '../../src/formats/hdf5/stored-units.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
@@ -72,7 +72,7 @@ export function datasetMembers(
 
 function memberOf(rows: number, ordered: readonly FinishedPage[], chunks: FinishedPages): Member {
   const chunkBytes = ordered.map(({ byteLength }) => byteLength);
-  const description = encodeUnit({ rows, chunkBytes });
+  const description = describeChunks(rows, chunkBytes);
   return {
     byteLength: chunkBytes.reduce((sum, byteLength) => sum + byteLength, description.byteLength),
     // The chunks have taken their memory, or lie in a file.

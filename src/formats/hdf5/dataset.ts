@@ -1,6 +1,6 @@
 /** A dataset, and its rows: what belongs to one index of its first dimension. Rows are read a block at a time. */
 import { freeBytes } from '../../machine/free-bytes.js';
-import { copyBox, gridOf, placesIn, productOf } from './chunk-box.js';
+import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkFinder, type FindChunk } from './chunk-index.js';
 import { type Datatype, readDatatype } from './datatype.js';
 import { decodeChunk, requireKnownFilters } from './filters.js';
@@ -17,6 +17,7 @@ import {
   type Shape,
 } from './messages.js';
 import { MESSAGE, messageIn } from './object-header.js';
+import { joinedRowsOf } from './rows-spec.js';
 
 export interface Dataset {
   readonly path: string;
@@ -63,37 +64,63 @@ export function blockRowsOf(dataset: Pick<Dataset, 'shape' | 'type' | 'layout'>)
   return Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytesOf(dataset)));
 }
 
-/** A block of rows, and a chunk of it, as it is stored and as it is decoded. */
+/** A block of rows, a chunk of it, as it is stored and as it is decoded, and rows that are put together. */
 export function readerBytesOf(dataset: Dataset): number {
   const { layout, type } = dataset;
-  const blockBytes = blockRowsOf(dataset) * rowBytesOf(dataset);
-  return blockBytes + 2 * (layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes);
+  const rowBytes = rowBytesOf(dataset);
+  const blockBytes = blockRowsOf(dataset) * rowBytes;
+  return (
+    joinedRowsOf(rowBytes) * rowBytes +
+    blockBytes +
+    2 * (layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes)
+  );
 }
 
-/** Reads blocks of rows: block i begins at row `i * blockRowsOf`. */
-export class RowBlocks {
+/** Reads rows in their order. */
+export class RowReader {
+  readonly rowBytes: number;
   readonly #file: Hdf5Bytes;
   readonly #dataset: Dataset;
-  readonly #rowBytes: number;
   readonly #find: FindChunk | undefined;
-  readonly rows: number;
+  readonly #blockRows: number;
+  readonly #block: Uint8Array;
+  /** Block i begins at row `i * blockRows`. */
+  #known = -1;
 
   constructor(file: Hdf5Bytes, dataset: Dataset) {
-    const { layout } = dataset;
+    const { layout, shape } = dataset;
+    this.rowBytes = rowBytesOf(dataset);
     this.#file = file;
     this.#dataset = dataset;
-    this.#rowBytes = rowBytesOf(dataset);
-    this.rows = blockRowsOf(dataset);
+    this.#blockRows = blockRowsOf(dataset);
+    this.#block = Buffer.allocUnsafeSlow(Math.min(this.#blockRows, shape.lengths[0] ?? 0) * this.rowBytes);
     this.#find = layout.kind === 'chunks' ? findChunksOf(file, dataset, layout) : undefined;
   }
 
-  /** @param into has room for a whole block; what lies behind the last row stays. */
-  read(block: number, into: Uint8Array): void {
+  /** Puts each row to its place. @param strideBytes from one row to the next one. */
+  copy(first: number, rows: number, to: Uint8Array, toAt: number, strideBytes: number): void {
+    const { rowBytes } = this;
+    for (let row = first; row < first + rows; ) {
+      const block = Math.floor(row / this.#blockRows);
+      if (block !== this.#known) this.#read(block);
+      this.#known = block;
+      const end = Math.min(first + rows, (block + 1) * this.#blockRows);
+      let from = (row - block * this.#blockRows) * rowBytes;
+      let place = toAt + (row - first) * strideBytes;
+      if (rowBytes === strideBytes) to.set(this.#block.subarray(from, from + (end - row) * rowBytes), place);
+      else
+        for (let i = row; i < end; i++, from += rowBytes, place += strideBytes)
+          copyBytes(this.#block, from, to, place, rowBytes);
+      row = end;
+    }
+  }
+
+  #read(block: number): void {
     const { layout, shape } = this.#dataset;
-    const first = block * this.rows;
-    const rows = Math.min(this.rows, (shape.lengths[0] ?? 0) - first);
-    const bytes = into.subarray(0, rows * this.#rowBytes);
-    const start = first * this.#rowBytes;
+    const first = block * this.#blockRows;
+    const rows = Math.min(this.#blockRows, (shape.lengths[0] ?? 0) - first);
+    const bytes = this.#block.subarray(0, rows * this.rowBytes);
+    const start = first * this.rowBytes;
     if (layout.kind === 'chunks') this.#readChunks(layout, block, rows, bytes);
     else if (layout.kind === 'compact') bytes.set(new Cursor(layout.bytes).skip(start).take(bytes.byteLength));
     else if (layout.address === undefined) this.#fill(bytes);

@@ -2,12 +2,11 @@
  * Both ends of an output: the head, with the numbers of rows and the places of the indexes of their chunks, and these
  * indexes, behind the chunks. Both follow from the spec and from the chunks that are there.
  */
-import { VerificationError } from '../../errors.js';
+import { describedUnits, describeUnit, type StagedUnits } from '../described-units.js';
 import { gridOf, placeOf, productOf } from './chunk-box.js';
 import { chunkTree } from './chunk-tree.js';
-import { packed, withChecksum } from './hdf5-bytes.js';
+import { Cursor, packed, withChecksum } from './hdf5-bytes.js';
 import type { FileHead, RowsDataset } from './rows-spec.js';
-import { type StagedRows, storedUnits } from './stored-units.js';
 
 export interface FileEnds {
   readonly head: Uint8Array;
@@ -20,10 +19,10 @@ const [END_AT, SUM_AT] = [28, 44];
 export function fileEndsOf(
   datasets: readonly RowsDataset[],
   { bytes, byteLength, rows: heads }: FileHead,
-  staged: Omit<StagedRows, 'headerBytes'>,
+  staged: StagedUnits,
 ): FileEnds {
   const head = Buffer.from(bytes, 'base64');
-  const { rows, chunks } = chunksOf(datasets, { ...staged, headerBytes: byteLength });
+  const { rows, chunks } = chunksOf(datasets, staged, byteLength);
   let end = staged.byteLength;
   const trees = chunks.map(({ dataset, addresses, byteLengths }, i) => {
     const { chunkLengths, elementBytes, rowShape, mostLengths } = dataset;
@@ -62,26 +61,34 @@ interface WrittenChunks {
 
 function chunksOf(
   datasets: readonly RowsDataset[],
-  staged: StagedRows,
+  staged: StagedUnits,
+  headerBytes: number,
 ): { readonly rows: number; readonly chunks: readonly WrittenChunks[] } {
   const chunks = datasets.map((dataset): WrittenChunks => ({ dataset, addresses: [], byteLengths: [] }));
   let rows = 0;
-  for (const { start, rows: unitRows, chunkBytes } of storedUnits(staged)) {
+  for (const { start, description } of describedUnits(staged, headerBytes)) {
+    const numbers = new Cursor(description());
+    const unitRows = numbers.u32();
     rows += unitRows;
-    let [address, chunk] = [start, 0];
+    let address = start;
     for (const { dataset, addresses, byteLengths } of chunks) {
       const count = productOf(gridOf([unitRows, ...dataset.rowShape], dataset.chunkLengths));
-      for (let i = 0; i < count; i++, chunk++) {
-        const byteLength = chunkBytes[chunk] ?? 0;
+      for (let i = 0; i < count; i++) {
+        const byteLength = numbers.u32();
         addresses.push(address);
         byteLengths.push(byteLength);
         address += byteLength;
       }
     }
-    if (chunk !== chunkBytes.length)
-      throw new VerificationError(
-        `${staged.path}: ${unitRows} rows have ${chunkBytes.length} chunks, expected ${chunk}`,
-      );
   }
   return { rows, chunks };
+}
+
+/** A unit is the chunks of some rows, dataset by dataset. @returns what follows them. */
+export function describeChunks(rows: number, chunkBytes: readonly number[]): Buffer {
+  const numbers = new Uint8Array(Uint32Array.from([rows, ...chunkBytes]).buffer);
+  return describeUnit(
+    numbers,
+    chunkBytes.reduce((sum, byteLength) => sum + byteLength, 0),
+  );
 }

@@ -24,6 +24,13 @@ export interface Hdf5Rows {
   readonly rowBytes: number;
 }
 
+/** Rows that are put together at a time stay in the core's cache. */
+const JOINED_BYTES = 128 * 1024;
+
+export function joinedRowsOf(rowBytes: number): number {
+  return Math.max(1, Math.floor(JOINED_BYTES / rowBytes));
+}
+
 /** The beginning of an output, without what its rows decide. */
 export interface FileHead {
   /** Base64, from the superblock on. */
