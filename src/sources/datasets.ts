@@ -11,16 +11,7 @@ import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spe
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
-import type { ReadSpec } from '../spec.js';
-import { type FileInput, holdsRows, type Input, type InputTable, type TableInput } from './source.js';
-
-interface DatasetsRequest {
-  readonly read: ReadSpec;
-  readonly signal: AbortSignal | undefined;
-  readonly onWarning: (line: string) => void;
-  /** Whether rows are written, too, with the rest of the first input. */
-  readonly writes: boolean;
-}
+import { type FileInput, holdsRows, type Input, type InputTable, type RowsRequest, type TableInput } from './source.js';
 
 interface OpenedDatasets {
   readonly inputs: readonly Input[];
@@ -30,7 +21,7 @@ interface OpenedDatasets {
 }
 
 /** @throws InputError if a file is damaged, or has other rows than the first one. */
-export async function openDatasets(inputs: readonly Input[], request: DatasetsRequest): Promise<OpenedDatasets> {
+export async function openDatasets(inputs: readonly Input[], request: RowsRequest): Promise<OpenedDatasets> {
   const { signal } = request;
   const opened: TableInput[] = [];
   let first: (Omit<OpenedDatasets, 'inputs'> & { readonly path: string }) | undefined;
@@ -58,10 +49,10 @@ function inHdf5<T>({ path, version }: FileInput, use: (file: Hdf5Bytes) => T): T
 function openFirst(
   file: Hdf5Bytes,
   path: string,
-  { read, writes, onWarning }: DatasetsRequest,
+  { read, writes, onWarning }: RowsRequest,
 ): Omit<OpenedDatasets, 'inputs'> {
   const objects = objectsIn(file);
-  const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, read.datasets);
+  const { datasets, addresses, leftOut, copied, changed, unpacked } = chooseRows(file, objects, read.datasets);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const hdf5 = { datasets, rowBytes };
   if (!writes) return { hdf5, output: undefined };
@@ -70,6 +61,7 @@ function openFirst(
     [copied, 'copied from the first input'],
     [leftOut, 'left out: they have rows that `hdf5` does not name'],
     [changed, 'written in chunks of other lengths, so that chunks of all datasets can end together'],
+    [unpacked, 'written without these filters, which pileshuf only reads'],
   ] as const;
   for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
   return { hdf5, output: { unitRows: unitRowsOf(datasets), head } };

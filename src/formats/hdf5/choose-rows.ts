@@ -1,7 +1,7 @@
 /** Which datasets give rows, and how their rows are written. */
 import { UsageError } from '../../errors.js';
 import { blockRowsOf, type Dataset, readDataset, rowBytesOf, rowShapeOf } from './dataset.js';
-import { requireKnownFilters } from './filters.js';
+import { lostFilters, requireKnownFilters } from './filters/chunk-filters.js';
 import { type FoundObject, objectAt } from './groups.js';
 import { type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import type { RowsDataset } from './rows-spec.js';
@@ -16,6 +16,8 @@ export interface ChosenRows {
   readonly copied: readonly string[];
   /** Of datasets whose chunks get another length, so that those of all datasets can end together. */
   readonly changed: readonly string[];
+  /** Of datasets whose chunks are written without some filters, with these. */
+  readonly unpacked: readonly string[];
 }
 
 /** @param names undefined: all datasets with the most rows. */
@@ -62,6 +64,7 @@ export function chooseRows(
     changed: chosen
       .filter(({ layout }, i) => layout.kind === 'chunks' && layout.lengths[0] !== lengths[i])
       .map(({ path }) => path),
+    unpacked: chosen.flatMap(({ path, filters }) => lostFilters(filters).map((name) => `${path} (${name})`)),
   };
 }
 

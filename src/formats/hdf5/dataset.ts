@@ -3,7 +3,7 @@ import { freeBytes } from '../../machine/free-bytes.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkFinder, type FindChunk } from './chunk-index.js';
 import { type Datatype, readDatatype } from './datatype.js';
-import { decodeChunk, requireKnownFilters } from './filters.js';
+import { decodeChunk, requireKnownFilters } from './filters/chunk-filters.js';
 import type { FoundObject } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import {

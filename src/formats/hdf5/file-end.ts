@@ -5,6 +5,7 @@
 import { describedUnits, describeUnit, type StagedUnits } from '../described-units.js';
 import { gridOf, placeOf, productOf } from './chunk-box.js';
 import { chunkTree } from './chunk-tree.js';
+import { writtenMask } from './filters/chunk-filters.js';
 import { Cursor, packed, withChecksum } from './hdf5-bytes.js';
 import type { FileHead, RowsDataset } from './rows-spec.js';
 
@@ -25,10 +26,11 @@ export function fileEndsOf(
   const { rows, chunks } = chunksOf(datasets, staged, byteLength);
   let end = staged.byteLength;
   const trees = chunks.map(({ dataset, addresses, byteLengths }, i) => {
-    const { chunkLengths, elementBytes, rowShape, mostLengths } = dataset;
+    const { chunkLengths, elementBytes, rowShape, mostLengths, filters } = dataset;
     const grid = gridOf([0, ...rowShape], chunkLengths);
+    const mask = writtenMask(filters);
     const entryAt = (n: number) => {
-      return { place: placeOf(n, grid), address: addresses[n] ?? 0, byteLength: byteLengths[n] ?? 0, mask: 0 };
+      return { place: placeOf(n, grid), address: addresses[n] ?? 0, byteLength: byteLengths[n] ?? 0, mask };
     };
     const tree = chunkTree({ count: addresses.length, chunkLengths, elementBytes, entryAt }, end);
     end += tree.byteLength;

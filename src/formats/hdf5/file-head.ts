@@ -7,7 +7,7 @@ import { gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkTree, type TreeEntry } from './chunk-tree.js';
 import { type Dataset, findChunksOf, readDataset } from './dataset.js';
 import { type Datatype, readDatatype } from './datatype.js';
-import { decodeChunk } from './filters.js';
+import { decodeChunk } from './filters/chunk-filters.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
 import { readAttribute } from './messages.js';
