@@ -4,7 +4,7 @@ import { InputError } from '../errors.js';
 import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
 import { blockRowsOf, type Dataset, readDataset, readerBytesOf, rowBytesOf } from '../formats/hdf5/dataset.js';
 import { makeHead } from '../formats/hdf5/file-head.js';
-import { objectAt, objectsIn } from '../formats/hdf5/groups.js';
+import { objectsIn, openPaths } from '../formats/hdf5/groups.js';
 import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
 import { inInput } from '../formats/hdf5/input-error.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spec.js';
@@ -74,8 +74,9 @@ export function datasetsIn(
   path: string,
   firstPath: string,
 ): readonly Dataset[] {
+  const objectAt = openPaths(file);
   const datasets = expected.map((rows) => {
-    const object = objectAt(file, rows.path);
+    const object = objectAt(rows.path);
     const dataset = object?.kind === 'dataset' ? readDataset(file, object) : undefined;
     const difference = differenceOf(rows, dataset);
     if (difference !== undefined || dataset === undefined)

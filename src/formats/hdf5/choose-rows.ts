@@ -2,7 +2,7 @@
 import { UsageError } from '../../errors.js';
 import { blockRowsOf, type Dataset, readDataset, rowBytesOf, rowShapeOf } from './dataset.js';
 import { lostFilters, requireKnownFilters } from './filters/chunk-filters.js';
-import { type FoundObject, objectAt } from './groups.js';
+import { type FoundObject, openPaths } from './groups.js';
 import { type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import type { RowsDataset } from './rows-spec.js';
 
@@ -31,8 +31,9 @@ export function chooseRows(
     .map((object) => ({ ...readDataset(file, object), object }));
   const rowsIn = ({ shape }: Dataset) => shape.lengths[0];
   const most = all.reduce((rows, dataset) => Math.max(rows, rowsIn(dataset) ?? 0), 0);
+  const objectAt = openPaths(file);
   const named = names?.map((name) => {
-    const found = objectAt(file, name);
+    const found = objectAt(name);
     const dataset = all.find(({ object }) => object.address === found?.address);
     if (dataset === undefined) throw noDataset(name, all);
     return { ...dataset, path: pathOf(name) };

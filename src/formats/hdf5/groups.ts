@@ -113,13 +113,21 @@ function found(file: Hdf5Bytes, path: string, address: number): FoundObject {
   return { path, address, header, kind: kindOf(header) };
 }
 
-/** @returns undefined: no hard link leads there. */
-export function objectAt(file: Hdf5Bytes, path: string): FoundObject | undefined {
-  let object = found(file, path, readSuperblock(file));
-  for (const name of path.split('/').filter((part) => part !== '')) {
-    const link = linksOf(file, object.header).find((each) => each.name.toString() === name);
-    if (link?.address === undefined) return undefined;
-    object = found(file, path, link.address);
-  }
-  return object;
+/** @returns a finder of objects by their paths; undefined: no hard link leads there. */
+export function openPaths(file: Hdf5Bytes): (path: string) => FoundObject | undefined {
+  const root = readSuperblock(file);
+  const groups = new Map<number, ReadonlyMap<string, number | undefined>>();
+  const linksAt = (address: number) => {
+    const known = groups.get(address);
+    if (known !== undefined) return known;
+    const links = linksOf(file, readObject(file, address));
+    const group = new Map(links.map((link) => [link.name.toString(), link.address]));
+    groups.set(address, group);
+    return group;
+  };
+  return (path) => {
+    let address: number | undefined = root;
+    for (const name of path.split('/')) if (name !== '' && address !== undefined) address = linksAt(address).get(name);
+    return address === undefined ? undefined : found(file, path, address);
+  };
 }
