@@ -15,8 +15,9 @@ const makeFiles = fileURLToPath(new URL('../../test/fixtures/hdf5/make-files.py'
 const COMPARE = `
 import sys, h5py, numpy as np
 before, after = h5py.File(sys.argv[1]), h5py.File(sys.argv[2])
-names = sorted(before["rows"])
-rows = lambda file: [b"".join(row[i].tobytes() for row in [file["rows"][name][()] for name in names]) for i in range(41)]
+names = sorted(before["rows"] if "rows" in before else before)
+group = lambda file: file["rows"] if "rows" in file else file
+rows = lambda file: [b"".join(row[i].tobytes() for row in [group(file)[name][()] for name in names]) for i in range(41)]
 if rows(before) == rows(after): print("the order is the same")
 if sorted(rows(before)) != sorted(rows(after)): print("the rows differ")
 value = lambda file, each: file[each].name if isinstance(each, h5py.Reference) else np.asarray(each).tolist()
@@ -35,17 +36,19 @@ before.visititems(compare)
 compare("/", before["/"])
 `;
 
-it.for(['old', 'latest'])('a file of h5py comes back with another order alone: %s', async (name, { skip }) => {
-  if (python === undefined || !hasTools) return skip('no h5py or no h5dump');
-  execFileSync(python, [makeFiles, directory.path()]);
-  const input = directory.path(`${name}.h5`);
-  const output = directory.path('out.h5');
-  await shuffle({ inputs: [input], output, seed: 'hdf5', tempDirs: [directory.temp], force: true }, { inline: true });
-  expect(execFileSync(python, ['-c', COMPARE, input, output], { encoding: 'utf8' })).toBe('');
-  for (const [tool, ...words] of [
-    ['h5dump', output],
-    ['h5diff', input, output, '/packed'],
-    ['h5diff', input, output, '/groups'],
-  ])
-    expect(spawnSync(tool ?? '', words), words.join(' ')).toMatchObject({ status: 0 });
-});
+it.for(['old', 'latest', 'packed'])(
+  'a file of h5py comes back with another order alone: %s',
+  async (name, { skip }) => {
+    if (python === undefined || !hasTools) return skip('no h5py or no h5dump');
+    execFileSync(python, [makeFiles, directory.path()]);
+    const input = directory.path(`${name}.h5`);
+    const output = directory.path('out.h5');
+    await shuffle({ inputs: [input], output, seed: 'hdf5', tempDirs: [directory.temp], force: true }, { inline: true });
+    expect(execFileSync(python, ['-c', COMPARE, input, output], { encoding: 'utf8' })).toBe('');
+    for (const [tool, ...words] of [
+      ['h5dump', output],
+      ...(name === 'packed' ? [] : ['/packed', '/groups'].map((object) => ['h5diff', input, output, object])),
+    ])
+      expect(spawnSync(tool ?? '', words), words.join(' ')).toMatchObject({ status: 0 });
+  },
+);
