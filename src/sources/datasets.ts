@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
-import { blockRowsOf, type Dataset, readDataset, readerBytesOf, rowBytesOf } from '../formats/hdf5/dataset.js';
+import { type Dataset, readDataset, readerBytes } from '../formats/hdf5/dataset.js';
 import { makeHead } from '../formats/hdf5/file-head.js';
 import { objectsIn, openPaths } from '../formats/hdf5/groups.js';
 import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
@@ -52,17 +52,11 @@ function openFirst(
   { read, writes, onWarning }: RowsRequest,
 ): Omit<OpenedDatasets, 'inputs'> {
   const objects = objectsIn(file);
-  const { datasets, addresses, leftOut, copied, changed, unpacked } = chooseRows(file, objects, read.datasets);
+  const { datasets, addresses, leftOut, told } = chooseRows(file, objects, read.datasets);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const hdf5 = { datasets, rowBytes };
   if (!writes) return { hdf5, output: undefined };
   const head = makeHead({ file, objects, datasets, addresses, leftOut: new Set(leftOut) });
-  const told = [
-    [copied, 'copied from the first input'],
-    [leftOut, 'left out: they have rows that `hdf5` does not name'],
-    [changed, 'written in chunks of other lengths, so that chunks of all datasets can end together'],
-    [unpacked, 'written without these filters, which pileshuf only reads'],
-  ] as const;
   for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
   return { hdf5, output: { unitRows: unitRowsOf(datasets), head } };
 }
@@ -111,7 +105,9 @@ function measure(
       `${path}: it has ${rows} rows of ${rowBytes} bytes, more than a file can hold`,
     );
   const allBytes = rows * rowBytes;
-  const groupRows = sliceRowsOf(datasets);
+  // Slices begin at chunks of the dataset with the largest rows.
+  const [widest] = datasets.toSorted((a, b) => b.rowBytes - a.rowBytes);
+  const groupRows = widest?.blockRows ?? 1;
   return {
     format: 'HDF5',
     rows,
@@ -124,14 +120,4 @@ function measure(
     storedBytes: Math.min(version.byteLength, allBytes),
     pageBytes: readerBytes(datasets),
   };
-}
-
-/** Slices begin at chunks of the dataset with the largest rows. */
-function sliceRowsOf(datasets: readonly Dataset[]): number {
-  const [widest] = datasets.toSorted((a, b) => rowBytesOf(b) - rowBytesOf(a));
-  return widest === undefined ? 1 : blockRowsOf(widest);
-}
-
-export function readerBytes(datasets: readonly Dataset[]): number {
-  return datasets.reduce((sum, dataset) => sum + readerBytesOf(dataset), 0);
 }

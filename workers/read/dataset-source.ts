@@ -5,13 +5,13 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { UsageError, WindowOverMemoryError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import { type Dataset, RowReader } from '../../src/formats/hdf5/dataset.js';
+import { type Dataset, RowReader, readerBytes } from '../../src/formats/hdf5/dataset.js';
 import { Hdf5Bytes } from '../../src/formats/hdf5/hdf5-bytes.js';
 import { inInput } from '../../src/formats/hdf5/input-error.js';
 import { type Hdf5Rows, joinedRowsOf } from '../../src/formats/hdf5/rows-spec.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { datasetsIn, readerBytes } from '../../src/sources/datasets.js';
+import { datasetsIn } from '../../src/sources/datasets.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import { beginAt, PieceReader, type ReadContext, type UseOfSource } from './part-source.js';
 

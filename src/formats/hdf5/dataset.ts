@@ -26,54 +26,42 @@ export interface Dataset {
   readonly layout: Layout;
   readonly filters: readonly Filter[];
   readonly fill: Buffer | undefined;
-}
-
-export function readDataset(file: Hdf5Bytes, { path, header }: FoundObject): Dataset {
-  const message = (type: number) => messageIn(file, header, type);
-  const [shape, type, layout] = [MESSAGE.DATASPACE, MESSAGE.DATATYPE, MESSAGE.LAYOUT].map(message);
-  if (shape === undefined || type === undefined || layout === undefined)
-    throw new Hdf5Problem(`the dataset ${path} lacks its shape, its type or its layout`);
-  if (message(MESSAGE.EXTERNAL) !== undefined)
-    throw new Hdf5Problem(`the dataset ${path} has its data in other files; write them into one`, false);
-  return {
-    path,
-    shape: readShape(shape),
-    type: readDatatype(new Cursor(type)),
-    layout: readLayout(layout),
-    filters: readFilters(message(MESSAGE.FILTERS)),
-    fill: readFill(message(MESSAGE.FILL), message(MESSAGE.OLD_FILL)),
-  };
-}
-
-/** Of a dataset with rows: the elements of one row, in each further dimension. */
-export function rowShapeOf({ shape }: Pick<Dataset, 'shape'>): readonly number[] {
-  return shape.lengths.slice(1);
-}
-
-export function rowBytesOf({ shape, type }: Pick<Dataset, 'shape' | 'type'>): number {
-  return productOf(rowShapeOf({ shape }), type.byteLength);
+  /** If it has rows: the elements of one, in each further dimension. */
+  readonly rowShape: readonly number[];
+  readonly rowBytes: number;
+  /** How many rows are decoded together: those of a chunk. */
+  readonly blockRows: number;
 }
 
 /** Rows that are not in chunks are read so many bytes at a time. */
 const USUAL_BLOCK_BYTES = 2 ** 20;
 
-/** How many rows are decoded together: those of a chunk. */
-export function blockRowsOf(dataset: Pick<Dataset, 'shape' | 'type' | 'layout'>): number {
-  const { layout } = dataset;
-  if (layout.kind === 'chunks') return layout.lengths[0] ?? 1;
-  return Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytesOf(dataset)));
+export function readDataset(file: Hdf5Bytes, { path, header }: FoundObject): Dataset {
+  const message = (type: number) => messageIn(file, header, type);
+  const [ofShape, ofType, ofLayout] = [MESSAGE.DATASPACE, MESSAGE.DATATYPE, MESSAGE.LAYOUT].map(message);
+  if (ofShape === undefined || ofType === undefined || ofLayout === undefined)
+    throw new Hdf5Problem(`the dataset ${path} lacks its shape, its type or its layout`);
+  if (message(MESSAGE.EXTERNAL) !== undefined)
+    throw new Hdf5Problem(`the dataset ${path} has its data in other files; write them into one`, false);
+  const [shape, type, layout] = [readShape(ofShape), readDatatype(new Cursor(ofType)), readLayout(ofLayout)];
+  const rowShape = shape.lengths.slice(1);
+  const rowBytes = productOf(rowShape, type.byteLength);
+  const usual = Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytes));
+  return {
+    ...{ path, shape, type, layout, rowShape, rowBytes },
+    filters: readFilters(message(MESSAGE.FILTERS)),
+    fill: readFill(message(MESSAGE.FILL), message(MESSAGE.OLD_FILL)),
+    blockRows: layout.kind === 'chunks' ? (layout.lengths[0] ?? 1) : usual,
+  };
 }
 
-/** A block of rows, a chunk of it, as it is stored and as it is decoded, and rows that are put together. */
-export function readerBytesOf(dataset: Dataset): number {
-  const { layout, type } = dataset;
-  const rowBytes = rowBytesOf(dataset);
-  const blockBytes = blockRowsOf(dataset) * rowBytes;
-  return (
-    joinedRowsOf(rowBytes) * rowBytes +
-    blockBytes +
-    2 * (layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes)
-  );
+/** Blocks of rows, chunks as they are stored and as they are decoded, and rows that are put together. */
+export function readerBytes(datasets: readonly Dataset[]): number {
+  return datasets.reduce((sum, { layout, type, rowBytes, blockRows }) => {
+    const blockBytes = blockRows * rowBytes;
+    const chunkBytes = layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes;
+    return sum + joinedRowsOf(rowBytes) * rowBytes + blockBytes + 2 * chunkBytes;
+  }, 0);
 }
 
 /** Reads rows in their order. */
@@ -88,12 +76,12 @@ export class RowReader {
   #known = -1;
 
   constructor(file: Hdf5Bytes, dataset: Dataset) {
-    const { layout, shape } = dataset;
-    this.rowBytes = rowBytesOf(dataset);
+    const { layout, shape, rowBytes, blockRows } = dataset;
+    this.rowBytes = rowBytes;
     this.#file = file;
     this.#dataset = dataset;
-    this.#blockRows = blockRowsOf(dataset);
-    this.#block = Buffer.allocUnsafeSlow(Math.min(this.#blockRows, shape.lengths[0] ?? 0) * this.rowBytes);
+    this.#blockRows = blockRows;
+    this.#block = Buffer.allocUnsafeSlow(Math.min(blockRows, shape.lengths[0] ?? 0) * rowBytes);
     this.#find = layout.kind === 'chunks' ? findChunksOf(file, dataset, layout) : undefined;
   }
 
@@ -132,8 +120,7 @@ export class RowReader {
   }
 
   #readChunks(layout: ChunkLayout, block: number, rows: number, bytes: Uint8Array): void {
-    const { shape, type, filters, path } = this.#dataset;
-    const rowShape = rowShapeOf({ shape });
+    const { rowShape, type, filters, path } = this.#dataset;
     const elementBytes = type.byteLength;
     const chunkBytes = productOf(layout.lengths, elementBytes);
     for (const inRow of placesIn(gridOf(rowShape, layout.lengths.slice(1)))) {

@@ -16,19 +16,9 @@ export interface Datatype {
   readonly pointers: readonly Pointer[];
 }
 
-const FIXED = 0;
-const FLOAT = 1;
-const TIME = 2;
-const STRING = 3;
-const BITS = 4;
-const OPAQUE = 5;
-const COMPOUND = 6;
-const REFERENCE = 7;
-const ENUM = 8;
-const SEQUENCE = 9;
-const ARRAY = 10;
-
-const PROPERTY_BYTES: Readonly<Record<number, number>> = { [FIXED]: 4, [FLOAT]: 12, [TIME]: 2, [STRING]: 0, [BITS]: 4 };
+const [OPAQUE, COMPOUND, REFERENCE, ENUM, SEQUENCE, ARRAY] = [5, 6, 7, 8, 9, 10];
+/** Of the classes before: integers, floats, times, strings and bits. */
+const PROPERTY_BYTES: readonly number[] = [4, 12, 2, 0, 4];
 const MOST_DEPTH = 32;
 const MOST_POINTERS = 65_536;
 

@@ -153,7 +153,7 @@ class HeadMaker {
         `${path} has an attribute or a type of more than 64 KiB, which pileshuf does not write`,
         false,
       );
-    const headBytes = flags === 0 ? 4 : 6;
+    const headBytes = (flags & TRACKS_ORDER) === 0 ? 4 : 6;
     const messages = made.map(([type, body, ofMessage = 0, order = 0]) =>
       packed([type, 1], [body.byteLength, 2], [ofMessage, 1], packed([order, 2]).subarray(0, headBytes - 4), body),
     );
@@ -194,7 +194,7 @@ class HeadMaker {
     const copy = isTypeShared ? this.#shared(body, typeAt + sharedAt(type), path) : Buffer.from(body);
     const read = readDatatype(new Cursor(whole));
     const dataBytes = shape.isNull ? 0 : productOf(shape.lengths, read.byteLength);
-    this.#relocate(read, copy.subarray(dataAt, dataAt + dataBytes), `an attribute of ${path}`);
+    this.#relocate(read, new Cursor(copy).skip(dataAt).take(dataBytes), `an attribute of ${path}`);
     return copy.subarray(0, dataAt + dataBytes);
   }
 

@@ -57,26 +57,26 @@ export class Cursor {
     return this.uint(4);
   }
 
-  /** A number of up to 6 bytes. */
+  /** A number of up to 8 bytes. */
   uint(byteLength: number): number {
     if (byteLength === 0) return 0;
-    return byteLength > 6 ? this.u64() : this.take(byteLength).readUIntLE(0, byteLength);
+    if (byteLength <= 6) return this.take(byteLength).readUIntLE(0, byteLength);
+    const [low, high] = [this.u32(), this.uint(byteLength - 4)];
+    const value = high * 2 ** 32 + low;
+    if (Number.isSafeInteger(value)) return value;
+    throw new Hdf5Problem(`byte ${this.#position + this.at - byteLength} holds a number that no file can have`);
   }
 
   u64(): number {
-    const value = this.u64OrNone();
-    if (value !== undefined) return value;
-    throw new Hdf5Problem(`byte ${this.#position + this.at - 8} holds no number, and should`);
+    return this.uint(8);
   }
 
   /** Undefined: all bits are set, which stands for no address, and for no limit. */
   u64OrNone(): number | undefined {
-    const bytes = this.take(8);
-    const [low, high] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4)];
-    if (low === NONE && high === NONE) return undefined;
-    const value = high * 2 ** 32 + low;
-    if (Number.isSafeInteger(value)) return value;
-    throw new Hdf5Problem(`byte ${this.#position + this.at - 8} holds ${value}, which no file can have`);
+    const bytes = this.#bytes.subarray(this.at, this.at + 8);
+    if (bytes.byteLength < 8 || bytes.readUInt32LE(0) !== NONE || bytes.readUInt32LE(4) !== NONE) return this.u64();
+    this.at += 8;
+    return undefined;
   }
 
   /** Up to a NUL byte. @param padding the text and the NUL fill a multiple of so many bytes. */

@@ -39,7 +39,10 @@ export function unpackSzip(stored: Uint8Array, values: readonly number[], most: 
   for (let done = 0; done < count; done += lineLength) {
     const wanted = Math.min(lineLength, count - done);
     readLine(line, samples, done + lineLength < count ? samples.length : wanted);
-    if (hasFirst) addDifferences(samples, wanted, 2 ** sampleBits - 1);
+    const largest = 2 ** sampleBits - 1;
+    if (samples.some((sample) => sample > largest))
+      throw new Hdf5Problem(`has a sample of more than ${sampleBits} bits`);
+    if (hasFirst) addDifferences(samples, wanted, largest);
     for (let i = 0, at = done * sampleBytes; i < wanted; i++, at += sampleBytes) {
       if ((options & MOST_SIGNIFICANT_FIRST) === 0) bytes.writeUIntLE(samples[i] ?? 0, at, sampleBytes);
       else bytes.writeUIntBE(samples[i] ?? 0, at, sampleBytes);
