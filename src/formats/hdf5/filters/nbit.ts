@@ -21,6 +21,7 @@ export function unpackNbit(stored: Uint8Array, values: readonly number[], most: 
   if (isPlain === 1) return stored;
   const parts: Part[] = [];
   addParts(values, 3, 0, parts);
+  if (parts.length > elementBytes) throw new Hdf5Problem('has elements of nbit that are too small for their parts');
   const bits = new BitReader(stored);
   const bytes = roomFor(count * elementBytes, most);
   for (let element = 0; element < bytes.byteLength; element += elementBytes) {
@@ -40,11 +41,11 @@ export function unpackNbit(stored: Uint8Array, values: readonly number[], most: 
 /** @returns where the description of the next type begins. */
 function addParts(values: readonly number[], from: number, at: number, parts: Part[]): number {
   const [kind, byteLength = 0, third = 0, precision = 0, low = 0] = values.slice(from, from + 5);
-  if (kind === ATOMIC && low + precision <= 8 * byteLength) {
+  if (kind === ATOMIC && precision > 0 && low + precision <= 8 * byteLength) {
     parts.push({ at, byteLength, isBigEndian: third === 1, low, high: low + precision });
     return from + 5;
   }
-  if (kind === PLAIN && byteLength < MOST_PARTS) {
+  if (kind === PLAIN && parts.length + byteLength <= MOST_PARTS) {
     for (let i = 0; i < byteLength; i++) parts.push({ at: at + i, byteLength: 1, isBigEndian: false, low: 0, high: 8 });
     return from + 2;
   }

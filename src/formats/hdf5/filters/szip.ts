@@ -8,7 +8,7 @@ const MOST_SIGNIFICANT_FIRST = 16;
 const DIFFERENCES = 32;
 /** Before the coded samples: how many bytes they become. */
 const HEAD_BYTES = 4;
-const MOST_LINE = 2 ** 20;
+const [MOST_BLOCK, MOST_LINE] = [64, 2 ** 20];
 /** This many blocks of zeros stand for all up to the end of a segment of so many. */
 const [REST_OF_SEGMENT, SEGMENT] = [5, 64];
 
@@ -25,7 +25,13 @@ export function unpackSzip(stored: Uint8Array, values: readonly number[], most: 
   // Of larger values the bytes are samples: all first ones, then all second ones.
   const isApart = valueBits === 32 || valueBits === 64;
   const sampleBits = isApart ? 8 : valueBits;
-  const isKnown = blockLength > 0 && sampleBits > 0 && sampleBits <= 24 && lineLength > 0 && lineLength <= MOST_LINE;
+  const isKnown =
+    blockLength > 0 &&
+    blockLength <= MOST_BLOCK &&
+    sampleBits > 0 &&
+    sampleBits <= 24 &&
+    lineLength > 0 &&
+    lineLength <= MOST_LINE;
   if (!isKnown || stored.byteLength < HEAD_BYTES)
     throw new Hdf5Problem('goes through szip in a way that pileshuf does not know');
   const size = Buffer.from(stored.buffer, stored.byteOffset, HEAD_BYTES).readUInt32LE();
