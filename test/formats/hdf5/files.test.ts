@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fletcher32, lookup3 } from '#src/formats/hdf5/checksums.js';
 import { attributesOf, linksOf, objectsIn } from '#src/formats/hdf5/groups.js';
-import { Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
+import { Cursor, Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
 import { readAttribute } from '#src/formats/hdf5/messages.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
 import { atScale } from '../../fixtures/scale.js';
@@ -169,6 +169,17 @@ describe.each(NAMES)('a file of h5py, %s', (name) => {
 
   it('is refused when it is damaged, or read as it was', () => {
     expect(() => readDamaged(bytes)).not.toThrow();
+  });
+});
+
+describe('numbers', () => {
+  it('have up to 8 bytes, and no address has all bits set', () => {
+    const bytes = Buffer.of(1, 2, 3, 4, 5, 6, 7, 0);
+    expect([3, 6, 7].map((byteLength) => new Cursor(bytes).uint(byteLength))).toEqual([
+      0x03_02_01, 0x06_05_04_03_02_01, 0x07_06_05_04_03_02_01,
+    ]);
+    expect(new Cursor(Buffer.alloc(8, 0xff)).u64OrNone()).toBeUndefined();
+    expect(() => new Cursor(Buffer.alloc(8, 0xfe)).u64OrNone()).toThrow('a number that no file can have');
   });
 });
 
