@@ -15,6 +15,8 @@ export function readShape(body: Uint8Array): Shape {
   if (version === 1) cursor.skip(4);
   const lengths = Array.from({ length: rank }, () => cursor.u64());
   const mostLengths = hasMost ? Array.from({ length: rank }, () => cursor.u64OrNone() ?? null) : lengths;
+  if (lengths.some((length, i) => length > (mostLengths[i] ?? length)))
+    throw new Hdf5Problem(`a shape has lengths (${lengths}), and at most (${mostLengths})`);
   return { lengths, mostLengths, isNull: version > 1 && kind === 2 };
 }
 
@@ -68,7 +70,7 @@ const INDEX_BYTES = { single: 0, implicit: 0, fixed: 1, extensible: 5, tree2: 6 
 export function readLayout(body: Uint8Array): Layout {
   const cursor = new Cursor(body);
   const [version, kind] = [cursor.u8(), cursor.u8()];
-  if (version < 3 || version > 4)
+  if (version < 3 || version > 5)
     throw new Hdf5Problem(`the layout of a dataset has version ${version}; write it again with h5repack`, false);
   if (kind === 0) return { kind: 'compact', bytes: cursor.take(cursor.u16()) };
   if (kind === 1) return { kind: 'contiguous', address: cursor.u64OrNone() };

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { fletcher32, lookup3 } from '#src/formats/hdf5/checksums.js';
 import { attributesOf, linksOf, objectsIn } from '#src/formats/hdf5/groups.js';
 import { Cursor, Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
-import { readAttribute } from '#src/formats/hdf5/messages.js';
+import { readAttribute, readLayout } from '#src/formats/hdf5/messages.js';
+import { MESSAGE, messageIn } from '#src/formats/hdf5/object-header.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
 import { atScale } from '../../fixtures/scale.js';
 
@@ -169,6 +170,19 @@ describe.each(NAMES)('a file of h5py, %s', (name) => {
 
   it('is refused when it is damaged, or read as it was', () => {
     expect(() => readDamaged(bytes)).not.toThrow();
+  });
+});
+
+describe('layouts', () => {
+  it('of HDF5 2.0 are as those before', () => {
+    const bytes = bytesMadeByH5py('latest');
+    const header = objectsOf(bytes).get('/rows/growing-filtered')?.header;
+    const body = header && messageIn(hdf5In(bytes), header, MESSAGE.LAYOUT);
+    if (body === undefined) throw new Error('no layout');
+    const layout = readLayout(body);
+    expect(layout).toMatchObject({ kind: 'chunks', index: 'extensible' });
+    expect(readLayout(Buffer.concat([Buffer.of(5), body.subarray(1)]))).toEqual(layout);
+    expect(() => readLayout(Buffer.of(6, 1))).toThrow('the layout of a dataset has version 6');
   });
 });
 
