@@ -9,7 +9,7 @@ import { type Dataset, findChunksOf, readDataset } from './dataset.js';
 import { type Datatype, readDatatype } from './datatype.js';
 import { decodeChunk } from './filters/chunk-filters.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
-import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
+import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, sharedTable, withChecksum } from './hdf5-bytes.js';
 import { readAttribute } from './messages.js';
 import { HDF5_SIGNATURE, MESSAGE, type Message, SHARED, sharedAt, sharedType, TRACKS_ORDER } from './object-header.js';
 import type { FileHead, RowsDataset, RowsHead } from './rows-spec.js';
@@ -69,7 +69,7 @@ export function makeHead(request: HeadRequest): FileHead {
   for (;;) {
     const maker: HeadMaker = new HeadMaker(request, places ?? { objects: [], heaps: [], links: [] });
     const head = maker.make();
-    [places, before] = [maker.made, places];
+    [places, before] = [maker.places, places];
     if (JSON.stringify(places) === JSON.stringify(before)) return head;
   }
 }
@@ -82,7 +82,7 @@ class HeadMaker {
   readonly #pieces: Uint8Array[] = [];
   readonly #rows: RowsHead[] = [];
   readonly #heap: Buffer[] = [];
-  readonly made: Places = { objects: [], heaps: [], links: [] };
+  readonly places: Places = { objects: [], heaps: [], links: [] };
   #end = SUPERBLOCK_BYTES;
   #copiedBytes = 0;
 
@@ -97,12 +97,12 @@ class HeadMaker {
 
   make(): FileHead {
     for (const object of this.#request.objects)
-      if (this.#numberOf.has(object.address)) this.made.objects.push(this.#object(object));
+      if (this.#numberOf.has(object.address)) this.places.objects.push(this.#object(object));
     for (let first = 0; first < this.#heap.length; first += MOST_HEAP_ENTRIES)
-      this.made.heaps.push(this.#put(collectionOf(this.#heap.slice(first, first + MOST_HEAP_ENTRIES))));
+      this.places.heaps.push(this.#put(collectionOf(this.#heap.slice(first, first + MOST_HEAP_ENTRIES))));
     const superblock = packed(
       ...[Buffer.from(HDF5_SIGNATURE, 'latin1'), Buffer.of(2, 8, 8, 0)],
-      ...[0, undefined, this.#end, this.made.objects[0]].map((address) => [address, 8] as const),
+      ...[0, undefined, this.#end, this.places.objects[0]].map((address) => [address, 8] as const),
     );
     const bytes = Buffer.concat([withChecksum(superblock), ...this.#pieces]);
     return { bytes: bytes.toString('base64'), byteLength: bytes.byteLength, rows: this.#rows };
@@ -120,7 +120,7 @@ class HeadMaker {
     const flags = header.flags & ORDER_FLAGS;
     const at = this.#request.addresses.indexOf(address);
     const rows = this.#request.datasets[at];
-    const links = this.#known.links[this.made.objects.length] ?? 0;
+    const links = this.#known.links[this.places.objects.length] ?? 0;
     const made: (readonly [type: number, body: Buffer, flags?: number, order?: number])[] = [];
     if (rows !== undefined) {
       const lengths = [0, ...rows.rowShape].map((length) => [length, 8] as const);
@@ -177,7 +177,7 @@ class HeadMaker {
     const number = this.#numberOf.get(address);
     if (number === undefined)
       throw new Hdf5Problem(`${path} has a type without a name, which pileshuf does not copy`, false);
-    this.made.links[number] = (this.made.links[number] ?? 0) + 1;
+    this.places.links[number] = (this.places.links[number] ?? 0) + 1;
     return this.#known.objects[number] ?? 0;
   }
 
@@ -188,7 +188,7 @@ class HeadMaker {
   }
 
   #attribute({ flags, body }: Message, path: string): Buffer {
-    if ((flags & SHARED) !== 0) sharedAt(Buffer.of(3, 1));
+    if ((flags & SHARED) !== 0) throw sharedTable();
     const { isTypeShared, type, typeAt, shape, dataAt } = readAttribute(body);
     const whole = isTypeShared ? sharedType(this.#file, type) : type;
     const copy = isTypeShared ? this.#shared(body, typeAt + sharedAt(type), path) : Buffer.from(body);
@@ -263,16 +263,20 @@ class HeadMaker {
       const chunk = find(place);
       if (chunk === undefined) continue;
       this.#count(chunk.byteLength, path);
-      let [bytes, { mask }] = [this.#file.bytes(chunk.address, chunk.byteLength), chunk];
+      let [bytes, { mask }] = [this.#file.at(chunk.address, chunk.byteLength).take(chunk.byteLength), chunk];
       if (type.pointers.length > 0) {
         // Filtered, it would have another length with other addresses.
         bytes = Buffer.from(decodeChunk(bytes, filters, mask, chunkBytes));
         mask = 2 ** filters.length - 1;
-        this.#relocate(type, bytes as Buffer, path);
+        this.#relocate(type, bytes, path);
       }
       entries.push({ place, address: this.#put(bytes), byteLength: bytes.byteLength, mask });
     }
-    const entryAt = (i: number) => entries[i] as TreeEntry;
+    const entryAt = (i: number) => {
+      const entry = entries[i];
+      if (entry === undefined) throw new RangeError(`there is no chunk ${i}`);
+      return entry;
+    };
     const tree = chunkTree({ count: entries.length, chunkLengths, elementBytes: type.byteLength, entryAt }, this.#end);
     for (const node of tree.nodes()) this.#put(node);
     return chunkLayout(tree.root, chunkLengths, type.byteLength);

@@ -12,6 +12,10 @@ export class Hdf5Problem extends Error {
   }
 }
 
+export function sharedTable(): Hdf5Problem {
+  return new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
+}
+
 export const CHECKSUM_BYTES = 4;
 const NONE = 0xffff_ffff;
 

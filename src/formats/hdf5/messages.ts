@@ -1,5 +1,5 @@
 /** What messages of object headers say. */
-import { Cursor, Hdf5Problem, packed } from './hdf5-bytes.js';
+import { Cursor, Hdf5Problem, packed, sharedTable } from './hdf5-bytes.js';
 
 export interface Shape {
   readonly lengths: readonly number[];
@@ -128,8 +128,7 @@ export function readAttribute(body: Uint8Array): Attribute {
   const name = field(nameBytes);
   const typeAt = cursor.at;
   const type = field(typeBytes);
-  if (version > 1 && (flags & 2) !== 0)
-    throw new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
+  if (version > 1 && (flags & 2) !== 0) throw sharedTable();
   const shape = readShape(field(shapeBytes));
   return { name, isTypeShared: version > 1 && (flags & 1) !== 0, type, shape, typeAt, dataAt: cursor.at };
 }

@@ -1,5 +1,5 @@
 /** The superblock, which begins a file, and object headers, which hold messages: of a dataset its type, shape, layout. */
-import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
+import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem, sharedTable } from './hdf5-bytes.js';
 
 export const HDF5_SIGNATURE = '\x89HDF\r\n\x1a\n';
 
@@ -124,7 +124,7 @@ export function messageIn(file: Hdf5Bytes, { messages }: ObjectHeader, type: num
 export function sharedAt(body: Buffer): number {
   const [version = 0, kind] = body;
   if (version < 3 || kind === 2) return version === 1 ? 8 : 2;
-  throw new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
+  throw sharedTable();
 }
 
 /** What a shared message stands for: other ones than types only lie in tables. */
