@@ -1,30 +1,30 @@
 /**
- * An output of datasets: each file is a superblock, chunks, and the structure that names them. The last bytes of each unit
- * describe its chunks. So both ends of a file follow from the bytes between them, whoever wrote them and when.
+ * An output of datasets: each file is a head, chunks, and the indexes that name them. The last bytes of each unit describe its
+ * chunks. So both ends of a file follow from the bytes between them, whoever wrote them and when.
  */
-import { fileEndOf, SUPERBLOCK_BYTES } from '../formats/hdf5/file-end.js';
+import { fileEndsOf } from '../formats/hdf5/file-end.js';
 import type { Hdf5Output, Hdf5Rows } from '../formats/hdf5/rows-spec.js';
 import { closeFile, readBytes } from '../io/files.js';
 import type { FileContent, StoredEnds } from './output-layout.js';
 
-export function hdf5Ends({ datasets }: Hdf5Rows, { template }: Hdf5Output): StoredEnds {
-  const endOf = ({ path, byteLength, open }: FileContent) => {
-    const hasRows = byteLength > SUPERBLOCK_BYTES;
+export function hdf5Ends({ datasets }: Hdf5Rows, { head }: Hdf5Output): StoredEnds {
+  const endsOf = ({ path, byteLength, open }: FileContent) => {
+    const hasRows = byteLength > head.byteLength;
     const file = hasRows ? open() : undefined;
     const read = (position: number, count: number) =>
       file === undefined ? new Uint8Array() : readBytes(file, position, count);
     try {
-      return fileEndOf(datasets, template, { path, byteLength, read });
+      return fileEndsOf(datasets, head, { path, byteLength, read });
     } finally {
       if (file !== undefined) closeFile(file);
     }
   };
   return {
-    headerBytes: SUPERBLOCK_BYTES,
+    headerBytes: head.byteLength,
     headerOf: (_, content) => {
-      if (content === undefined) throw new RangeError('the superblock is written when all rows are');
-      return endOf(content).superblock;
+      if (content === undefined) throw new RangeError('the head is written when all rows are');
+      return endsOf(content).head;
     },
-    trailerOf: (content) => endOf(content).pieces(),
+    trailerOf: (content) => endsOf(content).tail(),
   };
 }

@@ -2,33 +2,16 @@
 
 import { InputError } from '../errors.js';
 import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
-import {
-  blockRowsOf,
-  contentOf,
-  type Dataset,
-  readDataset,
-  readerBytesOf,
-  rowBytesOf,
-} from '../formats/hdf5/dataset.js';
-import { objectAt } from '../formats/hdf5/groups.js';
+import { type Dataset, readDataset, readerBytes } from '../formats/hdf5/dataset.js';
+import { makeHead } from '../formats/hdf5/file-head.js';
+import { objectsIn, openPaths } from '../formats/hdf5/groups.js';
 import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
 import { inInput } from '../formats/hdf5/input-error.js';
-import { readSuperblock } from '../formats/hdf5/object-header.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spec.js';
-import { makeTemplate } from '../formats/hdf5/template.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
-import type { ReadSpec } from '../spec.js';
-import { type FileInput, holdsRows, type Input, type InputTable, type TableInput } from './source.js';
-
-interface DatasetsRequest {
-  readonly read: ReadSpec;
-  readonly signal: AbortSignal | undefined;
-  readonly onWarning: (line: string) => void;
-  /** Whether rows are written, too, with the rest of the first input. */
-  readonly writes: boolean;
-}
+import { type FileInput, holdsRows, type Input, type InputTable, type RowsRequest, type TableInput } from './source.js';
 
 interface OpenedDatasets {
   readonly inputs: readonly Input[];
@@ -38,7 +21,7 @@ interface OpenedDatasets {
 }
 
 /** @throws InputError if a file is damaged, or has other rows than the first one. */
-export async function openDatasets(inputs: readonly Input[], request: DatasetsRequest): Promise<OpenedDatasets> {
+export async function openDatasets(inputs: readonly Input[], request: RowsRequest): Promise<OpenedDatasets> {
   const { signal } = request;
   const opened: TableInput[] = [];
   let first: (Omit<OpenedDatasets, 'inputs'> & { readonly path: string }) | undefined;
@@ -66,21 +49,16 @@ function inHdf5<T>({ path, version }: FileInput, use: (file: Hdf5Bytes) => T): T
 function openFirst(
   file: Hdf5Bytes,
   path: string,
-  { read, writes, onWarning }: DatasetsRequest,
+  { read, writes, onWarning }: RowsRequest,
 ): Omit<OpenedDatasets, 'inputs'> {
-  const objects = contentOf(file);
-  const { datasets, addresses, leftOut, copied, changed } = chooseRows(file, objects, read.datasets);
+  const objects = objectsIn(file);
+  const { datasets, addresses, leftOut, told } = chooseRows(file, objects, read.datasets);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const hdf5 = { datasets, rowBytes };
   if (!writes) return { hdf5, output: undefined };
-  const template = makeTemplate({ file, objects, rows: addresses, leftOut: new Set(leftOut) });
-  const told = [
-    [copied, 'copied from the first input'],
-    [leftOut, 'left out: they have rows that `hdf5` does not name'],
-    [changed, 'written in chunks of other lengths, so that chunks of all datasets can end together'],
-  ] as const;
+  const head = makeHead({ file, objects, datasets, addresses, leftOut: new Set(leftOut) });
   for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
-  return { hdf5, output: { unitRows: unitRowsOf(datasets), template } };
+  return { hdf5, output: { unitRows: unitRowsOf(datasets), head } };
 }
 
 /** The datasets of one file that its rows are made of. */
@@ -90,9 +68,9 @@ export function datasetsIn(
   path: string,
   firstPath: string,
 ): readonly Dataset[] {
-  const root = readSuperblock(file);
+  const objectAt = openPaths(file);
   const datasets = expected.map((rows) => {
-    const object = objectAt(file, root, rows.path);
+    const object = objectAt(rows.path);
     const dataset = object?.kind === 'dataset' ? readDataset(file, object) : undefined;
     const difference = differenceOf(rows, dataset);
     if (difference !== undefined || dataset === undefined)
@@ -127,7 +105,9 @@ function measure(
       `${path}: it has ${rows} rows of ${rowBytes} bytes, more than a file can hold`,
     );
   const allBytes = rows * rowBytes;
-  const groupRows = sliceRowsOf(datasets);
+  // Slices begin at chunks of the dataset with the largest rows.
+  const [widest] = datasets.toSorted((a, b) => b.rowBytes - a.rowBytes);
+  const groupRows = widest?.blockRows ?? 1;
   return {
     format: 'HDF5',
     rows,
@@ -140,14 +120,4 @@ function measure(
     storedBytes: Math.min(version.byteLength, allBytes),
     pageBytes: readerBytes(datasets),
   };
-}
-
-/** Slices begin at chunks of the dataset with the largest rows. */
-function sliceRowsOf(datasets: readonly Dataset[]): number {
-  const [widest] = datasets.toSorted((a, b) => rowBytesOf(b) - rowBytesOf(a));
-  return widest === undefined ? 1 : blockRowsOf(widest);
-}
-
-export function readerBytes(datasets: readonly Dataset[]): number {
-  return datasets.reduce((sum, dataset) => sum + readerBytesOf(dataset), 0);
 }

@@ -2,16 +2,7 @@
 
 import type { Hdf5Output, Hdf5Rows } from '../formats/hdf5/rows-spec.js';
 import type { TableSpec } from '../formats/parquet/table-spec.js';
-import type { ReadSpec } from '../spec.js';
-import { holdsRows, type Input } from './source.js';
-
-interface RowsRequest {
-  readonly read: ReadSpec;
-  readonly signal: AbortSignal | undefined;
-  readonly onWarning: (line: string) => void;
-  /** Whether rows are written, too. */
-  readonly writes: boolean;
-}
+import { holdsRows, type Input, type RowsRequest } from './source.js';
 
 export interface OpenedRows {
   readonly inputs: readonly Input[];

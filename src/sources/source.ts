@@ -10,6 +10,7 @@ import type { PageCodec } from '../formats/parquet/page-codec.js';
 import type { RowFormat } from '../formats/recognition.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
+import type { ReadSpec } from '../spec.js';
 
 /** Its place in the list is its ordinal. */
 export type Input =
@@ -116,4 +117,13 @@ export function storedBytesOf(inputs: readonly Input[]): number {
 export function endOfInput(input: Input): number | undefined {
   if (holdsRows(input)) return input.table.rows;
   return codecOf(input) === undefined ? storedBytesIn(input) : undefined;
+}
+
+/** What opens inputs that hold rows. */
+export interface RowsRequest {
+  readonly read: ReadSpec;
+  readonly signal: AbortSignal | undefined;
+  readonly onWarning: (line: string) => void;
+  /** Whether rows are written, too. */
+  readonly writes: boolean;
 }

@@ -11,18 +11,12 @@ import { openForRead, readBytes, withFileAsync } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import type { ReadSpec } from '../spec.js';
 import { moreInputs } from './list-inputs.js';
-import { type FileInput, holdsRows, type Input, type InputTable, type TableInput } from './source.js';
+import { type FileInput, holdsRows, type Input, type InputTable, type RowsRequest, type TableInput } from './source.js';
 
 /** Values that take less than their lengths are stored once where they are equal: then they are thought to have this. */
 const USUAL_VALUE_BYTES = 16;
 /** What a page of a column takes at most, with a dictionary before it, as usual programs write them. */
 const USUAL_PAGE_BYTES = 2 * 2 ** 20;
-
-interface TablesRequest {
-  readonly read: ReadSpec;
-  readonly signal: AbortSignal | undefined;
-  readonly onWarning: (line: string) => void;
-}
 
 interface OpenedTables {
   readonly inputs: readonly Input[];
@@ -34,7 +28,10 @@ interface OpenedTables {
  * @param inputs of rows, all of them.
  * @throws InputError if a footer is damaged, or the schema of an input is not that of the first one.
  */
-export async function openTables(inputs: readonly Input[], request: TablesRequest): Promise<OpenedTables> {
+export async function openTables(
+  inputs: readonly Input[],
+  request: Omit<RowsRequest, 'writes'>,
+): Promise<OpenedTables> {
   const { read, signal, onWarning } = request;
   const opened: TableInput[] = [];
   let first: { readonly path: string; readonly footer: TableSchema; readonly rows: TableSchema } | undefined;
@@ -73,7 +70,7 @@ function columnsOf(
   schema: TableSchema,
   path: string,
   isFirst: boolean,
-  { read: { columns }, onWarning }: TablesRequest,
+  { read: { columns }, onWarning }: Pick<RowsRequest, 'read' | 'onWarning'>,
 ): TableSchema {
   if (columns === undefined) return schema;
   const { schema: chosen, cut } = selectColumns(schema, columns, path);

@@ -137,6 +137,19 @@ describe('the first input', () => {
     expect(told.join('\n')).toMatch(/names, \/packed, \/references: copied from the first input/);
   });
 
+  it('gives the filters that are written, and numbers behind others as they are', async () => {
+    const bytes = bytesMadeByH5py('packed');
+    const path = directory.path('packed.h5');
+    writeFileSync(path, bytes);
+    const told: string[] = [];
+    await shuffle(job({ inputs: [path], onWarning: (line) => told.push(line) }), INLINE);
+    const written = readFileSync(directory.path('out.h5'));
+    const datasets = [...objectsOf(bytes).keys()].filter((object) => object !== '/');
+    expect(recordsIn(written, ...datasets).toSorted()).toEqual(recordsIn(bytes, ...datasets).toSorted());
+    for (const each of datasets) expect(datasetAt(written, each).filters).toEqual(datasetAt(bytes, each).filters);
+    expect(told.join('\n')).toMatch(/\/nbit \(nbit\), .*: written without these filters, which pileshuf only reads/);
+  });
+
   it('gives only the datasets that are named, and tells which others have rows', async () => {
     const told: string[] = [];
     await shuffle(job({ hdf5: ['tag'], onWarning: (line) => told.push(line) }), INLINE);

@@ -1,6 +1,9 @@
 /** The checksums of HDF5: lookup3 of Bob Jenkins for structures, Fletcher's sum for chunks. */
 
 const START = 0xdeadbeef;
+/** By how many bits each step turns a word, within the bytes and at their end. */
+const TURNS = [4, 6, 8, 16, 19, 4] as const;
+const LAST_TURNS = [14, 11, 25, 16, 4, 14, 24] as const;
 
 export function lookup3(bytes: Uint8Array): number {
   const { byteLength } = bytes;
@@ -12,35 +15,22 @@ export function lookup3(bytes: Uint8Array): number {
     for (let i = Math.min(4, byteLength - at) - 1; i >= 0; i--) value = (value << 8) | (bytes[at + i] ?? 0);
     return value;
   };
-  let at = 0;
-  for (; byteLength - at > 12; at += 12) {
+  // Three words go in at a time. The steps are of one kind, with the words in other roles.
+  for (let at = 0; at < byteLength; at += 12) {
     a = (a + word(at)) | 0;
     b = (b + word(at + 4)) | 0;
     c = (c + word(at + 8)) | 0;
-    a = ((a - c) ^ rotate(c, 4)) | 0;
-    c = (c + b) | 0;
-    b = ((b - a) ^ rotate(a, 6)) | 0;
-    a = (a + c) | 0;
-    c = ((c - b) ^ rotate(b, 8)) | 0;
-    b = (b + a) | 0;
-    a = ((a - c) ^ rotate(c, 16)) | 0;
-    c = (c + b) | 0;
-    b = ((b - a) ^ rotate(a, 19)) | 0;
-    a = (a + c) | 0;
-    c = ((c - b) ^ rotate(b, 4)) | 0;
-    b = (b + a) | 0;
+    if (byteLength - at > 12)
+      for (const turn of TURNS) {
+        const mixed = ((a - c) ^ rotate(c, turn)) | 0;
+        [a, b, c] = [b, (c + b) | 0, mixed];
+      }
+    else {
+      [a, b, c] = [c, a, b];
+      for (const turn of LAST_TURNS) [a, b, c] = [b, c, ((a ^ c) - rotate(c, turn)) | 0];
+    }
   }
-  if (at === byteLength) return c >>> 0;
-  a = (a + word(at)) | 0;
-  b = (b + word(at + 4)) | 0;
-  c = (c + word(at + 8)) | 0;
-  c = ((c ^ b) - rotate(b, 14)) | 0;
-  a = ((a ^ c) - rotate(c, 11)) | 0;
-  b = ((b ^ a) - rotate(a, 25)) | 0;
-  c = ((c ^ b) - rotate(b, 16)) | 0;
-  a = ((a ^ c) - rotate(c, 4)) | 0;
-  b = ((b ^ a) - rotate(a, 14)) | 0;
-  return ((c ^ b) - rotate(b, 24)) >>> 0;
+  return c >>> 0;
 }
 
 function rotate(value: number, count: number): number {

@@ -1,8 +1,9 @@
 /** Which datasets give rows, and how their rows are written. */
 import { UsageError } from '../../errors.js';
-import { blockRowsOf, type Dataset, readDataset, rowBytesOf, rowShapeOf } from './dataset.js';
-import { requireKnownFilters } from './filters.js';
-import { type FoundObject, objectAt } from './groups.js';
+import { nameSome } from '../../quantity.js';
+import { type Dataset, readDataset } from './dataset.js';
+import { lostFilters, requireKnownFilters } from './filters/chunk-filters.js';
+import { type FoundObject, openPaths } from './groups.js';
 import { type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import type { RowsDataset } from './rows-spec.js';
 
@@ -10,12 +11,10 @@ export interface ChosenRows {
   readonly datasets: readonly RowsDataset[];
   /** Where these datasets lie in the first input. */
   readonly addresses: readonly number[];
-  /** Paths of datasets with as many rows that were not asked for. */
+  /** Datasets with as many rows that were not asked for. */
   readonly leftOut: readonly string[];
-  /** Paths of the datasets that have no rows. */
-  readonly copied: readonly string[];
-  /** Of datasets whose chunks get another length, so that those of all datasets can end together. */
-  readonly changed: readonly string[];
+  /** Datasets of which the user should hear, and what. */
+  readonly told: readonly (readonly [paths: readonly string[], what: string])[];
 }
 
 /** @param names undefined: all datasets with the most rows. */
@@ -29,8 +28,9 @@ export function chooseRows(
     .map((object) => ({ ...readDataset(file, object), object }));
   const rowsIn = ({ shape }: Dataset) => shape.lengths[0];
   const most = all.reduce((rows, dataset) => Math.max(rows, rowsIn(dataset) ?? 0), 0);
+  const objectAt = openPaths(file);
   const named = names?.map((name) => {
-    const found = objectAt(file, objects[0]?.address ?? 0, name);
+    const found = objectAt(name);
     const dataset = all.find(({ object }) => object.address === found?.address);
     if (dataset === undefined) throw noDataset(name, all);
     return { ...dataset, path: pathOf(name) };
@@ -54,14 +54,20 @@ export function chooseRows(
   const others = all.filter(({ object }) => !addresses.includes(object.address));
   const hasRows = (dataset: Dataset) => rows > 0 && rowsIn(dataset) === rows;
   const lengths = chunkRowsOf(chosen, rows);
+  const pathsOf = (datasets: readonly Dataset[]) => datasets.map(({ path }) => path);
+  const leftOut = pathsOf(others.filter(hasRows));
+  const changed = chosen.filter(({ layout }, i) => layout.kind === 'chunks' && layout.lengths[0] !== lengths[i]);
+  const unpacked = chosen.flatMap(({ path, filters }) => lostFilters(filters).map((name) => `${path} (${name})`));
   return {
     addresses,
     datasets: chosen.map((dataset, i) => rowsDataset(dataset, lengths[i] ?? 1)),
-    leftOut: others.filter(hasRows).map(({ path }) => path),
-    copied: others.filter((dataset) => !hasRows(dataset)).map(({ path }) => path),
-    changed: chosen
-      .filter(({ layout }, i) => layout.kind === 'chunks' && layout.lengths[0] !== lengths[i])
-      .map(({ path }) => path),
+    leftOut,
+    told: [
+      [pathsOf(others.filter((dataset) => !hasRows(dataset))), 'copied from the first input'],
+      [leftOut, 'left out: they have rows that `hdf5` does not name'],
+      [pathsOf(changed), 'written in chunks of other lengths, so that chunks of all datasets can end together'],
+      [unpacked, 'written without these filters, which pileshuf only reads'],
+    ],
   };
 }
 
@@ -70,17 +76,18 @@ function pathOf(name: string): string {
 }
 
 function noDataset(name: string, all: readonly Dataset[]): UsageError {
-  const some = all.slice(0, 8).map(({ path }) => path);
-  const others = all.length > some.length ? ', and others' : '';
-  return new UsageError(
-    `\`hdf5\` names ${pathOf(name)}, and the first input has no such dataset; it has ${some.join(', ') || 'none'}${others}`,
-  );
+  const known =
+    nameSome(
+      all.map(({ path }) => path),
+      8,
+    ) || 'none';
+  return new UsageError(`\`hdf5\` names ${pathOf(name)}, and the first input has no such dataset; it has ${known}`);
 }
 
 const MOST_ROW_BYTES = 2 ** 30;
 
 export function requireRows(dataset: Dataset): void {
-  const { path, type, shape, filters } = dataset;
+  const { path, type, shape, filters, rowBytes } = dataset;
   const other = 'name the other datasets with `hdf5`, or convert it';
   if (shape.isNull || shape.lengths.length === 0) throw new Hdf5Problem(`${path} has no rows; ${other}`, false);
   if (type.pointers.length > 0)
@@ -88,24 +95,22 @@ export function requireRows(dataset: Dataset): void {
       `${path} has ${type.pointers.some(({ to }) => typeof to === 'object') ? 'values of variable length' : 'references'}, which do not move with a row; ${other}`,
       false,
     );
-  const rowBytes = rowBytesOf(dataset);
   if (rowBytes < 1 || rowBytes > MOST_ROW_BYTES)
     throw new Hdf5Problem(`a row of ${path} has ${rowBytes} bytes, expected 1 to ${MOST_ROW_BYTES}; ${other}`, false);
   requireKnownFilters(filters);
 }
 
 function rowsDataset(dataset: Dataset, chunkRows: number): RowsDataset {
-  const { path, type, layout, filters, shape } = dataset;
+  const { path, type, layout, filters, shape, rowShape, rowBytes } = dataset;
   const [rows = 0] = shape.lengths;
   const [most = null, ...mostOfRow] = shape.mostLengths;
-  const rowShape = rowShapeOf(dataset);
   const inRow = layout.kind === 'chunks' ? layout.lengths.slice(1) : rowShape;
   return {
     path,
     elementBytes: type.byteLength,
     type: type.text,
     rowShape,
-    rowBytes: rowBytesOf(dataset),
+    rowBytes,
     chunkLengths: [chunkRows, ...inRow],
     filters,
     mostLengths: [most === rows ? 0 : most, ...mostOfRow],
@@ -119,33 +124,26 @@ const USUAL_CHUNK_BYTES = 2 ** 20;
 
 /** Those of the input, if they have a common multiple of a good size; else, and of rows without chunks, multiples of others. */
 function chunkRowsOf(chosen: readonly Dataset[], rowCount: number): readonly number[] {
-  const rowBytes = chosen.reduce((sum, dataset) => sum + rowBytesOf(dataset), 0);
+  const rowBytes = chosen.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const isChunked = ({ layout }: Dataset) => layout.kind === 'chunks';
-  const [widest] = chosen.toSorted(
-    (a, b) => Number(isChunked(b)) - Number(isChunked(a)) || rowBytesOf(b) - rowBytesOf(a),
-  );
-  const main =
-    widest === undefined
-      ? 1
-      : Math.min(blockRowsOf(widest), isChunked(widest) ? Number.POSITIVE_INFINITY : Math.max(1, rowCount));
-  const kept = new Set<Dataset>();
-  let common = 1;
-  for (const dataset of chosen.filter(isChunked).toSorted((a, b) => rowBytesOf(b) - rowBytesOf(a))) {
-    const multiple = commonMultiple(common, blockRowsOf(dataset));
-    if (dataset !== widest && multiple * rowBytes > MOST_UNIT_BYTES) continue;
-    common = multiple;
-    kept.add(dataset);
-  }
-  return chosen.map((dataset) => {
-    if (kept.has(dataset)) return blockRowsOf(dataset);
-    if (dataset === widest) return main;
+  const byNeed = (a: Dataset, b: Dataset) => Number(isChunked(b)) - Number(isChunked(a)) || b.rowBytes - a.rowBytes;
+  const found = new Map<Dataset, number>();
+  let [main, common] = [0, 1];
+  for (const dataset of chosen.toSorted(byNeed)) {
+    const own = dataset.blockRows;
+    const multiple = commonMultiple(common, own);
     // A small file does not get a chunk that is mostly empty.
     const isGood = (rows: number) =>
-      rows <= rowCount && rows * rowBytes <= USUAL_UNIT_BYTES && rows * rowBytesOf(dataset) <= USUAL_CHUNK_BYTES;
+      rows <= rowCount && rows * rowBytes <= USUAL_UNIT_BYTES && rows * dataset.rowBytes <= USUAL_CHUNK_BYTES;
     let rows = main;
-    while (isGood(2 * rows)) rows *= 2;
-    return rows;
-  });
+    if (main === 0) {
+      rows = isChunked(dataset) ? own : Math.min(own, Math.max(1, rowCount));
+      [main, common] = [rows, rows];
+    } else if (isChunked(dataset) && multiple * rowBytes <= MOST_UNIT_BYTES) [rows, common] = [own, multiple];
+    else while (isGood(2 * rows)) rows *= 2;
+    found.set(dataset, rows);
+  }
+  return chosen.map((dataset) => found.get(dataset) ?? 1);
 }
 
 function commonMultiple(a: number, b: number): number {
@@ -164,7 +162,7 @@ export function unitRowsOf(datasets: readonly RowsDataset[]): number {
 /** @returns how the dataset of another input differs; undefined: it has the same rows. */
 export function differenceOf(expected: RowsDataset, dataset: Dataset | undefined): string | undefined {
   if (dataset === undefined) return `has no dataset ${expected.path}`;
-  const shape = rowShapeOf(dataset);
+  const shape = dataset.rowShape;
   if (dataset.type.text !== expected.type) return `has another type of elements in ${expected.path}`;
   if (shape.join() === expected.rowShape.join()) return undefined;
   return `has rows of shape (${shape}) in ${expected.path}, expected (${expected.rowShape})`;

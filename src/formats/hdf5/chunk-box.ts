@@ -1,4 +1,4 @@
-/** Copies the part of an array that a chunk holds. Chunks may reach over the end of the array. */
+/** Chunks of an array, in a grid. They may reach over the end of the array. */
 
 export interface Box {
   /** Of the chunk, and of the array: elements in each dimension. */
@@ -12,7 +12,7 @@ export interface Box {
 /** Shorter runs are copied byte by byte, which costs less than a call. */
 const LEAST_CALL_BYTES = 48;
 
-/** @param toChunk else from the chunk to the array. */
+/** Copies the part of an array that a chunk holds. @param toChunk else from the chunk to the array. */
 export function copyBox(box: Box, chunk: Uint8Array, array: Uint8Array, toChunk: boolean): void {
   const { chunkLengths, lengths, place, elementBytes } = box;
   const starts = lengths.map((_, i) => (place[i] ?? 0) * (chunkLengths[i] ?? 1));
@@ -49,19 +49,29 @@ export function copyBytes(from: Uint8Array, at: number, to: Uint8Array, toAt: nu
   else for (let i = 0; i < byteLength; i++) to[toAt + i] = from[at + i] ?? 0;
 }
 
+export function productOf(lengths: readonly number[], factor = 1): number {
+  return lengths.reduce((product, length) => product * length, factor);
+}
+
+/** Chunks in each dimension. */
+export function gridOf(lengths: readonly number[], chunkLengths: readonly number[]): readonly number[] {
+  return lengths.map((length, i) => Math.ceil(length / (chunkLengths[i] ?? 1)));
+}
+
 /** All places of a grid, in row-major order. */
 export function* placesIn(grid: readonly number[]): Generator<number[]> {
-  if (grid.some((length) => length === 0)) return;
+  const count = productOf(grid);
+  for (let i = 0; i < count; i++) yield placeOf(i, grid);
+}
+
+/** Of a number in row-major order. @param grid its first length does not matter. */
+export function placeOf(number: number, grid: readonly number[]): number[] {
   const place = grid.map(() => 0);
-  for (;;) {
-    yield [...place];
-    let dimension = grid.length - 1;
-    while (dimension >= 0) {
-      const next = (place[dimension] ?? 0) + 1;
-      place[dimension] = next < (grid[dimension] ?? 0) ? next : 0;
-      if (place[dimension] !== 0) break;
-      dimension -= 1;
-    }
-    if (dimension < 0) return;
+  let rest = number;
+  for (let dimension = grid.length - 1; dimension >= 0; dimension--) {
+    const length = dimension === 0 ? Number.POSITIVE_INFINITY : (grid[dimension] ?? 1);
+    place[dimension] = rest % length;
+    rest = Math.floor(rest / length);
   }
+  return place;
 }

@@ -2,8 +2,8 @@
  * Where the chunks of a dataset lie. The grid of chunks is numbered in row-major order. An index is read as far as a reader
  * asks for chunks: those of some rows at a time.
  */
-import { recordsOfTree } from './btree2.js';
-import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
+import { MOST_LEVELS, recordsOfTree, treeNode } from './b-trees.js';
+import { CHECKSUM_BYTES, type Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import type { ChunkLayout, Shape } from './messages.js';
 
 export interface StoredChunk {
@@ -13,125 +13,101 @@ export interface StoredChunk {
   readonly mask: number;
 }
 
-export interface ChunkIndex {
-  /** How many chunks there are in each dimension. */
-  readonly grid: readonly number[];
-  /** @param place in the grid. @returns undefined: it was never written. */
-  find(place: readonly number[]): StoredChunk | undefined;
-}
+/** @param place in the grid. @returns undefined: it was never written. */
+export type FindChunk = (place: readonly number[]) => StoredChunk | undefined;
 
 interface IndexedDataset {
   readonly file: Hdf5Bytes;
   readonly layout: ChunkLayout;
   readonly shape: Shape;
-  readonly elementBytes: number;
-  readonly isFiltered: boolean;
+  /** Of a chunk without filters. */
+  readonly chunkBytes: number;
+  readonly filterCount: number;
 }
 
-export function openChunkIndex(dataset: IndexedDataset): ChunkIndex {
-  const { layout, shape } = dataset;
-  const grid = shape.lengths.map((length, i) => Math.ceil(length / (layout.lengths[i] ?? 1)));
+export function chunkFinder(dataset: IndexedDataset): FindChunk {
+  const { layout, shape, filterCount } = dataset;
+  const find = finderOf(dataset);
+  if (!layout.plainEdges) return find;
+  return (place) => {
+    const chunk = find(place);
+    const isEdge = place.some((each, i) => (each + 1) * (layout.lengths[i] ?? 1) > (shape.lengths[i] ?? 0));
+    return chunk && isEdge ? { ...chunk, mask: 2 ** filterCount - 1 } : chunk;
+  };
+}
+
+function finderOf(dataset: IndexedDataset): FindChunk {
+  const { layout, chunkBytes } = dataset;
   const { address } = layout;
-  if (address === undefined) return { grid, find: () => undefined };
+  if (address === undefined) return () => undefined;
   switch (layout.index) {
     case 'tree':
-      return { grid, find: treeFinder(dataset, address) };
+      return treeFinder(dataset, address);
     case 'tree2':
-      return { grid, find: tree2Finder(dataset, address) };
+      return tree2Finder(dataset, address);
     case 'single': {
-      const { byteLength = chunkBytesOf(dataset), mask = 0 } = layout.single ?? {};
-      return { grid, find: () => ({ address, byteLength, mask }) };
+      const { byteLength = chunkBytes, mask = 0 } = layout.single ?? {};
+      return () => ({ address, byteLength, mask });
     }
     default:
-      return { grid, find: arrayFinder(dataset, address) };
+      return arrayFinder(dataset, address);
   }
 }
 
-export function chunkBytesOf({ layout, elementBytes }: Pick<IndexedDataset, 'layout' | 'elementBytes'>): number {
-  return layout.lengths.reduce((product, length) => product * length, elementBytes);
-}
-
-/** Nodes that are kept: readers go through neighbours. */
-const KEPT_NODES = 64;
-const MOST_LEVELS = 64;
-
-interface TreeNode {
-  readonly level: number;
-  readonly keys: readonly { readonly byteLength: number; readonly mask: number; readonly start: readonly number[] }[];
-  readonly children: readonly number[];
-}
-
 /** A B-tree of version 1, sorted by the first element of a chunk. */
-function treeFinder({ file, layout, shape }: IndexedDataset, root: number): ChunkIndex['find'] {
-  const nodes = new Map<number, TreeNode>();
-  const rank = shape.lengths.length;
-  const nodeAt = (address: number): TreeNode => {
-    const known = nodes.get(address);
-    if (known !== undefined) return known;
-    const head = file.at(address, 24).expect('TREE');
-    if (head.u8() !== 1) throw new Hdf5Problem(`byte ${address} does not begin a node of chunks`);
-    const [level, count] = [head.u8(), head.u16()];
-    const keyBytes = 8 + 8 * (rank + 1);
-    const entries = file.at(address + 24, count * (keyBytes + 8));
-    const keys: TreeNode['keys'][number][] = [];
-    const children: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const [byteLength, mask] = [entries.u32(), entries.u32()];
-      keys.push({ byteLength, mask, start: Array.from({ length: rank }, () => entries.u64()) });
-      children.push(entries.skip(8).u64());
-    }
-    const node = { level, keys, children };
-    if (nodes.size >= KEPT_NODES) nodes.clear();
-    nodes.set(address, node);
-    return node;
-  };
+function treeFinder({ file, layout, shape }: IndexedDataset, root: number): FindChunk {
+  const keyBytes = 8 + 8 * (shape.lengths.length + 1);
+  const entryBytes = keyBytes + 8;
   return (place) => {
     const start = place.map((each, i) => each * (layout.lengths[i] ?? 1));
+    /** Above 0: the key of an entry is after the chunk. */
+    const compare = (entries: Cursor, i: number) => {
+      entries.at = i * entryBytes + 8;
+      for (const each of start) {
+        const difference = entries.u64() - each;
+        if (difference !== 0) return difference;
+      }
+      return 0;
+    };
     let address = root;
     for (let depth = 0; depth < MOST_LEVELS; depth++) {
-      const { level, keys, children } = nodeAt(address);
-      let [low, high] = [0, keys.length];
+      const { level, count, entries } = treeNode(file, address, 1, keyBytes);
+      let [low, high] = [0, count];
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (comparePlaces(keys[middle]?.start ?? [], start) <= 0) low = middle + 1;
+        if (compare(entries, middle) <= 0) low = middle + 1;
         else high = middle;
       }
-      const [key, child] = [keys[low - 1], children[low - 1]];
-      if (key === undefined || child === undefined) return undefined;
-      if (level === 0) {
-        const { byteLength, mask } = key;
-        return comparePlaces(key.start, start) === 0 ? { address: child, byteLength, mask } : undefined;
-      }
-      address = child;
+      if (low === 0 || (level === 0 && compare(entries, low - 1) !== 0)) return undefined;
+      entries.at = (low - 1) * entryBytes;
+      const [byteLength, mask] = [entries.u32(), entries.u32()];
+      address = entries.skip(keyBytes - 8).u64();
+      if (level === 0) return { address, byteLength, mask };
     }
     throw new Hdf5Problem(`the B-tree at byte ${root} has no end`);
   };
 }
 
-function comparePlaces(a: readonly number[], b: readonly number[]): number {
-  for (const [i, value] of a.entries()) if (value !== b[i]) return value - (b[i] ?? 0);
-  return 0;
-}
-
 /** A B-tree of version 2, of datasets without a limit in several dimensions. It is read whole. */
-function tree2Finder(dataset: IndexedDataset, address: number): ChunkIndex['find'] {
-  const { file, shape, isFiltered } = dataset;
-  const rank = shape.lengths.length;
-  const chunkBytes = chunkBytesOf(dataset);
+function tree2Finder({ file, shape, chunkBytes }: IndexedDataset, root: number): FindChunk {
+  const placeBytes = 8 * shape.lengths.length;
   const chunks = new Map<string, StoredChunk>();
-  for (const record of recordsOfTree(file, address)) {
-    const at = record.u64();
-    const sizeBytes = record.left - 8 * rank - 4;
-    const [byteLength, mask] = isFiltered ? [record.uint(sizeBytes), record.u32()] : [chunkBytes, 0];
-    chunks.set(Array.from({ length: rank }, () => record.u64()).join(), { address: at, byteLength, mask });
+  for (const record of recordsOfTree(file, root)) {
+    const chunk = storedChunk(record, record.left - placeBytes, chunkBytes);
+    if (chunk !== undefined) chunks.set(shape.lengths.map(() => record.u64()).join(), chunk);
   }
   return (place) => chunks.get(place.join());
 }
 
+/** Entries of all newer indexes: an address, and of a filtered chunk its length and its mask. */
+function storedChunk(entry: Cursor, entryBytes: number, chunkBytes: number): StoredChunk | undefined {
+  const address = entry.u64OrNone();
+  const [byteLength, mask] = entryBytes > 8 ? [entry.uint(entryBytes - 12), entry.u32()] : [chunkBytes, 0];
+  return address === undefined ? undefined : { address, byteLength, mask };
+}
+
 /** Indexes whose entries are numbered as the chunks of the largest grid that the dataset may have. */
-function arrayFinder(dataset: IndexedDataset, address: number): ChunkIndex['find'] {
-  const { layout, shape } = dataset;
-  const chunkBytes = chunkBytesOf(dataset);
+function arrayFinder({ file, layout, shape, chunkBytes }: IndexedDataset, address: number): FindChunk {
   const most = shape.mostLengths.map((length, i) =>
     length === null ? null : Math.ceil(length / (layout.lengths[i] ?? 1)),
   );
@@ -142,137 +118,107 @@ function arrayFinder(dataset: IndexedDataset, address: number): ChunkIndex['find
     order.reduce((number, dimension) => number * (most[dimension] ?? 1) + (place[dimension] ?? 0), 0);
   if (layout.index === 'implicit')
     return (place) => ({ address: address + numberOf(place) * chunkBytes, byteLength: chunkBytes, mask: 0 });
-  const entryAt = layout.index === 'fixed' ? fixedArray(dataset, address) : extensibleArray(dataset, address);
+  const { entryBytes, find } = layout.index === 'fixed' ? fixedArray(file, address) : extensibleArray(file, address);
   return (place) => {
-    const entry = entryAt(numberOf(place));
-    const at = entry?.u64OrNone();
-    if (entry === undefined || at === undefined) return undefined;
-    if (entry.left === 0) return { address: at, byteLength: chunkBytes, mask: 0 };
-    return { address: at, byteLength: entry.uint(entry.left - 4), mask: entry.u32() };
+    const entry = find(numberOf(place));
+    return entry && storedChunk(entry, entryBytes, chunkBytes);
   };
 }
 
-type EntryAt = (number: number) => Cursor | undefined;
+interface EntryArray {
+  readonly entryBytes: number;
+  /** @returns undefined: it was never written. */
+  find(number: number): Cursor | undefined;
+}
 
 /** Of a block: signature, version, kind, address of the header. */
 const BLOCK_HEAD_BYTES = 14;
 
-function fixedArray({ file }: IndexedDataset, address: number): EntryAt {
-  const header = file.checked(address, 28).expect('FAHD').skip(2);
-  const entryBytes = header.u8();
-  const pageEntries = 2 ** header.u8();
-  const count = header.u64();
-  const block = header.u64OrNone();
-  if (block === undefined) return () => undefined;
-  if (count <= pageEntries) return entriesOf(file, block, BLOCK_HEAD_BYTES, count, entryBytes);
-  const pages = Math.ceil(count / pageEntries);
-  const bitmap = file.at(block + BLOCK_HEAD_BYTES, Math.ceil(pages / 8)).take(Math.ceil(pages / 8));
-  const first = block + BLOCK_HEAD_BYTES + bitmap.byteLength + CHECKSUM_BYTES;
-  return pagedEntries({ file, first, count, pageEntries, entryBytes, isThere: bitIn(bitmap, 0) });
-}
-
-function bitIn(bitmap: Buffer, first: number): (number: number) => boolean {
-  return (number) => (((bitmap[(first + number) >> 3] ?? 0) << ((first + number) & 7)) & 0x80) !== 0;
-}
-
-interface Pages {
-  readonly file: Hdf5Bytes;
-  readonly first: number;
+interface Block {
+  readonly address: number;
+  /** Before the entries; or before the checksum that is before the first page of them. */
+  readonly headBytes: number;
   readonly count: number;
-  readonly pageEntries: number;
   readonly entryBytes: number;
+  readonly pageEntries: number;
   isThere(page: number): boolean;
 }
 
-function pagedEntries({ file, first, count, pageEntries, entryBytes, isThere }: Pages): EntryAt {
-  let known: { readonly page: number; readonly entryAt: EntryAt } | undefined;
-  return (number) => {
-    const page = Math.floor(number / pageEntries);
-    if (!isThere(page)) return undefined;
-    if (known?.page !== page) {
-      const at = first + page * (pageEntries * entryBytes + CHECKSUM_BYTES);
-      const ofPage = Math.min(pageEntries, count - page * pageEntries);
-      known = { page, entryAt: entriesOf(file, at, 0, ofPage, entryBytes) };
-    }
-    return known.entryAt(number % pageEntries);
-  };
+/** In a block with many entries, these lie in pages. */
+function entryOf(file: Hdf5Bytes, block: Block, number: number): Cursor | undefined {
+  const { address, headBytes, count, entryBytes, pageEntries } = block;
+  if (number >= count) return undefined;
+  if (count <= pageEntries)
+    return file.checked(address, headBytes + count * entryBytes + CHECKSUM_BYTES).skip(headBytes + number * entryBytes);
+  const page = Math.floor(number / pageEntries);
+  if (!block.isThere(page)) return undefined;
+  const first = page * pageEntries;
+  const at = address + headBytes + CHECKSUM_BYTES + first * entryBytes + page * CHECKSUM_BYTES;
+  const pageBytes = Math.min(pageEntries, count - first) * entryBytes;
+  return file.checked(at, pageBytes + CHECKSUM_BYTES).skip((number - first) * entryBytes);
 }
 
-/** @param before bytes of the block before its entries. */
-function entriesOf(file: Hdf5Bytes, address: number, before: number, count: number, entryBytes: number): EntryAt {
-  const entries = file
-    .checked(address, before + count * entryBytes + CHECKSUM_BYTES)
-    .skip(before)
-    .take(count * entryBytes);
-  return (number) =>
-    number < count ? new Cursor(entries.subarray(number * entryBytes, (number + 1) * entryBytes), address) : undefined;
+function bitIn(bitmap: Buffer, bit: number): boolean {
+  return (((bitmap[bit >> 3] ?? 0) << (bit & 7)) & 0x80) !== 0;
+}
+
+function fixedArray(file: Hdf5Bytes, header: number): EntryArray {
+  const cursor = file.checked(header, 28).expect('FAHD').skip(2);
+  const entryBytes = cursor.u8();
+  const pageEntries = 2 ** cursor.u8();
+  const count = cursor.u64();
+  const address = cursor.u64OrNone();
+  if (address === undefined) return { entryBytes, find: () => undefined };
+  const pages = count > pageEntries ? Math.ceil(count / pageEntries) : 0;
+  const bitmap = file.at(address + BLOCK_HEAD_BYTES, Math.ceil(pages / 8)).take(Math.ceil(pages / 8));
+  const headBytes = BLOCK_HEAD_BYTES + bitmap.byteLength;
+  const isThere = (page: number) => bitIn(bitmap, page);
+  return {
+    entryBytes,
+    find: (number) => entryOf(file, { address, headBytes, count, entryBytes, pageEntries, isThere }, number),
+  };
 }
 
 /** Blocks of entries, later ones larger, behind blocks of addresses. */
-function extensibleArray({ file }: IndexedDataset, address: number): EntryAt {
-  const header = file.checked(address, 72).expect('EAHD').skip(2);
-  const entryBytes = header.u8();
-  const countBits = header.u8();
-  const inIndex = header.u8();
-  const leastEntries = header.u8();
-  const leastPointers = header.u8();
-  const pageEntries = 2 ** header.u8();
-  const index = header.skip(48).u64OrNone();
-  if (index === undefined) return () => undefined;
-  const offsetBytes = Math.ceil(countBits / 8);
-  const levels = Array.from({ length: 1 + countBits - Math.log2(leastEntries) }, (_, level) => ({
-    blocks: 2 ** Math.floor(level / 2),
-    entries: 2 ** Math.ceil(level / 2) * leastEntries,
-  }));
+function extensibleArray(file: Hdf5Bytes, header: number): EntryArray {
+  const cursor = file.checked(header, 72).expect('EAHD').skip(2);
+  const [entryBytes, countBits, inIndex] = [cursor.u8(), cursor.u8(), cursor.u8()];
+  const [leastEntries, leastPointers] = [cursor.u8(), cursor.u8()];
+  const pageEntries = 2 ** cursor.u8();
+  const index = cursor.skip(48).u64OrNone();
+  if (index === undefined) return { entryBytes, find: () => undefined };
+  const headBytes = BLOCK_HEAD_BYTES + Math.ceil(countBits / 8);
+  const levels = 1 + countBits - Math.log2(leastEntries);
   const directLevels = 2 * Math.log2(leastPointers);
   const directBlocks = 2 * (leastPointers - 1);
-  const body = file
-    .checked(
-      index,
-      BLOCK_HEAD_BYTES + inIndex * entryBytes + 8 * (directBlocks + levels.length - directLevels) + CHECKSUM_BYTES,
-    )
-    .expect('EAIB')
-    .skip(BLOCK_HEAD_BYTES - 4);
-  const first = body.take(inIndex * entryBytes);
-  const addresses = Array.from({ length: body.left / 8 }, () => body.u64OrNone());
-  const blocks = new Map<number, EntryAt>();
-  const blockAt = (at: number, entries: number, isThere: (page: number) => boolean): EntryAt => {
-    const known = blocks.get(at);
-    if (known !== undefined) return known;
-    const before = BLOCK_HEAD_BYTES + offsetBytes;
-    const entryAt =
-      entries <= pageEntries
-        ? entriesOf(file, at, before, entries, entryBytes)
-        : pagedEntries({ file, first: at + before + CHECKSUM_BYTES, count: entries, pageEntries, entryBytes, isThere });
-    if (blocks.size >= KEPT_NODES) blocks.clear();
-    blocks.set(at, entryAt);
-    return entryAt;
-  };
-  return (number) => {
-    if (number < inIndex) return new Cursor(first.subarray(number * entryBytes, (number + 1) * entryBytes), index);
+  const entriesEnd = BLOCK_HEAD_BYTES + inIndex * entryBytes;
+  const indexBytes = entriesEnd + 8 * (directBlocks + levels - directLevels) + CHECKSUM_BYTES;
+  const inIndexAt = (at: number) => file.checked(index, indexBytes).skip(at);
+  const find = (number: number) => {
+    if (number < inIndex) return inIndexAt(BLOCK_HEAD_BYTES + number * entryBytes);
     let within = number - inIndex;
-    let direct = 0;
-    for (const [level, { blocks: blockCount, entries }] of levels.entries()) {
-      if (within >= blockCount * entries) {
-        within -= blockCount * entries;
-        direct += blockCount;
+    for (let level = 0, before = 0; level < levels; level++) {
+      const [blocks, count] = [2 ** Math.floor(level / 2), 2 ** Math.ceil(level / 2) * leastEntries];
+      if (within >= blocks * count) {
+        within -= blocks * count;
+        before += blocks;
         continue;
       }
-      const block = Math.floor(within / entries);
+      const block = Math.floor(within / count);
+      const ofBlock = { headBytes, count, entryBytes, pageEntries };
       const isDirect = level < directLevels;
-      const leader = isDirect ? addresses[direct + block] : addresses[directBlocks + level - directLevels];
-      if (leader === undefined) return undefined;
-      if (isDirect) return blockAt(leader, entries, () => true)(within % entries);
-      const pageCount = entries > pageEntries ? entries / pageEntries : 0;
-      const bitmapBytes = Math.ceil(pageCount / 8);
-      const head = BLOCK_HEAD_BYTES + offsetBytes;
-      const table = file.checked(leader, head + blockCount * (bitmapBytes + 8) + CHECKSUM_BYTES).expect('EASB');
-      const bitmap = table.skip(head - 4).take(blockCount * bitmapBytes);
-      const at = table.skip(8 * block).u64OrNone();
-      return at === undefined
-        ? undefined
-        : blockAt(at, entries, bitIn(bitmap, 8 * bitmapBytes * block))(within % entries);
+      const leader = inIndexAt(entriesEnd + 8 * (isDirect ? before + block : directBlocks + level - directLevels));
+      const address = leader.u64OrNone();
+      if (address === undefined) return undefined;
+      if (isDirect) return entryOf(file, { ...ofBlock, address, isThere: () => true }, within % count);
+      const bitmapBytes = count > pageEntries ? Math.ceil(count / pageEntries / 8) : 0;
+      const table = file.checked(address, headBytes + blocks * (bitmapBytes + 8) + CHECKSUM_BYTES).skip(headBytes);
+      const bitmap = table.take(blocks * bitmapBytes);
+      const data = table.skip(8 * block).u64OrNone();
+      const isThere = (page: number) => bitIn(bitmap, 8 * bitmapBytes * block + page);
+      return data === undefined ? undefined : entryOf(file, { ...ofBlock, address: data, isThere }, within % count);
     }
     return undefined;
   };
+  return { entryBytes, find };
 }

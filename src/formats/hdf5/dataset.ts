@@ -1,13 +1,23 @@
 /** A dataset, and its rows: what belongs to one index of its first dimension. Rows are read a block at a time. */
 import { freeBytes } from '../../machine/free-bytes.js';
-import { type Box, copyBox, placesIn } from './chunk-box.js';
-import { type ChunkIndex, chunkBytesOf, openChunkIndex } from './chunk-index.js';
+import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
+import { chunkFinder, type FindChunk } from './chunk-index.js';
 import { type Datatype, readDatatype } from './datatype.js';
-import { decodeChunk, requireKnownFilters } from './filters.js';
-import { type FoundObject, objectsIn } from './groups.js';
+import { decodeChunk, requireKnownFilters } from './filters/chunk-filters.js';
+import type { FoundObject } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
-import { type Filter, type Layout, readFill, readFilters, readLayout, readShape, type Shape } from './messages.js';
-import { MESSAGE, messageIn, readSuperblock } from './object-header.js';
+import {
+  type ChunkLayout,
+  type Filter,
+  type Layout,
+  readFill,
+  readFilters,
+  readLayout,
+  readShape,
+  type Shape,
+} from './messages.js';
+import { MESSAGE, messageIn } from './object-header.js';
+import { joinedRowsOf } from './rows-spec.js';
 
 export interface Dataset {
   readonly path: string;
@@ -16,80 +26,89 @@ export interface Dataset {
   readonly layout: Layout;
   readonly filters: readonly Filter[];
   readonly fill: Buffer | undefined;
-}
-
-export function readDataset(file: Hdf5Bytes, { path, header }: FoundObject): Dataset {
-  const message = (type: number) => messageIn(file, header, type);
-  const [shape, type, layout] = [MESSAGE.DATASPACE, MESSAGE.DATATYPE, MESSAGE.LAYOUT].map(message);
-  if (shape === undefined || type === undefined || layout === undefined)
-    throw new Hdf5Problem(`the dataset ${path} lacks its shape, its type or its layout`);
-  if (message(MESSAGE.EXTERNAL) !== undefined)
-    throw new Hdf5Problem(`the dataset ${path} has its data in other files; write them into one`, false);
-  return {
-    path,
-    shape: readShape(shape),
-    type: readDatatype(new Cursor(type)),
-    layout: readLayout(layout),
-    filters: readFilters(message(MESSAGE.FILTERS)),
-    fill: readFill(message(MESSAGE.FILL), message(MESSAGE.OLD_FILL)),
-  };
-}
-
-/** Of a dataset with rows: the elements of one row, in each further dimension. */
-export function rowShapeOf({ shape }: Pick<Dataset, 'shape'>): readonly number[] {
-  return shape.lengths.slice(1);
-}
-
-export function rowBytesOf({ shape, type }: Pick<Dataset, 'shape' | 'type'>): number {
-  return rowShapeOf({ shape }).reduce((product, length) => product * length, type.byteLength);
+  /** If it has rows: the elements of one, in each further dimension. */
+  readonly rowShape: readonly number[];
+  readonly rowBytes: number;
+  /** How many rows are decoded together: those of a chunk. */
+  readonly blockRows: number;
 }
 
 /** Rows that are not in chunks are read so many bytes at a time. */
 const USUAL_BLOCK_BYTES = 2 ** 20;
 
-/** How many rows are decoded together: those of a chunk. */
-export function blockRowsOf(dataset: Pick<Dataset, 'shape' | 'type' | 'layout'>): number {
-  const { layout } = dataset;
-  if (layout.kind === 'chunks') return layout.lengths[0] ?? 1;
-  return Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytesOf(dataset)));
+export function readDataset(file: Hdf5Bytes, { path, header }: FoundObject): Dataset {
+  const message = (type: number) => messageIn(file, header, type);
+  const [ofShape, ofType, ofLayout] = [MESSAGE.DATASPACE, MESSAGE.DATATYPE, MESSAGE.LAYOUT].map(message);
+  if (ofShape === undefined || ofType === undefined || ofLayout === undefined)
+    throw new Hdf5Problem(`the dataset ${path} lacks its shape, its type or its layout`);
+  if (message(MESSAGE.EXTERNAL) !== undefined)
+    throw new Hdf5Problem(`the dataset ${path} has its data in other files; write them into one`, false);
+  const [shape, type, layout] = [readShape(ofShape), readDatatype(new Cursor(ofType)), readLayout(ofLayout)];
+  const rowShape = shape.lengths.slice(1);
+  const rowBytes = productOf(rowShape, type.byteLength);
+  const usual = Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytes));
+  return {
+    ...{ path, shape, type, layout, rowShape, rowBytes },
+    filters: readFilters(message(MESSAGE.FILTERS)),
+    fill: readFill(message(MESSAGE.FILL), message(MESSAGE.OLD_FILL)),
+    blockRows: layout.kind === 'chunks' ? (layout.lengths[0] ?? 1) : usual,
+  };
 }
 
-/** A block of rows, and a chunk of it, as it is stored and as it is decoded. */
-export function readerBytesOf(dataset: Dataset): number {
-  const { layout, type } = dataset;
-  const blockBytes = blockRowsOf(dataset) * rowBytesOf(dataset);
-  const chunkBytes = layout.kind === 'chunks' ? chunkBytesOf({ layout, elementBytes: type.byteLength }) : blockBytes;
-  return blockBytes + 2 * chunkBytes;
+/** Blocks of rows, chunks as they are stored and as they are decoded, and rows that are put together. */
+export function readerBytes(datasets: readonly Dataset[]): number {
+  return datasets.reduce((sum, { layout, type, rowBytes, blockRows }) => {
+    const blockBytes = blockRows * rowBytes;
+    const chunkBytes = layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes;
+    return sum + joinedRowsOf(rowBytes) * rowBytes + blockBytes + 2 * chunkBytes;
+  }, 0);
 }
 
-/** Reads blocks of rows: block i begins at row `i * blockRowsOf`. */
-export class RowBlocks {
+/** Reads rows in their order. */
+export class RowReader {
+  readonly rowBytes: number;
   readonly #file: Hdf5Bytes;
   readonly #dataset: Dataset;
-  readonly #rowBytes: number;
-  readonly #rows: number;
-  readonly #index: ChunkIndex | undefined;
-  readonly rows: number;
+  readonly #find: FindChunk | undefined;
+  readonly #blockRows: number;
+  readonly #block: Uint8Array;
+  /** Block i begins at row `i * blockRows`. */
+  #known = -1;
 
   constructor(file: Hdf5Bytes, dataset: Dataset) {
-    const { layout, shape, type, filters } = dataset;
-    requireKnownFilters(filters);
+    const { layout, shape, rowBytes, blockRows } = dataset;
+    this.rowBytes = rowBytes;
     this.#file = file;
     this.#dataset = dataset;
-    this.#rowBytes = rowBytesOf(dataset);
-    this.#rows = shape.lengths[0] ?? 0;
-    this.rows = blockRowsOf(dataset);
-    const indexed = { file, shape, elementBytes: type.byteLength, isFiltered: filters.length > 0 };
-    this.#index = layout.kind === 'chunks' ? openChunkIndex({ ...indexed, layout }) : undefined;
+    this.#blockRows = blockRows;
+    this.#block = Buffer.allocUnsafeSlow(Math.min(blockRows, shape.lengths[0] ?? 0) * rowBytes);
+    this.#find = layout.kind === 'chunks' ? findChunksOf(file, dataset, layout) : undefined;
   }
 
-  /** @param into has room for a whole block; what lies behind the last row stays. */
-  read(block: number, into: Uint8Array): void {
-    const { layout } = this.#dataset;
-    const first = block * this.rows;
-    const rows = Math.min(this.rows, this.#rows - first);
-    const bytes = into.subarray(0, rows * this.#rowBytes);
-    const start = first * this.#rowBytes;
+  /** Puts each row to its place. @param strideBytes from one row to the next one. */
+  copy(first: number, rows: number, to: Uint8Array, toAt: number, strideBytes: number): void {
+    const { rowBytes } = this;
+    for (let row = first; row < first + rows; ) {
+      const block = Math.floor(row / this.#blockRows);
+      if (block !== this.#known) this.#read(block);
+      this.#known = block;
+      const end = Math.min(first + rows, (block + 1) * this.#blockRows);
+      let from = (row - block * this.#blockRows) * rowBytes;
+      let place = toAt + (row - first) * strideBytes;
+      if (rowBytes === strideBytes) to.set(this.#block.subarray(from, from + (end - row) * rowBytes), place);
+      else
+        for (let i = row; i < end; i++, from += rowBytes, place += strideBytes)
+          copyBytes(this.#block, from, to, place, rowBytes);
+      row = end;
+    }
+  }
+
+  #read(block: number): void {
+    const { layout, shape } = this.#dataset;
+    const first = block * this.#blockRows;
+    const rows = Math.min(this.#blockRows, (shape.lengths[0] ?? 0) - first);
+    const bytes = this.#block.subarray(0, rows * this.rowBytes);
+    const start = first * this.rowBytes;
     if (layout.kind === 'chunks') this.#readChunks(layout, block, rows, bytes);
     else if (layout.kind === 'compact') bytes.set(new Cursor(layout.bytes).skip(start).take(bytes.byteLength));
     else if (layout.address === undefined) this.#fill(bytes);
@@ -100,29 +119,24 @@ export class RowBlocks {
     }
   }
 
-  #readChunks(layout: Layout & { kind: 'chunks' }, block: number, rows: number, bytes: Uint8Array): void {
-    const { shape, type, filters, path } = this.#dataset;
-    const index = this.#index;
-    if (index === undefined) throw new RangeError('chunks have an index');
-    const lengths = [rows, ...rowShapeOf({ shape })];
+  #readChunks(layout: ChunkLayout, block: number, rows: number, bytes: Uint8Array): void {
+    const { rowShape, type, filters, path } = this.#dataset;
     const elementBytes = type.byteLength;
-    const chunkBytes = chunkBytesOf({ layout, elementBytes });
-    for (const inRow of placesIn(index.grid.slice(1))) {
-      const box: Box = { chunkLengths: layout.lengths, lengths, place: [0, ...inRow], elementBytes };
+    const chunkBytes = productOf(layout.lengths, elementBytes);
+    for (const inRow of placesIn(gridOf(rowShape, layout.lengths.slice(1)))) {
       const place = [block, ...inRow];
-      const stored = index.find(place);
+      const stored = this.#find?.(place);
       let chunk: Uint8Array;
       if (stored === undefined) {
         chunk = Buffer.alloc(chunkBytes);
         this.#fill(chunk);
       } else {
-        const isEdge = place.some((each, i) => (each + 1) * (layout.lengths[i] ?? 1) > (shape.lengths[i] ?? 0));
-        const mask = layout.plainEdges && isEdge ? -1 : stored.mask;
         const read = this.#file.bytes(stored.address, stored.byteLength);
-        chunk = inChunk(path, place, stored.address, () => decodeChunk(read, filters, mask, chunkBytes));
+        chunk = inChunk(path, place, stored.address, () => decodeChunk(read, filters, stored.mask, chunkBytes));
         if (chunk.buffer !== read.buffer) freeBytes(read);
       }
-      copyBox(box, chunk, bytes, false);
+      const lengths = [rows, ...rowShape];
+      copyBox({ chunkLengths: layout.lengths, lengths, place: [0, ...inRow], elementBytes }, chunk, bytes, false);
       freeBytes(chunk);
     }
   }
@@ -134,6 +148,12 @@ export class RowBlocks {
   }
 }
 
+export function findChunksOf(file: Hdf5Bytes, { shape, type, filters }: Dataset, layout: ChunkLayout): FindChunk {
+  requireKnownFilters(filters);
+  const chunkBytes = productOf(layout.lengths, type.byteLength);
+  return chunkFinder({ file, layout, shape, chunkBytes, filterCount: filters.length });
+}
+
 function inChunk<T>(path: string, place: readonly number[], address: number, decode: () => T): T {
   try {
     return decode();
@@ -141,9 +161,4 @@ function inChunk<T>(path: string, place: readonly number[], address: number, dec
     if (!(error instanceof Hdf5Problem)) throw error;
     throw new Hdf5Problem(`the chunk (${place}) of ${path} at byte ${address} ${error.message}`, error.isDamage);
   }
-}
-
-/** All objects of a file, groups first. */
-export function contentOf(file: Hdf5Bytes): readonly FoundObject[] {
-  return [...objectsIn(file, readSuperblock(file))];
 }

@@ -1,5 +1,6 @@
 /** The type of the elements of a dataset or an attribute, as its message describes it. */
-import { type Cursor, Hdf5Problem } from './hdf5-bytes.js';
+import { productOf } from './chunk-box.js';
+import { bytesFor, type Cursor, Hdf5Problem } from './hdf5-bytes.js';
 
 /** A part of an element that says where its data lie, instead of being data. */
 export interface Pointer {
@@ -15,19 +16,9 @@ export interface Datatype {
   readonly pointers: readonly Pointer[];
 }
 
-const FIXED = 0;
-const FLOAT = 1;
-const TIME = 2;
-const STRING = 3;
-const BITS = 4;
-const OPAQUE = 5;
-const COMPOUND = 6;
-const REFERENCE = 7;
-const ENUM = 8;
-const SEQUENCE = 9;
-const ARRAY = 10;
-
-const PROPERTY_BYTES: Readonly<Record<number, number>> = { [FIXED]: 4, [FLOAT]: 12, [TIME]: 2, [STRING]: 0, [BITS]: 4 };
+const [OPAQUE, COMPOUND, REFERENCE, ENUM, SEQUENCE, ARRAY] = [5, 6, 7, 8, 9, 10];
+/** Of the classes before: integers, floats, times, strings and bits. */
+const PROPERTY_BYTES: readonly number[] = [4, 12, 2, 0, 4];
 const MOST_DEPTH = 32;
 const MOST_POINTERS = 65_536;
 
@@ -90,13 +81,9 @@ function readMember(cursor: Cursor, version: number, byteLength: number, depth: 
   cursor.skip(11);
   const shape = [cursor.u32(), cursor.u32(), cursor.u32(), cursor.u32()].slice(0, rank);
   const type = readDatatype(cursor, depth + 1);
-  if (rank === 0) return { name, offset, type };
-  const allBytes = shape.reduce((product, length) => product * length, type.byteLength);
-  return {
-    name,
-    offset,
-    type: { byteLength: allBytes, text: `[${shape}] ${type.text}`, pointers: repeated(type, allBytes) },
-  };
+  const allBytes = productOf(shape, type.byteLength);
+  const array = { byteLength: allBytes, text: `[${shape}] ${type.text}`, pointers: repeated(type, allBytes) };
+  return { name, offset, type: rank === 0 ? type : array };
 }
 
 function repeated({ pointers, byteLength }: Datatype, allBytes: number): readonly Pointer[] {
@@ -107,11 +94,4 @@ function repeated({ pointers, byteLength }: Datatype, allBytes: number): readonl
 
 function shifted(pointers: readonly Pointer[], by: number): readonly Pointer[] {
   return pointers.map(({ offset, to }) => ({ offset: offset + by, to }));
-}
-
-/** How many bytes a number up to this one has. */
-export function bytesFor(most: number): number {
-  let byteLength = 1;
-  for (let rest = Math.floor(most / 256); rest > 0; rest = Math.floor(rest / 256)) byteLength += 1;
-  return byteLength;
 }

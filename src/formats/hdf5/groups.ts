@@ -1,8 +1,9 @@
 /** The links of groups, and the attributes of objects, wherever a file keeps them. */
+import { MOST_LEVELS, treeNode } from './b-trees.js';
 import { messagesInHeap } from './fractal-heap.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import { type Link, oldLink, readLink } from './messages.js';
-import { MESSAGE, type Message, type ObjectHeader, readObject } from './object-header.js';
+import { MESSAGE, type Message, type ObjectHeader, readObject, readSuperblock } from './object-header.js';
 
 export type ObjectKind = 'group' | 'dataset' | 'type';
 
@@ -34,7 +35,7 @@ export function attributesOf(file: Hdf5Bytes, { messages }: ObjectHeader): reado
   for (const { type, body } of messages) {
     if (type !== MESSAGE.ATTRIBUTE_INFO) continue;
     for (const { body: attribute, record } of inHeap(file, body, 2, ATTRIBUTE_ID_AT))
-      attributes.push({ type: MESSAGE.ATTRIBUTE, flags: record.u8() & 1, body: attribute, order: record.u32() });
+      attributes.push({ type: MESSAGE.ATTRIBUTE, flags: record.u8() & 3, body: attribute, order: record.u32() });
   }
   return attributes;
 }
@@ -50,17 +51,19 @@ function* inHeap(file: Hdf5Bytes, info: Buffer, orderBytes: number, idAt: number
 
 const SYMBOL_BYTES = 40;
 const SOFT = 2;
-const MOST_LEVELS = 64;
 
 /** Of a group in an old file: a B-tree of nodes of symbols, whose names lie in a heap. */
 function* symbolsOf(file: Hdf5Bytes, cursor: Cursor): Generator<Link> {
   const [tree, heap] = [cursor.u64(), cursor.u64()];
   const heapHead = file.at(heap, 32).expect('HEAP').skip(4);
-  const [heapBytes, names] = [heapHead.u64(), heapHead.skip(8).u64()];
-  const textAt = (offset: number) => file.at(names + offset, heapBytes - offset).text();
+  const heapBytes = heapHead.u64();
+  const names = file.at(heapHead.skip(8).u64(), heapBytes);
+  const textAt = (offset: number) => {
+    names.at = Math.min(offset, heapBytes);
+    return names.text();
+  };
   for (const node of leavesOf(file, tree, 0)) {
-    const head = file.at(node, 8).expect('SNOD').skip(2);
-    const count = head.u16();
+    const count = file.at(node, 8).expect('SNOD').skip(2).u16();
     const symbols = file.at(node + 8, count * SYMBOL_BYTES);
     for (let i = 0; i < count; i++) {
       const [name, address, kind] = [textAt(symbols.u64()), symbols.u64OrNone(), symbols.u32()];
@@ -73,9 +76,7 @@ function* symbolsOf(file: Hdf5Bytes, cursor: Cursor): Generator<Link> {
 
 function* leavesOf(file: Hdf5Bytes, address: number, depth: number): Generator<number> {
   if (depth > MOST_LEVELS) throw new Hdf5Problem(`the B-tree at byte ${address} has no end`);
-  const head = file.at(address, 24).expect('TREE').skip(1);
-  const [level, count] = [head.u8(), head.u16()];
-  const entries = file.at(address + 24, 16 * count + 8);
+  const { level, count, entries } = treeNode(file, address, 0, 8);
   for (let i = 0; i < count; i++) {
     const child = entries.skip(8).u64();
     if (level > 0) yield* leavesOf(file, child, depth + 1);
@@ -92,23 +93,19 @@ export interface FoundObject {
   readonly kind: ObjectKind;
 }
 
-const MOST_OBJECTS = 1_000_000;
-
 /** All objects that hard links lead to, groups before what they hold, each by its first path. */
-export function* objectsIn(file: Hdf5Bytes, root: number): Generator<FoundObject> {
-  const seen = new Set([root]);
-  const waiting: FoundObject[] = [found(file, '/', root)];
-  for (let i = 0; i < waiting.length; i++) {
-    const object = waiting[i];
-    if (object === undefined || i > MOST_OBJECTS) return;
-    yield object;
-    if (object.kind !== 'group') continue;
-    for (const { name, address } of linksOf(file, object.header)) {
+export function objectsIn(file: Hdf5Bytes): readonly FoundObject[] {
+  const root = found(file, '/', readSuperblock(file));
+  const seen = new Set([root.address]);
+  const objects = [root];
+  for (const { path, kind, header } of objects) {
+    for (const { name, address } of kind === 'group' ? linksOf(file, header) : []) {
       if (address === undefined || seen.has(address)) continue;
       seen.add(address);
-      waiting.push(found(file, `${object.path === '/' ? '' : object.path}/${name}`, address));
+      objects.push(found(file, `${path === '/' ? '' : path}/${name}`, address));
     }
   }
+  return objects;
 }
 
 function found(file: Hdf5Bytes, path: string, address: number): FoundObject {
@@ -116,13 +113,21 @@ function found(file: Hdf5Bytes, path: string, address: number): FoundObject {
   return { path, address, header, kind: kindOf(header) };
 }
 
-/** @returns undefined: no hard link leads there. */
-export function objectAt(file: Hdf5Bytes, root: number, path: string): FoundObject | undefined {
-  let object = found(file, '/', root);
-  for (const name of path.split('/').filter((part) => part !== '')) {
-    const link = linksOf(file, object.header).find((each) => each.name.toString() === name);
-    if (link?.address === undefined) return undefined;
-    object = found(file, path, link.address);
-  }
-  return object;
+/** @returns a finder of objects by their paths; undefined: no hard link leads there. */
+export function openPaths(file: Hdf5Bytes): (path: string) => FoundObject | undefined {
+  const root = readSuperblock(file);
+  const groups = new Map<number, ReadonlyMap<string, number | undefined>>();
+  const linksAt = (address: number) => {
+    const known = groups.get(address);
+    if (known !== undefined) return known;
+    const links = linksOf(file, readObject(file, address));
+    const group = new Map(links.map((link) => [link.name.toString(), link.address]));
+    groups.set(address, group);
+    return group;
+  };
+  return (path) => {
+    let address: number | undefined = root;
+    for (const name of path.split('/')) if (name !== '' && address !== undefined) address = linksAt(address).get(name);
+    return address === undefined ? undefined : found(file, path, address);
+  };
 }

@@ -12,7 +12,12 @@ export class Hdf5Problem extends Error {
   }
 }
 
+export function sharedTable(): Hdf5Problem {
+  return new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
+}
+
 export const CHECKSUM_BYTES = 4;
+const NONE = 0xffff_ffff;
 
 /** Goes through the bytes of one structure. */
 export class Cursor {
@@ -30,6 +35,7 @@ export class Cursor {
     return this.#bytes.byteLength - this.at;
   }
 
+  /** @returns a view. */
   take(byteLength: number): Buffer {
     const start = this.at;
     if (byteLength < 0 || byteLength > this.left)
@@ -55,13 +61,14 @@ export class Cursor {
     return this.uint(4);
   }
 
-  /** A number of 1 to 6 bytes. */
+  /** A number of up to 8 bytes. */
   uint(byteLength: number): number {
     if (byteLength === 0) return 0;
     if (byteLength <= 6) return this.take(byteLength).readUIntLE(0, byteLength);
-    const value = this.take(byteLength).readBigUInt64LE();
-    if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-    throw new Hdf5Problem(`byte ${this.#position + this.at - byteLength} holds ${value}, which no file can have`);
+    const [low, high] = [this.u32(), this.uint(byteLength - 4)];
+    const value = high * 2 ** 32 + low;
+    if (Number.isSafeInteger(value)) return value;
+    throw new Hdf5Problem(`byte ${this.#position + this.at - byteLength} holds a number that no file can have`);
   }
 
   u64(): number {
@@ -70,9 +77,9 @@ export class Cursor {
 
   /** Undefined: all bits are set, which stands for no address, and for no limit. */
   u64OrNone(): number | undefined {
-    const isNone = this.#bytes.subarray(this.at, this.at + 8).every((byte) => byte === 0xff);
-    if (!isNone) return this.u64();
-    this.take(8);
+    const bytes = this.#bytes.subarray(this.at, this.at + 8);
+    if (bytes.byteLength < 8 || bytes.readUInt32LE(0) !== NONE || bytes.readUInt32LE(4) !== NONE) return this.u64();
+    this.at += 8;
     return undefined;
   }
 
@@ -92,13 +99,41 @@ export class Cursor {
   }
 }
 
+/** A number and its bytes, undefined for no address; or bytes as they are. */
+type Field = readonly [value: number | undefined, byteLength: 1 | 2 | 4 | 8] | Uint8Array;
+
+export function packed(...fields: readonly Field[]): Buffer {
+  const lengthOf = (field: Field) => (field instanceof Uint8Array ? field.byteLength : field[1]);
+  const result = Buffer.alloc(fields.reduce((sum, field) => sum + lengthOf(field), 0));
+  let at = 0;
+  for (const field of fields) {
+    if (field instanceof Uint8Array) result.set(field, at);
+    else if (field[0] === undefined) result.fill(0xff, at, at + field[1]);
+    else if (field[1] < 8) result.writeUIntLE(field[0], at, field[1]);
+    else {
+      result.writeUInt32LE(field[0] % 2 ** 32, at);
+      result.writeUInt32LE(Math.floor(field[0] / 2 ** 32), at + 4);
+    }
+    at += lengthOf(field);
+  }
+  return result;
+}
+
+export function withChecksum(body: Uint8Array): Buffer {
+  return packed(body, [lookup3(body), CHECKSUM_BYTES]);
+}
+
 /** @returns bytes of their own; fewer only at the end of the file. */
 export type ReadBytes = (position: number, byteLength: number) => Uint8Array;
+
+/** Structures that are kept: readers of an index go through neighbours. */
+const KEPT_STRUCTURES = 256;
 
 /** A file as its structures see it. */
 export class Hdf5Bytes {
   readonly byteLength: number;
   readonly #read: ReadBytes;
+  readonly #kept = new Map<string, Uint8Array>();
 
   constructor(read: ReadBytes, byteLength: number) {
     this.#read = read;
@@ -123,12 +158,28 @@ export class Hdf5Bytes {
     return this.at(position, Math.max(0, Math.min(byteLength, this.byteLength - position)));
   }
 
+  /** A structure that may soon be read again. */
+  kept(position: number, byteLength: number, hasChecksum = false): Cursor {
+    const name = `${position} ${byteLength}`;
+    let bytes = this.#kept.get(name);
+    if (bytes === undefined) {
+      bytes = this.bytes(position, byteLength);
+      const body = bytes.subarray(0, -CHECKSUM_BYTES);
+      if (hasChecksum && lookup3(body) !== new Cursor(bytes.subarray(-CHECKSUM_BYTES)).u32())
+        throw new Hdf5Problem(`bytes ${position} to ${position + byteLength} do not have their checksum`);
+      if (this.#kept.size >= KEPT_STRUCTURES) this.#kept.clear();
+      this.#kept.set(name, bytes);
+    }
+    return new Cursor(hasChecksum ? bytes.subarray(0, -CHECKSUM_BYTES) : bytes, position);
+  }
+
   /** A structure with its checksum behind it, which the cursor does not see. */
   checked(position: number, byteLength: number): Cursor {
-    const bytes = this.bytes(position, byteLength);
-    const body = bytes.subarray(0, -CHECKSUM_BYTES);
-    const sum = new Cursor(bytes.subarray(-CHECKSUM_BYTES)).u32();
-    if (lookup3(body) === sum) return new Cursor(body, position);
-    throw new Hdf5Problem(`bytes ${position} to ${position + byteLength} do not have their checksum`);
+    return this.kept(position, byteLength, true);
   }
+}
+
+/** How many bytes a number up to this one has. */
+export function bytesFor(most: number): number {
+  return most < 256 ? 1 : 1 + bytesFor(Math.floor(most / 256));
 }

@@ -1,5 +1,5 @@
 /** What messages of object headers say. */
-import { Cursor, Hdf5Problem } from './hdf5-bytes.js';
+import { Cursor, Hdf5Problem, packed, sharedTable } from './hdf5-bytes.js';
 
 export interface Shape {
   readonly lengths: readonly number[];
@@ -10,26 +10,14 @@ export interface Shape {
 
 export function readShape(body: Uint8Array): Shape {
   const cursor = new Cursor(body);
-  const version = cursor.u8();
-  const rank = cursor.u8();
-  const hasMost = (cursor.u8() & 1) !== 0;
-  const kind = cursor.u8();
+  const [version, rank, flags, kind] = [cursor.u8(), cursor.u8(), cursor.u8(), cursor.u8()];
+  const hasMost = (flags & 1) !== 0;
   if (version === 1) cursor.skip(4);
   const lengths = Array.from({ length: rank }, () => cursor.u64());
   const mostLengths = hasMost ? Array.from({ length: rank }, () => cursor.u64OrNone() ?? null) : lengths;
+  if (lengths.some((length, i) => length > (mostLengths[i] ?? length)))
+    throw new Hdf5Problem(`a shape has lengths (${lengths}), and at most (${mostLengths})`);
   return { lengths, mostLengths, isNull: version > 1 && kind === 2 };
-}
-
-/** Of version 2, which libraries since 1.8 read. */
-export function encodeShape({ lengths, mostLengths }: Omit<Shape, 'isNull'>): Buffer {
-  const body = Buffer.alloc(4 + 16 * lengths.length);
-  body.set([2, lengths.length, 1, 1]);
-  for (const [i, length] of lengths.entries()) {
-    const most = mostLengths[i] ?? null;
-    body.writeBigUInt64LE(BigInt(length), 4 + 8 * i);
-    body.writeBigUInt64LE(most === null ? 2n ** 64n - 1n : BigInt(most), 4 + 8 * (lengths.length + i));
-  }
-  return body;
 }
 
 /** Plain data. */
@@ -81,9 +69,8 @@ const INDEX_BYTES = { single: 0, implicit: 0, fixed: 1, extensible: 5, tree2: 6 
 
 export function readLayout(body: Uint8Array): Layout {
   const cursor = new Cursor(body);
-  const version = cursor.u8();
-  const kind = cursor.u8();
-  if (version < 3 || version > 4)
+  const [version, kind] = [cursor.u8(), cursor.u8()];
+  if (version < 3 || version > 5)
     throw new Hdf5Problem(`the layout of a dataset has version ${version}; write it again with h5repack`, false);
   if (kind === 0) return { kind: 'compact', bytes: cursor.take(cursor.u16()) };
   if (kind === 1) return { kind: 'contiguous', address: cursor.u64OrNone() };
@@ -107,54 +94,43 @@ export function readLayout(body: Uint8Array): Layout {
 
 /** The value of elements that were never written; undefined: zeros. */
 export function readFill(fill: Uint8Array | undefined, oldFill: Uint8Array | undefined): Buffer | undefined {
-  if (fill === undefined) return oldFill && sizedValue(new Cursor(oldFill));
-  const cursor = new Cursor(fill);
-  const version = cursor.u8();
-  if (version < 3) {
-    const isDefined = cursor.skip(2).u8() !== 0;
-    return version === 1 || isDefined ? sizedValue(cursor) : undefined;
+  const cursor = new Cursor(fill ?? oldFill ?? new Uint8Array(4));
+  if (fill !== undefined) {
+    const version = cursor.u8();
+    const isDefined = version < 3 ? cursor.skip(2).u8() !== 0 || version === 1 : (cursor.u8() & 0x20) !== 0;
+    if (!isDefined) return undefined;
   }
-  return (cursor.u8() & 0x20) === 0 ? undefined : sizedValue(cursor);
-}
-
-function sizedValue(cursor: Cursor): Buffer | undefined {
   const byteLength = cursor.u32();
   return byteLength === 0 || byteLength > cursor.left ? undefined : cursor.take(byteLength);
 }
 
 export interface Attribute {
   readonly name: Buffer;
-  /** 1: UTF-8. */
-  readonly charset: number;
+  /** Another object has the type: this is a shared message. */
   readonly isTypeShared: boolean;
   readonly type: Buffer;
-  readonly shape: Buffer;
-  readonly data: Buffer;
+  readonly shape: Shape;
+  /** Where its type and its data begin in the message. */
+  readonly typeAt: number;
+  readonly dataAt: number;
 }
 
 export function readAttribute(body: Uint8Array): Attribute {
   const cursor = new Cursor(body);
-  const version = cursor.u8();
-  const flags = cursor.u8();
-  const sizes = [cursor.u16(), cursor.u16(), cursor.u16()];
-  const charset = version < 3 ? 0 : cursor.u8();
-  const [name, type, shape] = sizes.map((size) => {
-    const field = cursor.take(size);
-    if (version === 1) cursor.skip((8 - (size % 8)) % 8);
-    return field;
-  });
-  if (name === undefined || type === undefined || shape === undefined) throw new RangeError('an attribute has 3 parts');
-  const isTypeShared = version > 1 && (flags & 1) !== 0;
-  return { name, charset, isTypeShared, type, shape, data: cursor.take(cursor.left) };
-}
-
-/** Of version 3, with its type. @returns the message without its data, which follow. */
-export function encodeAttribute({ name, charset, type, shape }: Omit<Attribute, 'data' | 'isTypeShared'>): Buffer {
-  const head = Buffer.alloc(9);
-  head.set([3, 0]);
-  for (const [i, { byteLength }] of [name, type, shape].entries()) head.writeUInt16LE(byteLength, 2 + 2 * i);
-  head[8] = charset;
-  return Buffer.concat([head, name, type, shape]);
+  const [version, flags] = [cursor.u8(), cursor.u8()];
+  const [nameBytes, typeBytes, shapeBytes] = [cursor.u16(), cursor.u16(), cursor.u16()];
+  if (version === 3) cursor.skip(1);
+  const field = (byteLength: number) => {
+    const bytes = cursor.take(byteLength);
+    if (version === 1) cursor.skip((8 - (byteLength % 8)) % 8);
+    return bytes;
+  };
+  const name = field(nameBytes);
+  const typeAt = cursor.at;
+  const type = field(typeBytes);
+  if (version > 1 && (flags & 2) !== 0) throw sharedTable();
+  const shape = readShape(field(shapeBytes));
+  return { name, isTypeShared: version > 1 && (flags & 1) !== 0, type, shape, typeAt, dataAt: cursor.at };
 }
 
 export interface Link {
@@ -180,13 +156,10 @@ export function readLink(body: Buffer): Link {
 
 /** As groups of old files have them. @param softPath undefined: it leads to the object at the address. */
 export function oldLink(name: Buffer, address: number, softPath: Buffer | undefined): Link {
-  const isSoft = softPath !== undefined;
-  const head = Buffer.alloc(isSoft ? 5 : 4);
-  head.set(isSoft ? [1, 0x09, 1] : [1, 0x01]);
-  head.writeUInt16LE(name.byteLength, head.byteLength - 2);
-  const tail = Buffer.alloc(isSoft ? 2 : 8);
-  if (isSoft) tail.writeUInt16LE(softPath.byteLength);
-  else tail.writeBigUInt64LE(BigInt(address));
-  const body = Buffer.concat([head, name, tail, softPath ?? Buffer.alloc(0)]);
-  return { name, address: isSoft ? undefined : address, body, order: 0 };
+  const { byteLength } = name;
+  const isHard = softPath === undefined;
+  const body = isHard
+    ? packed([1, 1], [1, 1], [byteLength, 2], name, [address, 8])
+    : packed([1, 1], [9, 1], [1, 1], [byteLength, 2], name, [softPath.byteLength, 2], softPath);
+  return { name, address: isHard ? address : undefined, body, order: 0 };
 }

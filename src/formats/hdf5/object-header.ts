@@ -1,5 +1,5 @@
 /** The superblock, which begins a file, and object headers, which hold messages: of a dataset its type, shape, layout. */
-import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
+import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem, sharedTable } from './hdf5-bytes.js';
 
 export const HDF5_SIGNATURE = '\x89HDF\r\n\x1a\n';
 
@@ -25,8 +25,6 @@ export const MESSAGE = {
   LINK_COUNT: 0x16,
 } as const;
 
-const ADDRESS_BYTES = 8;
-
 /** @returns the address of the root group. */
 export function readSuperblock(file: Hdf5Bytes): number {
   const cursor = file.upTo(0, 96).expect(HDF5_SIGNATURE);
@@ -34,22 +32,20 @@ export function readSuperblock(file: Hdf5Bytes): number {
   if (version > 3) throw new Hdf5Problem(`its superblock has version ${version}, expected 0 to 3`, false);
   const isOld = version < 2;
   if (isOld) cursor.skip(4);
-  const sizes = [cursor.u8(), cursor.u8()];
-  if (sizes.some((size) => size !== ADDRESS_BYTES))
+  const [addressBytes, lengthBytes] = [cursor.u8(), cursor.u8()];
+  if (addressBytes !== 8 || lengthBytes !== 8)
     throw new Hdf5Problem(
-      `its addresses have ${sizes[0]} bytes and its lengths ${sizes[1]}, expected 8; write it again with h5repack`,
+      `its addresses have ${addressBytes} bytes and its lengths ${lengthBytes}, expected 8; write it again with h5repack`,
       false,
     );
-  if (isOld) cursor.skip(version === 0 ? 9 : 13);
-  else cursor.skip(1);
+  cursor.skip(isOld ? 9 + 4 * version : 1);
   const base = cursor.u64();
   if (base !== 0) throw new Hdf5Problem(`its addresses begin at byte ${base}, expected 0`, false);
   cursor.skip(8);
   const end = cursor.u64();
   if (end > file.byteLength)
     throw new Hdf5Problem(`it has ${file.byteLength} bytes, and by its superblock ${end}: it is cut off`);
-  if (!isOld) return cursor.u64();
-  return cursor.skip(16).u64();
+  return cursor.skip(isOld ? 16 : 0).u64();
 }
 
 export interface Message {
@@ -68,20 +64,18 @@ export interface ObjectHeader {
 
 /** More are those of a damaged file. */
 const MOST_BLOCKS = 65_536;
-const SHARED = 2;
-
+/** Flag of a message that another object has. */
+export const SHARED = 2;
+/** Flag of a header that notes the order of attributes. */
 export const TRACKS_ORDER = 0x04;
 
 export function readObject(file: Hdf5Bytes, address: number): ObjectHeader {
-  const start = file.upTo(address, 32);
-  const isNew = start.take(4).toString('latin1') === 'OHDR';
+  const isNew = file.at(address, 4).take(4).toString('latin1') === 'OHDR';
   const { flags, first } = isNew ? newStart(file, address) : oldStart(file, address);
   const messages: Message[] = [];
   const blocks = [first];
-  for (let i = 0; i < blocks.length; i++) {
-    if (i > MOST_BLOCKS) throw new Hdf5Problem(`the object at byte ${address} has no end`);
-    const cursor = blocks[i];
-    if (cursor === undefined) break;
+  for (const cursor of blocks) {
+    if (blocks.length > MOST_BLOCKS) throw new Hdf5Problem(`the object at byte ${address} has no end`);
     for (const message of messagesIn(cursor, isNew, flags)) {
       if (message.type === MESSAGE.CONTINUATION) {
         const place = new Cursor(message.body);
@@ -123,19 +117,20 @@ function* messagesIn(cursor: Cursor, isNew: boolean, headerFlags: number): Gener
 /** The one message of this type; undefined: there is none. A type may lie in an object of its own. */
 export function messageIn(file: Hdf5Bytes, { messages }: ObjectHeader, type: number): Buffer | undefined {
   const message = messages.find((each) => each.type === type);
-  if (message === undefined || (message.flags & SHARED) === 0) return message?.body;
-  return sharedBody(file, new Cursor(message.body), type);
+  return message === undefined || (message.flags & SHARED) === 0 ? message?.body : sharedType(file, message.body);
 }
 
-/** What a shared message stands for. */
-export function sharedBody(file: Hdf5Bytes, cursor: Cursor, type: number): Buffer {
-  const version = cursor.u8();
-  const kind = cursor.u8();
-  if (version === 1) cursor.skip(6);
-  const isOfObject = version < 3 || kind === 2;
-  if (!isOfObject) throw new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
-  const { messages } = readObject(file, cursor.u64());
-  const found = messages.find((each) => each.type === type && (each.flags & SHARED) === 0);
+/** Where a shared message has the address of the object that it stands for. */
+export function sharedAt(body: Buffer): number {
+  const [version = 0, kind] = body;
+  if (version < 3 || kind === 2) return version === 1 ? 8 : 2;
+  throw sharedTable();
+}
+
+/** What a shared message stands for: other ones than types only lie in tables. */
+export function sharedType(file: Hdf5Bytes, body: Buffer): Buffer {
+  const { messages } = readObject(file, new Cursor(body).skip(sharedAt(body)).u64());
+  const found = messages.find(({ type, flags }) => type === MESSAGE.DATATYPE && (flags & SHARED) === 0);
   if (found === undefined) throw new Hdf5Problem('a shared type is missing');
   return found.body;
 }

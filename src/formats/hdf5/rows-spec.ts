@@ -1,6 +1,6 @@
 /** What a job knows of the datasets whose rows it shuffles. Plain data: it crosses threads, and is sealed in the spec. */
+import { productOf } from './chunk-box.js';
 import type { Filter } from './messages.js';
-import type { Template } from './template.js';
 
 /** A dataset that gives its part to each row, and gets it in the output. */
 export interface RowsDataset {
@@ -24,29 +24,44 @@ export interface Hdf5Rows {
   readonly rowBytes: number;
 }
 
+/** Rows that are put together at a time stay in the core's cache. */
+const JOINED_BYTES = 128 * 1024;
+
+export function joinedRowsOf(rowBytes: number): number {
+  return Math.max(1, Math.floor(JOINED_BYTES / rowBytes));
+}
+
+/** The beginning of an output, without what its rows decide. */
+export interface FileHead {
+  /** Base64, from the superblock on. */
+  readonly bytes: string;
+  readonly byteLength: number;
+  /** Of each dataset. */
+  readonly rows: readonly RowsHead[];
+}
+
+/** Places in the head: of the header of an object, of its number of rows, and of the address of its index of chunks. */
+export interface RowsHead {
+  readonly start: number;
+  readonly end: number;
+  readonly countAt: number;
+  readonly treeAt: number;
+}
+
 /** How rows are written. */
 export interface Hdf5Output {
   /** Whole chunks of all datasets that are appended together have so many rows. */
   readonly unitRows: number;
-  readonly template: Template;
-}
-
-/** Chunks in each further dimension. */
-export function gridOf({ rowShape, chunkLengths }: Pick<RowsDataset, 'rowShape' | 'chunkLengths'>): readonly number[] {
-  return rowShape.map((length, i) => Math.ceil(length / (chunkLengths[i + 1] ?? 1)));
-}
-
-export function chunkBytesOf({
-  chunkLengths,
-  elementBytes,
-}: Pick<RowsDataset, 'chunkLengths' | 'elementBytes'>): number {
-  return chunkLengths.reduce((product, length) => product * length, elementBytes);
+  readonly head: FileHead;
 }
 
 /** The rows that a chunk reaches over, and a chunk before and behind its filters. */
 export function writerBytes(datasets: readonly RowsDataset[]): number {
   return datasets.reduce(
-    (sum, dataset) => sum + dataset.rowBytes * (dataset.chunkLengths[0] ?? 1) + 2 * chunkBytesOf(dataset),
+    (sum, dataset) =>
+      sum +
+      dataset.rowBytes * (dataset.chunkLengths[0] ?? 1) +
+      2 * productOf(dataset.chunkLengths, dataset.elementBytes),
     0,
   );
 }

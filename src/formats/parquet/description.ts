@@ -1,11 +1,5 @@
-/**
- * What the end of a file needs to say of a row group. In a staged file, and in the file that becomes of it, it follows the
- * pages of the row group, which nothing refers to then:
- *
- *     Thrift struct | u32 its bytes | u32 its CRC-32 | u64 bytes of the pages before it | "pileshuf"
- */
-import { crc32 } from 'node:zlib';
-import { VerificationError } from '../../errors.js';
+/** What the end of a file needs to say of a row group, as a Thrift struct. */
+import { describeUnit } from '../described-units.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
 export interface Bounds {
@@ -42,9 +36,6 @@ export interface RowGroupDescription {
   readonly chunks: readonly ChunkDescription[];
 }
 
-export const TRAILER_BYTES = 24;
-const MAGIC = Buffer.from('pileshuf');
-
 export function byteLengthOfChunk({ dictionaryBytes, pages }: ChunkDescription): number {
   return pages.reduce((sum, { byteLength }) => sum + byteLength, dictionaryBytes);
 }
@@ -58,13 +49,10 @@ export function encodeDescription({ rows, chunks }: RowGroupDescription): Uint8A
       if (chunk !== undefined) writer.struct(() => writeChunk(writer, chunk));
     });
   });
-  const struct = writer.take();
-  const trailer = Buffer.alloc(TRAILER_BYTES);
-  trailer.writeUInt32LE(struct.byteLength, 0);
-  trailer.writeUInt32LE(crc32(struct), 4);
-  trailer.writeBigUInt64LE(BigInt(chunks.reduce((sum, chunk) => sum + byteLengthOfChunk(chunk), 0)), 8);
-  trailer.set(MAGIC, 16);
-  return Buffer.concat([struct, trailer]);
+  return describeUnit(
+    writer.take(),
+    chunks.reduce((sum, chunk) => sum + byteLengthOfChunk(chunk), 0),
+  );
 }
 
 function writeChunk(
@@ -88,31 +76,7 @@ function writeChunk(
   if (bounds !== undefined) writer.field(4).binary(bounds.least).field(5).binary(bounds.most);
 }
 
-/** What its last bytes say. */
-export interface DescriptionTrailer {
-  readonly structBytes: number;
-  readonly crc: number;
-  readonly pageBytes: number;
-}
-
-/** @returns undefined if the bytes are the end of no description. */
-export function readTrailer(bytes: Uint8Array): DescriptionTrailer | undefined {
-  if (bytes.byteLength !== TRAILER_BYTES || MAGIC.compare(bytes, 16) !== 0) return undefined;
-  const trailer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return {
-    structBytes: trailer.readUInt32LE(0),
-    crc: trailer.readUInt32LE(4),
-    pageBytes: Number(trailer.readBigUInt64LE(8)),
-  };
-}
-
-/**
- * @param struct what stands before the trailer.
- * @throws VerificationError when it is not what was written.
- */
-export function decodeDescription(struct: Uint8Array, { crc }: DescriptionTrailer): RowGroupDescription {
-  if (crc32(struct) !== crc)
-    throw new VerificationError('the description of a row group is damaged on disk; run the job again');
+export function decodeDescription(struct: Uint8Array): RowGroupDescription {
   const reader = new ThriftReader(struct);
   let rows = 0;
   const chunks: ChunkDescription[] = [];

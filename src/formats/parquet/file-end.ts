@@ -3,15 +3,8 @@
  * each of which says where the one before it ends. One description at a time is in memory, beside the footer.
  */
 import { VerificationError } from '../../errors.js';
-import {
-  type Bounds,
-  byteLengthOfChunk,
-  type ChunkDescription,
-  type DescriptionTrailer,
-  decodeDescription,
-  readTrailer,
-  TRAILER_BYTES,
-} from './description.js';
+import { describedUnits, type StagedUnits } from '../described-units.js';
+import { type Bounds, byteLengthOfChunk, type ChunkDescription, decodeDescription } from './description.js';
 import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
 import { PAGE_CODECS } from './page-codec.js';
 import { ENCODINGS } from './page-header.js';
@@ -20,52 +13,23 @@ import type { TableWriteSpec } from './table-write-spec.js';
 import { THRIFT, ThriftWriter } from './thrift.js';
 import { footerPieces, PARQUET_MAGIC } from './write-footer.js';
 
-export interface StagedTable {
+/** The magic bytes, then row groups, each with its description. */
+export interface StagedTable extends StagedUnits {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   /** As other programs show it: `pileshuf version 1.2.3`. */
   readonly createdBy: string;
-  readonly path: string;
-  /** Of the staged file: the magic bytes, then row groups, each with its description. */
-  readonly byteLength: number;
-  /** Of the staged file. */
-  read(position: number, byteLength: number): Uint8Array;
-}
-
-export interface StagedRowGroup {
-  /** Where its pages begin in the file. */
-  readonly start: number;
-  readonly trailer: DescriptionTrailer;
-}
-
-/**
- * The row groups of a file, in their order.
- * @throws VerificationError if descriptions do not lead from the end of the file to its beginning.
- */
-export function stagedRowGroups({ path, byteLength, read }: StagedTable): StagedRowGroup[] {
-  const groups: StagedRowGroup[] = [];
-  let end = byteLength;
-  while (end > PARQUET_MAGIC.byteLength) {
-    const at = end - TRAILER_BYTES;
-    const trailer = at < 0 ? undefined : readTrailer(read(at, TRAILER_BYTES));
-    const start = trailer === undefined ? -1 : at - trailer.structBytes - trailer.pageBytes;
-    if (trailer === undefined || start < PARQUET_MAGIC.byteLength)
-      throw new VerificationError(`${path}: no row group ends at byte ${end}`);
-    groups.push({ start, trailer });
-    end = start;
-  }
-  return groups.reverse();
 }
 
 /** What is to be appended to a staged file that has all its row groups. */
 export function* fileEnd(table: StagedTable): Generator<Uint8Array, void> {
-  const { schema, createdBy, read, spec } = table;
-  const groups = stagedRowGroups(table);
+  const { schema, createdBy, spec } = table;
+  const groups = describedUnits(table, PARQUET_MAGIC.byteLength);
   const rowGroups: Uint8Array[] = [];
   let rows = 0;
   let end = table.byteLength;
-  for (const [i, { start, trailer }] of groups.entries()) {
-    const description = decodeDescription(read(start + trailer.pageBytes, trailer.structBytes), trailer);
+  for (const [i, { start, description: read }] of groups.entries()) {
+    const description = decodeDescription(read());
     const places = placeChunks(schema.leaves, description.chunks, start);
     for (const place of places) {
       place.columnIndex = encodeColumnIndex(place.chunk);

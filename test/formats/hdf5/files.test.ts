@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fletcher32, lookup3 } from '#src/formats/hdf5/checksums.js';
-import { contentOf } from '#src/formats/hdf5/dataset.js';
-import { attributesOf, linksOf } from '#src/formats/hdf5/groups.js';
-import { Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
-import { readAttribute } from '#src/formats/hdf5/messages.js';
+import { attributesOf, linksOf, objectsIn } from '#src/formats/hdf5/groups.js';
+import { Cursor, Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
+import { readAttribute, readLayout } from '#src/formats/hdf5/messages.js';
+import { MESSAGE, messageIn } from '#src/formats/hdf5/object-header.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
 import { atScale } from '../../fixtures/scale.js';
 
@@ -66,6 +66,79 @@ const DATASETS: readonly (readonly [path: string, rows: Buffer])[] = [
   ],
 ];
 
+/** Reads files of which a byte is another one, or the end is missing. */
+function readDamaged(bytes: Buffer): void {
+  const read = (damaged: Buffer) => {
+    try {
+      for (const { path, kind } of objectsIn(hdf5In(damaged)))
+        if (kind === 'dataset' && (datasetAt(damaged, path).shape.lengths[0] ?? 0) <= ROWS) rowsIn(damaged, path);
+    } catch (error) {
+      if (!(error instanceof Hdf5Problem)) throw error;
+    }
+  };
+  fc.assert(
+    fc.property(fc.nat({ max: bytes.byteLength - 1 }), fc.nat({ max: 255 }), fc.boolean(), (at, value, isCut) => {
+      const damaged = Buffer.from(isCut ? bytes.subarray(0, at) : bytes);
+      if (!isCut) damaged[at] = value;
+      read(damaged);
+    }),
+    { numRuns: atScale(12, 100, 1000) },
+  );
+}
+
+const floats = (numbers: readonly number[], byteLength: 4 | 8) =>
+  encoded(numbers, byteLength, (bytes, value) =>
+    byteLength === 4 ? bytes.writeFloatBE(value) : bytes.writeDoubleLE(value),
+  );
+/** Behind filters that pack numbers. */
+const PACKED: readonly (readonly [path: string, rows: Buffer])[] = [
+  // The lowest 3 bits, and the highest 2, are not stored.
+  ['nbit', encoded(values(7, 3), 2, (bytes, value) => bytes.writeUInt16BE(((value - 99) & 0x7ff) << 3))],
+  [
+    'nbit-table',
+    encoded([...Array(ROWS).keys()], 12, (bytes, i) => {
+      bytes.write(`${i % 10}`, 1);
+      for (const at of [0, 1]) bytes.writeUInt16BE((((((2 * i + at) * 7) % 251) - 99) & 0x7ff) << 3, 4 + 2 * at);
+    }),
+  ],
+  ['scaled', encoded(values(5, 2), 4, (bytes, value) => bytes.writeInt32LE(value % 7 === 0 ? 0 : 1000 + value))],
+  ['scaled-wide', encoded(values(3, 1), 8, (bytes, value) => bytes.writeBigInt64LE(BigInt(value) * 2n ** 33n - 9n))],
+  [
+    'scaled-float',
+    floats(
+      values(11, 2).map((value) => value / 4 - 9),
+      4,
+    ),
+  ],
+  [
+    'scaled-double',
+    floats(
+      values(11, 1).map((value) => value / 4 - 9),
+      8,
+    ),
+  ],
+  ['szip', encoded(values(13, 30), 2, (bytes, value) => bytes.writeUInt16BE(value < 200 ? 5 : value))],
+  [
+    'szip-wide',
+    floats(
+      values(17, 3).map((value) => value / 8),
+      8,
+    ),
+  ],
+];
+
+describe('a file of h5py with packed numbers', () => {
+  const bytes = bytesMadeByH5py('packed');
+
+  it.each(PACKED)('has the rows of /%s', (path, rows) => {
+    expect(rowsIn(bytes, path).equals(rows)).toBe(true);
+  });
+
+  it('is refused when its chunks are damaged, or read as it was', () => {
+    expect(() => readDamaged(bytes)).not.toThrow();
+  });
+});
+
 describe.each(NAMES)('a file of h5py, %s', (name) => {
   const bytes = bytesMadeByH5py(name);
 
@@ -96,22 +169,31 @@ describe.each(NAMES)('a file of h5py, %s', (name) => {
   });
 
   it('is refused when it is damaged, or read as it was', () => {
-    const read = (damaged: Buffer) => {
-      try {
-        for (const { path, kind } of contentOf(hdf5In(damaged)))
-          if (kind === 'dataset' && (datasetAt(damaged, path).shape.lengths[0] ?? 0) <= ROWS) rowsIn(damaged, path);
-      } catch (error) {
-        if (!(error instanceof Hdf5Problem)) throw error;
-      }
-    };
-    fc.assert(
-      fc.property(fc.nat({ max: bytes.byteLength - 1 }), fc.nat({ max: 255 }), fc.boolean(), (at, value, isCut) => {
-        const damaged = Buffer.from(isCut ? bytes.subarray(0, at) : bytes);
-        if (!isCut) damaged[at] = value;
-        read(damaged);
-      }),
-      { numRuns: atScale(12, 100, 1000) },
-    );
+    expect(() => readDamaged(bytes)).not.toThrow();
+  });
+});
+
+describe('layouts', () => {
+  it('of HDF5 2.0 are as those before', () => {
+    const bytes = bytesMadeByH5py('latest');
+    const header = objectsOf(bytes).get('/rows/growing-filtered')?.header;
+    const body = header && messageIn(hdf5In(bytes), header, MESSAGE.LAYOUT);
+    if (body === undefined) throw new Error('no layout');
+    const layout = readLayout(body);
+    expect(layout).toMatchObject({ kind: 'chunks', index: 'extensible' });
+    expect(readLayout(Buffer.concat([Buffer.of(5), body.subarray(1)]))).toEqual(layout);
+    expect(() => readLayout(Buffer.of(6, 1))).toThrow('the layout of a dataset has version 6');
+  });
+});
+
+describe('numbers', () => {
+  it('have up to 8 bytes, and no address has all bits set', () => {
+    const bytes = Buffer.of(1, 2, 3, 4, 5, 6, 7, 0);
+    expect([3, 6, 7].map((byteLength) => new Cursor(bytes).uint(byteLength))).toEqual([
+      0x03_02_01, 0x06_05_04_03_02_01, 0x07_06_05_04_03_02_01,
+    ]);
+    expect(new Cursor(Buffer.alloc(8, 0xff)).u64OrNone()).toBeUndefined();
+    expect(() => new Cursor(Buffer.alloc(8, 0xfe)).u64OrNone()).toThrow('a number that no file can have');
   });
 });
 

@@ -1,7 +1,8 @@
 /** The end of a file: found from the descriptions alone, and right in each place that it names. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { describedUnits } from '#src/formats/described-units.js';
 import { encodeDescription, type RowGroupDescription } from '#src/formats/parquet/description.js';
-import { fileEnd, type StagedTable, stagedRowGroups } from '#src/formats/parquet/file-end.js';
+import { fileEnd, type StagedTable } from '#src/formats/parquet/file-end.js';
 import { readFooter } from '#src/formats/parquet/footer.js';
 import { readPageHeader } from '#src/formats/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/parquet/schema.js';
@@ -134,12 +135,12 @@ describe('fileEnd', () => {
 
   it('refuses a staged file that does not consist of row groups, or is damaged', () => {
     const group = makeGroup(schema, rowsOf(5));
-    expect(stagedRowGroups(staged(schema, [group, group])).map(({ start }) => start)).toEqual([
+    expect(describedUnits(staged(schema, [group, group]), 4).map(({ start }) => start)).toEqual([
       4,
       4 + group.byteLength,
     ]);
-    expect(() => fileOf(staged(schema, [Buffer.of(1), group]))).toThrow('a.parquet: no row group ends at byte 5');
-    expect(() => fileOf(staged(schema, [group, Buffer.of(1)]))).toThrow('no row group ends at byte');
+    expect(() => fileOf(staged(schema, [Buffer.of(1), group]))).toThrow('a.parquet: no unit ends at byte 5');
+    expect(() => fileOf(staged(schema, [group, Buffer.of(1)]))).toThrow('no unit ends at byte');
     const damaged = Buffer.from(group);
     damaged.writeUInt8(1 ^ damaged.readUInt8(group.byteLength - 30), group.byteLength - 30);
     expect(() => fileOf(staged(schema, [damaged]))).toThrow('damaged');

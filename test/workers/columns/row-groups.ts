@@ -1,11 +1,7 @@
 /** Rows of drawn tables, row groups that a writer makes of them, and the rows that a reader finds in these. */
 import { crc32 } from 'node:zlib';
-import {
-  decodeDescription,
-  type RowGroupDescription,
-  readTrailer,
-  TRAILER_BYTES,
-} from '#src/formats/parquet/description.js';
+import { describedUnits } from '#src/formats/described-units.js';
+import { decodeDescription, type RowGroupDescription } from '#src/formats/parquet/description.js';
 import { type Leaf, type PhysicalType, valueBytesOf } from '#src/formats/parquet/leaf.js';
 import { type PageHeader, readPageHeader } from '#src/formats/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/parquet/schema.js';
@@ -121,9 +117,10 @@ export function makeGroup(schema: TableSchema, rows: readonly Uint8Array[], spec
 }
 
 export function describeGroup(bytes: Buffer): RowGroupDescription {
-  const trailer = readTrailer(bytes.subarray(-TRAILER_BYTES));
-  if (trailer === undefined) throw new Error('no trailer');
-  return decodeDescription(bytes.subarray(trailer.pageBytes, -TRAILER_BYTES), trailer);
+  const read = (position: number, byteLength: number) => bytes.subarray(position, position + byteLength);
+  const [unit] = describedUnits({ path: 'a.parquet', byteLength: bytes.byteLength, read }, 0);
+  if (unit === undefined) throw new Error('no description');
+  return decodeDescription(unit.description());
 }
 
 export interface Page {

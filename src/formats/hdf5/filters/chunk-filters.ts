@@ -1,27 +1,46 @@
-/** The filters that chunks go through: what HDF5 itself has for every type, by zlib. */
+/** The filters that chunks go through: those that HDF5 itself has. */
 import { deflateSync, inflateSync } from 'node:zlib';
-import { freeBytes } from '../../machine/free-bytes.js';
-import { fletcher32 } from './checksums.js';
-import { Hdf5Problem } from './hdf5-bytes.js';
-import type { Filter } from './messages.js';
+import { freeBytes } from '../../../machine/free-bytes.js';
+import { fletcher32 } from '../checksums.js';
+import { Hdf5Problem } from '../hdf5-bytes.js';
+import type { Filter } from '../messages.js';
+import { unpackNbit } from './nbit.js';
+import { unpackScaleOffset } from './scale-offset.js';
+import { reordered } from './shuffle.js';
+import { unpackSzip } from './szip.js';
 
 const DEFLATE = 1;
 const SHUFFLE = 2;
 const FLETCHER32 = 3;
-const KNOWN: ReadonlySet<number> = new Set([DEFLATE, SHUFFLE, FLETCHER32]);
-const NAMES: Readonly<Record<number, string>> = { 4: 'szip', 5: 'nbit', 6: 'scaleoffset' };
+/** Filters that are read alone: chunks are written without them, and say so. */
+const UNPACKED = new Map([
+  [4, { name: 'szip', unpack: unpackSzip }],
+  [5, { name: 'nbit', unpack: unpackNbit }],
+  [6, { name: 'scaleoffset', unpack: unpackScaleOffset }],
+]);
 const CHECKSUM_BYTES = 4;
+/** What a filter may add to a chunk: a checksum, and the head of scaleoffset. */
+const MOST_ADDED_BYTES = 32;
 /** zlib needs so much, and with some room left it knows that it is done. */
 const LEAST_ROOM_BYTES = 64;
 
 export function requireKnownFilters(filters: readonly Filter[]): void {
-  const unknown = filters.find(({ id }) => !KNOWN.has(id));
+  const unknown = filters.find(({ id }) => id < DEFLATE || (id > FLETCHER32 && !UNPACKED.has(id)));
   if (unknown === undefined) return;
-  const { id, name } = unknown;
   throw new Hdf5Problem(
-    `its chunks go through the filter ${name || (NAMES[id] ?? 'without a name')} (${id}); expected gzip, shuffle or fletcher32: h5repack writes it so`,
+    `its chunks go through the filter ${unknown.name || 'without a name'} (${unknown.id}); expected gzip, shuffle, fletcher32, szip, nbit or scaleoffset: h5repack writes it so`,
     false,
   );
+}
+
+/** @returns the names of filters that chunks are written without. */
+export function lostFilters(filters: readonly Filter[]): readonly string[] {
+  return filters.flatMap(({ id }) => UNPACKED.get(id)?.name ?? []);
+}
+
+/** A bit for each filter that chunks are written without. */
+export function writtenMask(filters: readonly Filter[]): number {
+  return filters.reduce((mask, { id }, i) => mask + (UNPACKED.has(id) ? 2 ** i : 0), 0);
 }
 
 /**
@@ -40,9 +59,11 @@ export function decodeChunk(
     const filter = filters[i];
     if (filter === undefined || (mask & (1 << i)) !== 0) continue;
     const before = bytes;
-    if (filter.id === DEFLATE) bytes = inflated(bytes, byteLength + CHECKSUM_BYTES);
-    else if (filter.id === SHUFFLE) bytes = reordered(bytes, filter.values[0] ?? 1, false);
-    else bytes = withoutChecksum(bytes);
+    const { id, values } = filter;
+    if (id === DEFLATE) bytes = inflated(bytes, byteLength + MOST_ADDED_BYTES);
+    else if (id === SHUFFLE) bytes = reordered(bytes, values[0] ?? 1, false);
+    else if (id === FLETCHER32) bytes = withoutChecksum(bytes);
+    else bytes = UNPACKED.get(id)?.unpack(bytes, values, byteLength) ?? bytes;
     freeOld(before, bytes, stored);
   }
   if (bytes.byteLength === byteLength) return bytes;
@@ -74,7 +95,7 @@ function withoutChecksum(bytes: Uint8Array): Uint8Array {
   throw new Hdf5Problem('does not have its fletcher32 checksum');
 }
 
-/** @param chunk is left as it is. */
+/** Through the filters that are written. @param chunk is left as it is. */
 export function encodeChunk(chunk: Uint8Array, filters: readonly Filter[]): Uint8Array {
   let bytes = chunk;
   for (const { id, values } of filters) {
@@ -83,7 +104,7 @@ export function encodeChunk(chunk: Uint8Array, filters: readonly Filter[]): Uint
       const chunkSize = bytes.byteLength + LEAST_ROOM_BYTES;
       bytes = deflateSync(bytes, { level: values[0] ?? 6, chunkSize });
     } else if (id === SHUFFLE) bytes = reordered(bytes, values[0] ?? 1, true);
-    else {
+    else if (id === FLETCHER32) {
       const sum = Buffer.alloc(CHECKSUM_BYTES);
       sum.writeUInt32LE(fletcher32(bytes));
       bytes = Buffer.concat([bytes, sum]);
@@ -91,18 +112,4 @@ export function encodeChunk(chunk: Uint8Array, filters: readonly Filter[]): Uint
     freeOld(before, bytes, chunk);
   }
   return bytes;
-}
-
-/** Puts the first bytes of all elements together, then the second ones, and so on; or back. */
-function reordered(bytes: Uint8Array, elementBytes: number, isApart: boolean): Uint8Array {
-  const count = Math.floor(bytes.byteLength / elementBytes);
-  if (elementBytes < 2 || count < 2) return bytes;
-  const result = Buffer.allocUnsafeSlow(bytes.byteLength);
-  for (let byte = 0; byte < elementBytes; byte++) {
-    const start = byte * count;
-    if (isApart) for (let i = 0, at = byte; i < count; i++, at += elementBytes) result[start + i] = bytes[at] ?? 0;
-    else for (let i = 0, at = byte; i < count; i++, at += elementBytes) result[at] = bytes[start + i] ?? 0;
-  }
-  result.set(bytes.subarray(count * elementBytes), count * elementBytes);
-  return result;
 }
