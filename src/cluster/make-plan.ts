@@ -128,7 +128,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
 
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
-  const { spec, ioLimits, tempZstdLevel } = prepared.request;
+  const { spec, s3, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
   const hasRemote = inputs.some(({ path }) => isRemote(path));
   const forFetched = hasRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(memoryBytes) : 0;
@@ -162,6 +162,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     ioLimits,
     tempZstdLevel,
     inputs: inputsToRead.map(inputOf),
+    s3,
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
     weighing,

@@ -217,7 +217,7 @@ async function openInputs(
   const ofTask = [...inputsOfSlices(plan, slices)];
   if (ofTask.some((ordinal) => isRemote(inputs[ordinal]?.path ?? ''))) {
     const { remoteInputs } = await import('../remote/remote-inputs.js');
-    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers });
+    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers, s3: plan.s3 });
   }
   for (const [i, ordinal] of ofTask.entries()) {
     const input = inputs[ordinal];

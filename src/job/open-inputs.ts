@@ -26,12 +26,12 @@ interface Listing {
 }
 
 export async function listNamed(
-  { inputs, read, fileChoice, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
+  { inputs, read, fileChoice, s3, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
   { header, keepsHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
   // Who follows the job sees what it waits for.
   const onRetry = onProgress === undefined ? undefined : onWarning;
-  const remote = readsRemote ? { memoryBytes, workers, onRetry } : undefined;
+  const remote = readsRemote ? { memoryBytes, workers, s3, onRetry } : undefined;
   const request = { ...read, fileChoice, signal, header, format: read, takesRows, remote };
   const listed = await listInputs(inputs, onWarning, request);
   requireDirectory(fileChoice, listed.directories);

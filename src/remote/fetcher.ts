@@ -19,7 +19,7 @@ import {
   SLOT_COUNT,
   type VersionAnswer,
 } from '../io/remote-objects.js';
-import { shownAddress } from './address.js';
+import { type S3Choice, shownAddress } from './address.js';
 import { type Block, Blocks } from './blocks.js';
 import type { Patience } from './failure.js';
 import { CONNECTIONS_OF_HOST, Http } from './http.js';
@@ -33,6 +33,7 @@ export interface FetcherTask extends Fetcher {
   /** How many threads read at a time. */
   readonly readers: number;
   readonly patience: Patience;
+  readonly s3: S3Choice;
 }
 
 /** What the thread that started it asks. */
@@ -71,7 +72,7 @@ class FetchingThread {
   readonly #blocks: Blocks;
   readonly #pool: Uint8Array;
   readonly #web = new Web();
-  readonly #s3 = new S3();
+  readonly #s3: S3;
   readonly #hub: Hub;
   readonly #reader: RangeReader;
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
@@ -80,6 +81,7 @@ class FetchingThread {
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
+    this.#s3 = new S3(task.s3);
     this.#starter = starter;
     this.#blocks = new Blocks(task);
     this.#pool = new Uint8Array(task.pool);

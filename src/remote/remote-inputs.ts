@@ -1,10 +1,11 @@
 /** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
-import { AbortError, decodeError, SystemError } from '../errors.js';
+import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects.js';
 import { shippedFile } from '../io/shipped-file.js';
-import { requireAddress, shownAddress } from './address.js';
+import { requireAddress, type S3Choice, shownAddress } from './address.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { FetcherTask, Message, Request } from './fetcher.js';
 import { requireHubAddress } from './hub-address.js';
@@ -15,6 +16,8 @@ export interface RemoteRequest {
   readonly workers: number;
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
+  /** Absent: as the environment says. */
+  readonly s3?: S3Choice | undefined;
 }
 
 const LOOKS_AT_ONCE = 12;
@@ -39,32 +42,41 @@ function sizesFor(memoryBytes: number): { readonly blockBytes: number; readonly 
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
+const BY_ENVIRONMENT: S3Choice = { endpoint: undefined, requesterPays: undefined };
+
 let current: RemoteInputs | undefined;
 
 /** One for all jobs of the process that run at the same time. */
 export function remoteInputs(request: RemoteRequest): RemoteInputs {
   current ??= new RemoteInputs(request);
+  const { s3 = BY_ENVIRONMENT } = request;
+  if (!isDeepStrictEqual(current.s3, s3))
+    throw new UsageError(
+      'another job of this process reads from S3 with another `endpoint` or `requesterPays`; begin this one when it has ended',
+    );
   return current;
 }
 
 export class RemoteInputs {
   /** The part of the memory budget that holds fetched bytes. */
   readonly poolBytes: number;
+  readonly s3: S3Choice;
   readonly #thread: Worker;
   readonly #waiting = new Map<number, (message: Extract<Message, { readonly id: number }>) => void>();
   #failure: unknown;
   #nextId = 0;
 
-  constructor({ memoryBytes, workers, onRetry, patience = PATIENCE }: RemoteRequest) {
+  constructor({ memoryBytes, workers, onRetry, patience = PATIENCE, s3 = BY_ENVIRONMENT }: RemoteRequest) {
     const { blockBytes, blockCount } = sizesFor(memoryBytes);
     this.poolBytes = blockBytes * blockCount;
+    this.s3 = s3;
     const fetcher: Fetcher = {
       desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
       pool: new SharedArrayBuffer(blockBytes * blockCount),
       blockBytes,
       bell: `pileshuf ${randomUUID()}`,
     };
-    const workerData: FetcherTask = { ...fetcher, readers: workers, patience };
+    const workerData: FetcherTask = { ...fetcher, readers: workers, patience, s3 };
     this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), { workerData });
     this.#thread.on('message', (message: Message) => {
       if ('retry' in message) onRetry?.(message.retry);

@@ -3,6 +3,7 @@
  * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
  */
 import aws4 from 'aws4';
+import type { S3Choice } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
@@ -13,9 +14,13 @@ interface Named {
 }
 
 export class S3 implements Service {
-  readonly #credentials = new CredentialsOfAws(process.env);
+  readonly #credentials: CredentialsOfAws;
   readonly #regionOf = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
+
+  constructor(choice: S3Choice) {
+    this.#credentials = new CredentialsOfAws(process.env, choice);
+  }
 
   targetOf(path: string): Promise<Target> {
     const { bucket, key } = namedBy(path);
@@ -86,7 +91,7 @@ export class S3 implements Service {
       .join('&');
     const path = `${hasBucketInPath ? `/${bucket}` : ''}/${keyPath}${search === '' ? '' : `?${search}`}`;
     const url = new URL(origin.replace(/\/+$/, '') + path);
-    const headers: Record<string, string> = settings.paysRequests ? { 'x-amz-request-payer': 'requester' } : {};
+    const headers: Record<string, string> = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
     const credentials = await this.#credentials.find();
     if (credentials === undefined) return { url, headers };
     const asked = {
