@@ -7,7 +7,7 @@ export interface Block extends HeldBlock {
   readonly end: number;
   /** Whether its bytes are there. */
   isThere: boolean;
-  /** Whether its reader said that it is done with it. */
+  /** Whether nobody is known who still reads it. */
   isDone: boolean;
   lastUse: number;
   /** Ends when the bytes are there; fails if they do not come. */
@@ -106,11 +106,19 @@ export class Blocks {
   }
 
   #freeIndex(isAhead: boolean): number | undefined {
-    const order = this.#held
-      .map((block, index) => ({ block, index }))
-      .filter(({ block }) => block === undefined || (block.isThere && (block.isDone || !isAhead)))
-      .sort((a, b) => rank(a.block) - rank(b.block));
-    return order.find(({ index }) => this.desk.replace(index))?.index;
+    const leased = new Set<number>();
+    for (;;) {
+      let first: number | undefined;
+      let firstRank = Number.POSITIVE_INFINITY;
+      for (const [index, block] of this.#held.entries()) {
+        const mayGo = block === undefined || (block.isThere && (block.isDone || !isAhead));
+        if (!mayGo || rank(block) >= firstRank || leased.has(index)) continue;
+        first = index;
+        firstRank = rank(block);
+      }
+      if (first === undefined || this.desk.replace(first)) return first;
+      leased.add(first);
+    }
   }
 }
 
@@ -118,7 +126,10 @@ function nameOf(path: string, validator: string, start: number): string {
   return `${start} ${validator} ${path}`;
 }
 
+/** Beyond all uses. */
+const NEEDED = 2 ** 52;
+
 function rank(block: Block | undefined): number {
-  if (block === undefined) return -2;
-  return block.isDone ? -1 : block.lastUse;
+  if (block === undefined) return -1;
+  return block.isDone ? block.lastUse : block.lastUse + NEEDED;
 }

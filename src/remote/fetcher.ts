@@ -3,7 +3,7 @@
  * what they will ask next, and lists directories for the thread that started it. What proves who asks stays in here.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BroadcastChannel, type MessagePort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { encodeError, InputError, PileshufError } from '../errors.js';
 import { reasonOf } from '../io/io-error.js';
 import {
@@ -98,13 +98,10 @@ class FetchingThread {
 
   serve(): void {
     process.once('exit', () => this.#blocks.desk.markEnded());
-    const bell = new BroadcastChannel(this.#task.bell);
-    bell.onmessage = () => this.#takeQuestions();
     this.#starter.on('message', (request: Request) => {
       void this.#answerStarter(request);
     });
-    // A question may have come before the bell was there.
-    this.#takeQuestions();
+    void this.#blocks.desk.answerRings(() => this.#takeQuestions());
   }
 
   async #answerStarter({ id, ask, address }: Request): Promise<void> {
@@ -193,7 +190,11 @@ class FetchingThread {
         block?.failed(error);
         throw error;
       });
-    block?.arrived();
+    if (block !== undefined) {
+      block.arrived();
+      // It makes room for what is read: there may be more inputs than blocks.
+      block.isDone = true;
+    }
     if (version === undefined) throw new RangeError(`nobody looked at ${path}`);
     return version;
   }
@@ -214,6 +215,7 @@ class FetchingThread {
         block = this.#blocks.find(path, validator, block.end)
       )
         answer.push(block);
+      if (question.isSequential) for (const block of answer) block.isDone = false;
       return answer.map(({ block, generation, start, byteLength }) => ({ block, generation, start, byteLength }));
     }
   }

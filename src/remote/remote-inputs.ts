@@ -1,5 +1,4 @@
 /** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
@@ -74,7 +73,6 @@ export class RemoteInputs {
       desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
       pool: new SharedArrayBuffer(blockBytes * blockCount),
       blockBytes,
-      bell: `pileshuf ${randomUUID()}`,
     };
     const workerData: FetcherTask = { ...fetcher, readers: workers, patience, s3 };
     this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), { workerData });
