@@ -262,7 +262,7 @@ export function remoteVersion(path: string, { byteLength, validator }: VersionAn
 }
 
 /** Undefined: the version comes from a plan that was made in another process. */
-function answerIn({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
+export function remoteAnswer({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
   const end = identity.indexOf('\n');
   return end < 0 ? undefined : { byteLength, validator: identity.slice(end + 1) };
 }
@@ -296,7 +296,7 @@ export class RemoteObject {
     this.#check = check;
     this.#end = end;
     this.#answer =
-      (version && answerIn(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
+      (version && remoteAnswer(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
     this.version = remoteVersion(path, this.#answer);
   }
 

@@ -391,9 +391,9 @@ const S3 = optionGroup('Input', {
     check: endpoint, mayChange: true, name: 'endpoint', value: 'URL',
     help: 'the service that s3:// names, as https://HOST', default: 'AWS_ENDPOINT_URL, else AWS',
   }),
-  /** Pays for the requests to `s3://` buckets whose owner does not. Default: as `AWS_REQUEST_PAYER` says. */
+  /** Pays for the requests at `s3://` addresses whose owner does not. Default: as `AWS_REQUEST_PAYER` says. */
   requesterPays: option<boolean>({
-    check: flag, mayChange: true, name: 'requester-pays', help: 'pay for the requests to s3:// buckets whose owner does not',
+    check: flag, mayChange: true, name: 'requester-pays', help: 'pay for the requests at s3:// addresses whose owner does not',
   }),
 });
 

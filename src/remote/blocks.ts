@@ -39,7 +39,7 @@ export class Blocks {
 
   /** The block with this byte of this version. */
   find(path: string, validator: string, position: number): Block | undefined {
-    const found =
+    return (
       this.#byStart.get(nameOf(path, validator, position)) ??
       this.#held.find(
         (block) =>
@@ -48,9 +48,16 @@ export class Blocks {
           position < block.end &&
           block.path === path &&
           block.validator === validator,
-      );
-    if (found !== undefined) found.lastUse = ++this.#clock;
-    return found;
+      )
+    );
+  }
+
+  /** @param isNeeded whether the reader says when it is done with them. */
+  given(blocks: readonly Block[], isNeeded: boolean): void {
+    for (const block of blocks) {
+      block.lastUse = ++this.#clock;
+      if (isNeeded) block.isDone = false;
+    }
   }
 
   /** @param isAhead whether nobody waits for it: then nothing that may still be read makes room for it. */

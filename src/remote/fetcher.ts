@@ -40,11 +40,19 @@ export interface FetcherTask extends Fetcher {
 export type Request =
   | { readonly id: number; readonly ask: 'list'; readonly address: string }
   /** What version is there now? It is opened next. */
-  | { readonly id: number; readonly ask: 'look'; readonly address: string };
+  | { readonly id: number; readonly ask: 'look'; readonly address: string }
+  /** What threads will read from the first byte to the last, in the order in which they begin. */
+  | { readonly ranges: readonly RangeToRead[] };
 
 export type Message =
   | { readonly id: number; readonly answer: Answer<readonly ListedObject[] | undefined> }
   | { readonly retry: string };
+
+export interface RangeToRead extends VersionAnswer {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 const MIB = 1024 * 1024;
 /** Larger requests gain little, and smaller ones cost money. */
@@ -60,6 +68,7 @@ const PAUSE_MILLISECONDS = 2;
 const LEAST_BETWEEN_MILLISECONDS = 1000;
 const NO_ROOM = new Uint8Array();
 
+type ObjectToRead = Pick<BlocksQuestion, 'path' | 'validator' | 'inputBytes'>;
 type BlocksQuestion = Question & { readonly ask: 'blocks' };
 
 export function serve(task: FetcherTask, starter: MessagePort): void {
@@ -78,6 +87,12 @@ class FetchingThread {
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
   /** Of what was listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
+  #ranges: readonly RangeToRead[] = [];
+  readonly #rangesOf = new Map<string, number[]>();
+  /** Of the ranges, the first that nobody reads yet. */
+  #nextRange = 0;
+  /** Requests for blocks. */
+  #underWay = 0;
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
@@ -99,12 +114,21 @@ class FetchingThread {
   serve(): void {
     process.once('exit', () => this.#blocks.desk.markEnded());
     this.#starter.on('message', (request: Request) => {
-      void this.#answerStarter(request);
+      if ('ranges' in request) this.#willRead(request.ranges);
+      else void this.#answerStarter(request);
     });
     void this.#blocks.desk.answerRings(() => this.#takeQuestions());
   }
 
-  async #answerStarter({ id, ask, address }: Request): Promise<void> {
+  #willRead(ranges: readonly RangeToRead[]): void {
+    this.#ranges = ranges;
+    this.#nextRange = 0;
+    this.#rangesOf.clear();
+    for (const [index, { path }] of ranges.entries())
+      this.#rangesOf.set(path, [...(this.#rangesOf.get(path) ?? []), index]);
+  }
+
+  async #answerStarter({ id, ask, address }: Exclude<Request, { readonly ranges: unknown }>): Promise<void> {
     const path = shownAddress(address);
     if (/^https?:/.test(address)) this.#web.know(address);
     try {
@@ -201,21 +225,23 @@ class FetchingThread {
 
   /** Blocks from the asked position on; the first one is leased. */
   async #leased(question: BlocksQuestion): Promise<HeldBlock[]> {
-    const { path, validator, position } = question;
+    const { path, validator, position, isSequential } = question;
     this.#blocks.finished(question.done);
+    // A reader that has many blocks would keep them for long.
+    const mostBlocks = isSequential ? this.#requestBytes / this.#task.blockBytes : MOST_BLOCKS_IN_ANSWER;
     for (;;) {
       const first = this.#blocks.find(path, validator, position) ?? (await this.#fetchFrom(question));
-      if (question.isSequential) this.#readAhead(question, first.end);
+      if (isSequential) this.#readAhead(question, first.end);
       if (!first.isThere) await first.coming;
       if (!this.#blocks.desk.lease(first.block, first.generation)) continue;
       const answer: Block[] = [];
       for (
         let block: Block | undefined = first;
-        block?.isThere === true && answer.length < MOST_BLOCKS_IN_ANSWER;
+        block?.isThere === true && answer.length < mostBlocks;
         block = this.#blocks.find(path, validator, block.end)
       )
         answer.push(block);
-      if (question.isSequential) for (const block of answer) block.isDone = false;
+      this.#blocks.given(answer, isSequential);
       return answer.map(({ block, generation, start, byteLength }) => ({ block, generation, start, byteLength }));
     }
   }
@@ -242,7 +268,7 @@ class FetchingThread {
   }
 
   /** As much as there is room for beside what may still be read. */
-  #roomFor({ path, validator }: BlocksQuestion, start: number, end: number): Block[] {
+  #roomFor({ path, validator }: ObjectToRead, start: number, end: number): Block[] {
     const blocks: Block[] = [];
     for (let at = start; at < end && this.#blocks.find(path, validator, at) === undefined; ) {
       const block = this.#blocks.take(path, validator, at, Math.min(at + this.#task.blockBytes, end), true);
@@ -254,27 +280,51 @@ class FetchingThread {
   }
 
   #readAhead(question: BlocksQuestion, from: number): void {
-    const { path, validator, inputBytes, end = 0 } = question;
+    const { path, position, inputBytes, end = 0 } = question;
     const { blockBytes, readers } = this.#task;
     const requestBytes = this.#requestBytes;
     // Each reader has a request that it reads from.
     const requestsAtOnce = Math.min(CONNECTIONS_OF_HOST, (this.#blocks.count * blockBytes) / requestBytes - readers);
     const aheadBytes = requestBytes * Math.max(1, Math.floor(requestsAtOnce / readers));
-    const last = Math.min(end, inputBytes, from + aheadBytes);
+    const last = Math.min(end, inputBytes);
+    this.#fetchAhead(question, from, last, Math.min(last, from + aheadBytes), 0);
+    for (const index of this.#rangesOf.get(path) ?? []) {
+      const { start, end: rangeEnd } = this.#ranges[index] ?? { start: 0, end: 0 };
+      if (position >= start && position < rangeEnd) this.#nextRange = Math.max(this.#nextRange, index + 1);
+    }
+    for (let index = this.#nextRange; index < this.#ranges.length; index++) {
+      const range = this.#ranges[index];
+      if (range === undefined) break;
+      const object = { path: range.path, validator: range.validator, inputBytes: range.byteLength };
+      if (!this.#fetchAhead(object, range.start, range.end, range.end, readers * requestBytes)) break;
+    }
+  }
+
+  /**
+   * Begins requests for what is not there, up to the first that begins behind `last`.
+   * @param spareBytes that stay free.
+   * @returns whether all have begun.
+   */
+  #fetchAhead(object: ObjectToRead, from: number, end: number, last: number, spareBytes: number): boolean {
     for (let at = from; at < last; ) {
-      const there = this.#blocks.find(path, validator, at);
+      const there = this.#blocks.find(object.path, object.validator, at);
       if (there !== undefined) {
         at = there.end;
         continue;
       }
-      // Only whole requests: a short one costs as much.
-      const wanted = Math.min(at + requestBytes, end, inputBytes);
-      if (this.#blocks.freeCount * blockBytes < wanted - at) return;
-      const blocks = this.#roomFor(question, at, wanted);
-      if (blocks.length === 0) return;
-      this.#fetch(question, blocks);
+      // Only whole requests: a short one costs as much. And what somebody waits for gets a connection soon.
+      const wanted = Math.min(at + this.#requestBytes, end);
+      if (
+        this.#underWay >= CONNECTIONS_OF_HOST ||
+        this.#blocks.freeCount * this.#task.blockBytes < wanted - at + spareBytes
+      )
+        return false;
+      const blocks = this.#roomFor(object, at, wanted);
+      if (blocks.length === 0) return false;
+      this.#fetch(object, blocks);
       at = blocks.at(-1)?.end ?? last;
     }
+    return true;
   }
 
   /** Of sequential readers: each has one that it reads, and one that comes. */
@@ -297,7 +347,7 @@ class FetchingThread {
     return this.#pool.subarray(start, start + byteLength);
   }
 
-  #fetch({ path, validator, inputBytes }: BlocksQuestion, blocks: readonly Block[]): void {
+  #fetch({ path, validator, inputBytes }: ObjectToRead, blocks: readonly Block[]): void {
     const version = { byteLength: inputBytes, validator };
     const missing = () => blocks.filter(({ isThere }) => !isThere);
     const range = () => {
@@ -319,14 +369,19 @@ class FetchingThread {
         },
       };
     });
-    fetched.then(
-      () => {
-        for (const block of missing()) block.arrived();
-      },
-      (error: unknown) => {
-        for (const block of missing()) block.failed(error);
-      },
-    );
+    this.#underWay += 1;
+    fetched
+      .finally(() => {
+        this.#underWay -= 1;
+      })
+      .then(
+        () => {
+          for (const block of missing()) block.arrived();
+        },
+        (error: unknown) => {
+          for (const block of missing()) block.failed(error);
+        },
+      );
   }
 }
 

@@ -6,7 +6,7 @@ import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects
 import { shippedFile } from '../io/shipped-file.js';
 import { requireAddress, type S3Choice, shownAddress } from './address.js';
 import { PATIENCE, type Patience } from './failure.js';
-import type { FetcherTask, Message, Request } from './fetcher.js';
+import type { FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
 import { requireHubAddress } from './hub-address.js';
 import type { ListedObject } from './service.js';
 
@@ -54,6 +54,11 @@ export function remoteInputs(request: RemoteRequest): RemoteInputs {
       'another job of this process reads from S3 with another `endpoint` or `requesterPays`; begin this one when it has ended',
     );
   return current;
+}
+
+/** Tells what threads will read, so that it comes before they ask. Nothing is remote: nothing happens. */
+export function willRead(ranges: readonly RangeToRead[]): void {
+  current?.willRead(ranges);
 }
 
 export class RemoteInputs {
@@ -118,7 +123,14 @@ export class RemoteInputs {
     };
   }
 
-  #ask(request: Pick<Request, 'ask' | 'address'>): Promise<readonly ListedObject[] | undefined> {
+  willRead(ranges: readonly RangeToRead[]): void {
+    this.#thread.postMessage({ ranges } satisfies Request);
+  }
+
+  #ask(request: {
+    readonly ask: 'list' | 'look';
+    readonly address: string;
+  }): Promise<readonly ListedObject[] | undefined> {
     requireAddress(request.address);
     if (request.address.startsWith('hf:')) requireHubAddress(request.address);
     const id = this.#nextId++;
