@@ -29,7 +29,7 @@ export class RangeReader {
   readonly #patience: Patience;
   readonly #onRetry: OnRetry;
   /** Where redirects led, for as long as that answers. */
-  readonly #redirected = new Map<string, Target>();
+  readonly #redirected = new Map<string, Redirected>();
 
   constructor(http: Http, serviceOf: (path: string) => Service, patience: Patience, onRetry: OnRetry) {
     this.#http = http;
@@ -69,7 +69,7 @@ export class RangeReader {
     const service = this.#serviceOf(path);
     const pinned = version?.validator ?? (await service.versionNow?.(path));
     const known = this.#redirected.get(path);
-    let target = known ?? (await service.targetOf(path, pinned));
+    let target: Target & Partial<Redirected> = known ?? (await service.targetOf(path, pinned));
     for (let turns = 0; turns <= MOST_TURNS; turns++) {
       const reading = new Reading(range, service, pinned, begin);
       const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
@@ -80,10 +80,11 @@ export class RangeReader {
       const location = REDIRECTS.has(reply.status) ? reply.headers['location'] : undefined;
       if (advice === 'again') target = await service.targetOf(path, pinned);
       else if (location !== undefined) {
-        target = redirectedTo(path, target, location);
-        this.#redirected.set(path, target);
+        const redirected = redirectedTo(path, target, location);
+        this.#redirected.set(path, redirected);
+        target = redirected;
       } else {
-        const failure = this.#refused(range, reply, advice);
+        const failure = this.#refused(range, reply, adviceOnLoss(path, reply, target) ?? advice);
         // Where redirects lead is often signed for a few minutes.
         if (failure instanceof PassingFailure || !this.#redirected.delete(path) || target !== known) throw failure;
         target = await service.targetOf(path, pinned);
@@ -103,15 +104,35 @@ export class RangeReader {
   }
 }
 
+interface Redirected extends Target {
+  /** Whether it gets no credentials, though there are some. */
+  readonly lost: boolean;
+}
+
 /** Credentials belong to the host for which they were given. */
-function redirectedTo(path: string, { url, headers }: Target, location: string): Target {
+function redirectedTo(
+  path: string,
+  { url, headers, lost }: Target & Partial<Redirected>,
+  location: string,
+): Redirected {
   const to = new URL(location, url);
   if (!/^https?:$/.test(to.protocol) || (url.protocol === 'https:' && to.protocol === 'http:'))
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`,
     );
-  return { url: to, headers: to.origin === url.origin ? headers : {} };
+  const isSame = to.origin === url.origin;
+  return { url: to, headers: isSame ? headers : {}, lost: lost ?? (!isSame && 'authorization' in headers) };
+}
+
+/** Services redirect to addresses that need no credentials. */
+function adviceOnLoss(
+  path: string,
+  { status }: Reply,
+  { url, lost }: Target & Partial<Redirected>,
+): string | undefined {
+  if (lost !== true || !/^https?:/.test(path) || (status !== 401 && status !== 403)) return undefined;
+  return `it is ${url.host}, to which the first host redirects and which gets no credentials of it; name the address there`;
 }
 
 /** One reply to the question for a range. */

@@ -101,7 +101,8 @@ function fails(request, response) {
   else if (kind === 'silence within') {
     response.writeHead(206, { 'content-length': 10 });
     response.write('x');
-  } else if (typeof kind === 'number') refuse(response, kind, 'SlowDown', kind === 503 ? { 'retry-after': '0' } : {});
+  } else if (/^\d{3} /.test(String(kind))) refuse(response, Number(String(kind).slice(0, 3)), String(kind).slice(4));
+  else if (typeof kind === 'number') refuse(response, kind, 'SlowDown', kind === 503 ? { 'retry-after': '0' } : {});
   else {
     faultOf.set(response, kind);
     return false;
@@ -111,8 +112,8 @@ function fails(request, response) {
 
 /** @param {Question} request @param {'main' | 'storage'} port */
 function note(request, port) {
-  const { authorization, range } = request.headers;
-  asked.push({ port, path: request.url, range, authorization, encoding: request.headers['accept-encoding'] });
+  const { authorization, range, 'accept-encoding': encoding, 'x-amz-request-payer': payer } = request.headers;
+  asked.push({ port, path: request.url, range, authorization, encoding, payer });
 }
 
 /** @param {string} text */
@@ -206,7 +207,11 @@ const main = createServer((request, response) => {
   if (fails(request, response)) return;
   if (/^\/(?:api\/)?datasets\//.test(url.pathname)) answerHub(request, response, url);
   else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
-  else if (url.pathname.startsWith('/private/') && !request.headers.authorization)
+  else if (url.pathname.startsWith('/moved/')) {
+    const to = `http://127.0.0.1:${portOf(storage)}/private${url.pathname.slice('/moved'.length)}`;
+    response.writeHead(302, { 'content-length': 0, location: to });
+    response.end();
+  } else if (url.pathname.startsWith('/private/') && !request.headers.authorization)
     refuse(response, 401, 'Unauthorized');
   else send(request, response, decodeURIComponent(url.pathname.slice(1)).replace(/^private\//, ''));
 });
@@ -215,6 +220,8 @@ const storage = createServer((request, response) => {
   note(request, 'storage');
   if (fails(request, response)) return;
   const url = new URL(request.url ?? '', 'http://localhost');
+  if (url.pathname.startsWith('/private/') && !request.headers.authorization)
+    return refuse(response, 401, 'Unauthorized');
   const lease = url.searchParams.get('Signature');
   if (lease !== null && usedUp(Number(lease))) return refuse(response, 403, 'ExpiredToken');
   send(request, response, decodeURIComponent(url.pathname.slice(1)));

@@ -21,6 +21,8 @@ export interface AskedRequest {
   readonly range?: string;
   readonly authorization?: string;
   readonly encoding?: string;
+  /** Who pays for it. */
+  readonly payer?: string;
 }
 
 interface Change {

@@ -103,6 +103,25 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     ]);
   });
 
+  it('from S3 at the place that the options name, which win over the environment', async () => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+    process.env['AWS_ENDPOINT_URL'] = 'http://127.0.0.1:1';
+    await server.change({ settings: { secret: 'secret' } });
+    const far = { endpoint: server.url, requesterPays: true };
+    expect((await outputOf(['s3://bucket/in/'], far)).equals(local)).toBe(true);
+    const payers = (await server.change()).map(({ payer }) => payer);
+    expect(new Set(payers)).toEqual(new Set(['requester']));
+    await server.change({ fault: { at: 'all', kind: 'silence' } });
+    const stop = new AbortController();
+    const waiting = errorOf(outputOf(['s3://bucket/in/'], { ...far, signal: stop.signal }));
+    expect((await errorOf(outputOf(['s3://bucket/in/'], { endpoint: server.url }))).message).toMatch(
+      /^another job of this process reads from S3 with another `endpoint` or `requesterPays`;/,
+    );
+    stop.abort();
+    expect((await waiting).code).toBe('ABORT_ERR');
+  });
+
   it('from S3 by the files of the AWS tools', async () => {
     writeFileSync(
       directory.path('aws'),
@@ -205,6 +224,44 @@ describe('one clear line', () => {
     expect(await messageOf('s3://bucket/in/a.jsonl')).toContain(
       '(AccessDenied: said by the test); the credentials of the environment were tried',
     );
+  });
+
+  it.each([
+    ['ftp://host', 'ERR_OPTION `endpoint` ftp://host is no address; expected https://HOST'],
+    [
+      'https://name:word@host?key=word',
+      'ERR_OPTION `endpoint` https://host holds more than a place; expected https://HOST, and keys as docs/OBJECT-STORAGE.md says',
+    ],
+  ])('for the endpoint %s', async (endpoint, message) => {
+    expect(await messageOf('s3://bucket/in/', { endpoint })).toBe(message);
+  });
+
+  it.each([
+    ['403 InvalidObjectState', 'the object lies in an archive (Glacier); restore it first'],
+    ['400 KMS.DisabledException', 'the object is encrypted with a KMS key that these credentials may not use'],
+    ['403 RequestTimeTooSkewed', 'set the clock of this machine'],
+    ['404 NoSuchBucket', 'check the name of the bucket'],
+  ])('for S3 that answers %s', async (kind, advice) => {
+    await server.change({ fault: { at: 'all', kind } });
+    const message = await messageOf('s3://bucket/in/a.jsonl');
+    expect(message.endsWith(`; ${advice}`)).toBe(true);
+    expect(message).toMatch(new RegExp(`^ERR_INPUT_[A-Z]+ .*${kind.slice(4)}: said by the test`));
+  });
+
+  it('for a signed address that has expired', async () => {
+    await server.change({ fault: { at: 'all', kind: '403 AccessDenied' } });
+    expect(await messageOf(web('in/a.jsonl?X-Amz-Signature=word'))).toMatch(
+      /in\/a.jsonl: .*; the address was signed for a limited time; get a new one, and resume with it$/,
+    );
+  });
+
+  it('for credentials that a redirect does not take along', async () => {
+    const { host } = new URL(server.url);
+    const message = await messageOf(`http://name:word@${host}/moved/in/a.jsonl`);
+    expect(message).toMatch(
+      /moved\/in\/a.jsonl: the server refuses it with status 401 .*; it is 127.0.0.1:\d+, to which the first host redirects and which gets no credentials of it; name the address there$/,
+    );
+    expect(message).not.toContain('word');
   });
 
   it('for a profile that needs the SDK of AWS', async () => {
