@@ -47,6 +47,14 @@ export type Question =
       readonly done: readonly HeldBlock[];
     };
 
+/** How the validator of an object begins whose server gives no ranges. */
+export const STREAMED = 'streamed ';
+
+/** Whether it can be read from any byte on without what comes before. */
+export function isSeekable({ identity }: FileVersion): boolean {
+  return !identity.includes(`\n${STREAMED}`);
+}
+
 export interface VersionAnswer {
   readonly byteLength: number;
   readonly validator: string;

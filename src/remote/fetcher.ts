@@ -17,6 +17,7 @@ import {
   type Question,
   SEEN,
   SLOT_COUNT,
+  STREAMED,
   type VersionAnswer,
 } from '../io/remote-objects.js';
 import { type S3Choice, shownAddress } from './address.js';
@@ -24,9 +25,10 @@ import { type Block, Blocks } from './blocks.js';
 import type { Patience } from './failure.js';
 import { CONNECTIONS_OF_HOST, Http } from './http.js';
 import { Hub } from './hub.js';
-import { RangeReader } from './range-reader.js';
+import { RangeReader, WithoutRanges } from './range-reader.js';
 import { S3 } from './s3.js';
 import type { Ask, ListedObject, Service } from './service.js';
+import { Streams } from './streams.js';
 import { Web } from './web.js';
 
 export interface FetcherTask extends Fetcher {
@@ -84,6 +86,7 @@ class FetchingThread {
   readonly #s3: S3;
   readonly #hub: Hub;
   readonly #reader: RangeReader;
+  readonly #streams: Streams;
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
   /** Of what was listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
@@ -109,6 +112,7 @@ class FetchingThread {
       this.#tell({ retry });
     };
     this.#reader = new RangeReader(new Http(task.patience), (path) => this.#serviceOf(path), task.patience, tell);
+    this.#streams = new Streams(this.#reader);
   }
 
   serve(): void {
@@ -212,6 +216,7 @@ class FetchingThread {
       })
       .catch((error: unknown) => {
         block?.failed(error);
+        if (error instanceof WithoutRanges) return this.#lookAtStream(path, end);
         throw error;
       });
     if (block !== undefined) {
@@ -220,6 +225,17 @@ class FetchingThread {
       block.isDone = true;
     }
     if (version === undefined) throw new RangeError(`nobody looked at ${path}`);
+    return version;
+  }
+
+  async #lookAtStream(path: string, end: number): Promise<VersionAnswer> {
+    const { version, head } = await this.#streams.look(path, end);
+    const block = this.#blocks.take(path, version.validator, 0, head.byteLength, false);
+    if (block !== undefined) {
+      this.#roomOf(block).set(head);
+      block.arrived();
+      block.isDone = true;
+    }
     return version;
   }
 
@@ -354,21 +370,29 @@ class FetchingThread {
       const [first] = missing();
       return first && { path, version, start: first.start, end: blocks.at(-1)?.end ?? first.end };
     };
-    const fetched = this.#reader.read(path, range, (_, isSized) => {
-      const left = missing();
-      let filled = 0;
-      return {
-        room: () => (left[0] === undefined ? NO_ROOM : this.#roomOf(left[0]).subarray(filled)),
-        filled: (count) => {
-          const [block] = left;
-          filled += count;
-          if (block === undefined || filled < block.byteLength) return;
-          if (isSized) block.arrived();
-          left.shift();
-          filled = 0;
-        },
-      };
-    });
+    const next = () => {
+      const [first] = missing();
+      return first && { start: first.start, room: this.#roomOf(first), filled: () => first.arrived() };
+    };
+    const readRange = () =>
+      this.#reader.read(path, range, (_, isSized) => {
+        const left = missing();
+        let filled = 0;
+        return {
+          room: () => (left[0] === undefined ? NO_ROOM : this.#roomOf(left[0]).subarray(filled)),
+          filled: (count) => {
+            const [block] = left;
+            filled += count;
+            if (block === undefined || filled < block.byteLength) return;
+            if (isSized) block.arrived();
+            left.shift();
+            filled = 0;
+          },
+        };
+      });
+    const fetched: Promise<unknown> = validator.startsWith(STREAMED)
+      ? this.#streams.read(path, version, next)
+      : readRange();
     this.#underWay += 1;
     fetched
       .finally(() => {

@@ -21,7 +21,13 @@ export interface RangeOfObject {
 }
 
 /** @param isSized whether the server says before that it sends exactly the range. */
+type Exchange = (target: Target, takes: (head: Omit<Reply, 'text'>) => Body | undefined) => Promise<Reply>;
 type Begin = (version: VersionAnswer, isSized: boolean) => Body;
+
+const NO_BODY: Begin = () => ({ room: () => new Uint8Array(), filled: () => {} });
+
+/** The server sends all of the object instead of a range. */
+export class WithoutRanges extends Error {}
 
 export class RangeReader {
   readonly #http: Http;
@@ -49,7 +55,7 @@ export class RangeReader {
         if (advice !== 'again' || turns === MOST_TURNS) throw refusal(path, reply, advice);
       }
     };
-    return withPatience(path, attempt, this.#patience, this.#onRetry);
+    return this.patiently(path, attempt);
   }
 
   /**
@@ -59,12 +65,32 @@ export class RangeReader {
   read(path: string, range: () => RangeOfObject | undefined, begin: Begin): Promise<VersionAnswer | undefined> {
     const attempt = async () => {
       const left = range();
-      return left && this.#try(left, begin);
+      return left && this.#try(left, begin, (target, takes) => this.#http.getRange(target, takes));
     };
+    return this.patiently(path, attempt);
+  }
+
+  /** All of an object, without a range, as long as somebody takes the pieces. Tries once. */
+  async openStream(
+    path: string,
+    version: VersionAnswer | undefined,
+  ): Promise<{ readonly version: VersionAnswer; readonly pieces: AsyncIterator<Uint8Array> }> {
+    let pieces: AsyncIterator<Uint8Array> | undefined;
+    const whole = { path, version, start: 0, end: Number.POSITIVE_INFINITY };
+    const found = await this.#try(whole, NO_BODY, async (target, takes) => {
+      const reply = await this.#http.open(target, (head) => takes(head) !== undefined);
+      pieces = reply.pieces;
+      return reply;
+    });
+    if (pieces === undefined) throw new RangeError(`no reply was kept of ${path}`);
+    return { version: found, pieces };
+  }
+
+  patiently<T>(path: string, attempt: () => Promise<T>): Promise<T> {
     return withPatience(path, attempt, this.#patience, this.#onRetry);
   }
 
-  async #try(range: RangeOfObject, begin: Begin): Promise<VersionAnswer> {
+  async #try(range: RangeOfObject, begin: Begin, exchange: Exchange): Promise<VersionAnswer> {
     const { path, version } = range;
     const service = this.#serviceOf(path);
     const pinned = version?.validator ?? (await service.versionNow?.(path));
@@ -73,7 +99,7 @@ export class RangeReader {
     for (let turns = 0; turns <= MOST_TURNS; turns++) {
       const reading = new Reading(range, service, pinned, begin);
       const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
-      const reply = await this.#http.getRange(asked, (head) => reading.takes(head));
+      const reply = await exchange(asked, (head) => reading.takes(head));
       const answer = reading.finish(reply);
       if (answer !== undefined) return answer;
       const advice = service.advise(path, reply);
@@ -152,9 +178,14 @@ class Reading {
     this.#begin = begin;
   }
 
+  /** What comes is not counted here. */
+  get #isWhole(): boolean {
+    return this.#range.end === Number.POSITIVE_INFINITY;
+  }
+
   get headers(): Headers {
     const { start, end, version } = this.#range;
-    const range = { range: `bytes=${start}-${end - 1}` };
+    const range: Headers = this.#isWhole ? {} : { range: `bytes=${start}-${end - 1}` };
     return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
   }
 
@@ -180,10 +211,9 @@ class Reading {
       );
     const wantedEnd = Math.min(end, inputBytes);
     if (status === 200 && (start > 0 || wantedEnd < inputBytes))
-      throw new InputError(
-        'ERR_INPUT_UNREADABLE',
-        `cannot read ${path}: the server gives no ranges of it; download it to a disk first, or pipe it to standard input (-)`,
-      );
+      throw version === undefined
+        ? new WithoutRanges()
+        : changedObject(path, 'the server gives no ranges of it any more');
     if (
       status === 206 &&
       inputBytes > 0 &&
@@ -210,7 +240,7 @@ class Reading {
     const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
     // Nothing has no range.
     if (status === 416 && isEmpty && this.#range.version === undefined) return this.#versionIn(headers, 0);
-    if (this.#answer === undefined || this.#takenBytes === this.#wantedBytes) return this.#answer;
+    if (this.#answer === undefined || this.#isWhole || this.#takenBytes === this.#wantedBytes) return this.#answer;
     throw new PassingFailure('the server sent less than was asked for');
   }
 

@@ -90,6 +90,16 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(asked.length).toBeLessThanOrEqual(DATA.length + 4);
   });
 
+  it('from a web server without ranges, whose replies are long', async () => {
+    await server.change({ settings: { ranges: false } });
+    // Slices of less than an object, if it could be cut.
+    await shuffle({ ...options('far'), inputs: DATA.map(web) }, { ...SMALL, sliceBytes: 20_000 });
+    expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
+    const asked = await server.change();
+    // The long one is asked for by its look, which tries a range before, and to be read.
+    expect(asked.length).toBeLessThanOrEqual(DATA.length + 3);
+  });
+
   it('from S3, whose lists have pages, and whose questions are signed', async () => {
     process.env['AWS_ACCESS_KEY_ID'] = 'tester';
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
@@ -269,11 +279,12 @@ describe('one clear line', () => {
     expect(await messageOf('s3://bucket/in/')).toContain('run npm install @aws-sdk/credential-providers');
   });
 
-  it('for a server without ranges', async () => {
-    await server.change({ settings: { ranges: false } });
-    expect(await messageOf(web('in/a.jsonl'))).toContain('the server gives no ranges of it; download it');
-    // A small one comes whole.
-    await shuffle({ ...options('far'), inputs: [web('in/sub/e.jsonl')] }, SMALL);
+  it('for rows of a server without ranges', async () => {
+    await server.change(
+      { settings: { ranges: false } },
+      { 'a.parquet': Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(200_000)]) },
+    );
+    expect(await messageOf(web('a.parquet'))).toContain('its server gives no ranges; download it to a disk first');
   });
 
   it('for an output on another machine', async () => {
