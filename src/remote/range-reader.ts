@@ -245,7 +245,7 @@ class Reading {
   }
 
   #versionIn(headers: Headers, byteLength: number): VersionAnswer {
-    return { byteLength, validator: this.#service.validatorOf(headers) ?? this.#pinned ?? '' };
+    return { byteLength, validator: this.#service.validatorOf(headers, this.#range.path) ?? this.#pinned ?? '' };
   }
 }
 

@@ -168,10 +168,12 @@ function answerS3(request, response, url) {
 function answerHub(request, response, url) {
   if (settings.token !== undefined && request.headers.authorization !== `Bearer ${settings.token}`)
     return refuse(response, 401, 'Unauthorized');
-  const name = '/datasets/owner/name';
   const path = decodeURIComponent(url.pathname);
+  const isBucket = /^(?:\/api)?\/buckets\//.test(path);
+  const name = `/${isBucket ? 'buckets' : 'datasets'}/owner/name`;
+  const commit = isBucket ? '' : `/${settings.commit}`;
   if (path === `/api${name}/revision/main`) return response.end(JSON.stringify({ sha: settings.commit }));
-  const tree = `/api${name}/tree/${settings.commit}`;
+  const tree = `/api${name}/tree${commit}`;
   if (path.startsWith(tree)) {
     const keys = [...objects.keys()].sort().filter((key) => `/${key}`.startsWith(path.slice(tree.length)));
     const from = Number(url.searchParams.get('cursor') ?? 0);
@@ -182,7 +184,7 @@ function answerHub(request, response, url) {
       JSON.stringify(page.map((key) => ({ type: 'file', path: key, size: objects.get(key)?.byteLength }))),
     );
   }
-  const file = `${name}/resolve/${settings.commit}/`;
+  const file = `${name}/resolve${commit}/`;
   if (!path.startsWith(file)) return refuse(response, 404, 'EntryNotFound');
   uses.push(0);
   response.writeHead(302, {
@@ -209,7 +211,7 @@ const main = createServer((request, response) => {
   note(request, 'main');
   const url = new URL(request.url ?? '', 'http://localhost');
   if (fails(request, response)) return;
-  if (/^\/(?:api\/)?datasets\//.test(url.pathname)) answerHub(request, response, url);
+  if (/^\/(?:api\/)?(?:datasets|buckets)\//.test(url.pathname)) answerHub(request, response, url);
   else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
   else if (url.pathname.startsWith('/moved/')) {
     const to = `http://127.0.0.1:${portOf(storage)}/private${url.pathname.slice('/moved'.length)}`;

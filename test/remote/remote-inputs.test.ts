@@ -149,6 +149,16 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(storage.length).toBeGreaterThan(DATA.length);
     expect(storage.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
+
+  it('from a bucket of the Hub, which has no commits', async () => {
+    process.env['HF_TOKEN'] = 'hf_secret';
+    await server.change({ settings: { token: 'hf_secret' } });
+    expect((await outputOf(['hf://buckets/owner/name/in/'])).equals(local)).toBe(true);
+    // A redirect, a look, and the rest.
+    await server.change({ fault: { at: 3, kind: 'changed' } });
+    const job = errorOf(outputOf(['hf://buckets/owner/name/in/a.jsonl'], { force: true }));
+    expect((await job).code).toBe('ERR_INPUT_CHANGED');
+  });
 });
 
 it('a resumed job does not read finished slices again', async () => {
@@ -215,12 +225,8 @@ describe('one clear line', () => {
       'ERR_INPUT_MISSING the input s3://bucket/in does not exist (NoSuchKey: said by the test); check the key; the address of a directory ends with /',
     ],
     [
-      'hf://buckets/a/b',
-      'ERR_OPTION hf://buckets/a/b: buckets of the Hub are read by their S3 interface; name it as s3://, with AWS_ENDPOINT_URL and the keys of the Hub',
-    ],
-    [
       'hf://datasets/owner',
-      'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH',
+      'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH',
     ],
   ])('for %s', async (address, message) => {
     expect(await messageOf(address)).toBe(message);
