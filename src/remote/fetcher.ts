@@ -62,6 +62,8 @@ const REQUEST_BYTES = 8 * MIB;
 /** Of a table: columns are read side by side, and short ones lie beside each other. */
 const COLUMN_REQUEST_BYTES = MIB;
 const SHORT_COLUMNS_BYTES = 512 * 1024;
+/** A table with more columns than this is read without a look ahead. */
+const MOST_COLUMNS = 256;
 /** Of a look here and there. */
 const LOOK_BYTES = 64 * 1024;
 const MOST_BLOCKS_IN_ANSWER = 32;
@@ -72,6 +74,13 @@ const NO_ROOM = new Uint8Array();
 
 type ObjectToRead = Pick<BlocksQuestion, 'path' | 'validator' | 'inputBytes'>;
 type BlocksQuestion = Question & { readonly ask: 'blocks' };
+
+interface Ahead {
+  readonly requestBytes: number;
+  /** What stays free. Undefined: what was used long ago makes room. */
+  readonly spareBytes: number | undefined;
+  readonly last: number;
+}
 
 export function serve(task: FetcherTask, starter: MessagePort): void {
   new FetchingThread(task, starter).serve();
@@ -96,6 +105,9 @@ class FetchingThread {
   #nextRange = 0;
   /** Requests for blocks. */
   #underWay = 0;
+  /** Columns that were read lately, by when. */
+  readonly #columnsRead = new Map<string, number>();
+  #columnReads = 0;
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
@@ -248,6 +260,7 @@ class FetchingThread {
     for (;;) {
       const first = this.#blocks.find(path, validator, position) ?? (await this.#fetchFrom(question));
       if (isSequential) this.#readAhead(question, first.end);
+      else if (question.end !== undefined) this.#readColumnAhead(question, first.end);
       if (!first.isThere) await first.coming;
       if (!this.#blocks.desk.lease(first.block, first.generation)) continue;
       const answer: Block[] = [];
@@ -284,10 +297,10 @@ class FetchingThread {
   }
 
   /** As much as there is room for beside what may still be read. */
-  #roomFor({ path, validator }: ObjectToRead, start: number, end: number): Block[] {
+  #roomFor({ path, validator }: ObjectToRead, start: number, end: number, isAhead = true): Block[] {
     const blocks: Block[] = [];
     for (let at = start; at < end && this.#blocks.find(path, validator, at) === undefined; ) {
-      const block = this.#blocks.take(path, validator, at, Math.min(at + this.#task.blockBytes, end), true);
+      const block = this.#blocks.take(path, validator, at, Math.min(at + this.#task.blockBytes, end), isAhead);
       if (block === undefined) break;
       blocks.push(block);
       at = block.end;
@@ -303,7 +316,8 @@ class FetchingThread {
     const requestsAtOnce = Math.min(CONNECTIONS_OF_HOST, (this.#blocks.count * blockBytes) / requestBytes - readers);
     const aheadBytes = requestBytes * Math.max(1, Math.floor(requestsAtOnce / readers));
     const last = Math.min(end, inputBytes);
-    this.#fetchAhead(question, from, last, Math.min(last, from + aheadBytes), 0);
+    const sizes = { requestBytes, spareBytes: 0 };
+    this.#fetchAhead(question, from, last, { ...sizes, last: Math.min(last, from + aheadBytes) });
     for (const index of this.#rangesOf.get(path) ?? []) {
       const { start, end: rangeEnd } = this.#ranges[index] ?? { start: 0, end: 0 };
       if (position >= start && position < rangeEnd) this.#nextRange = Math.max(this.#nextRange, index + 1);
@@ -312,16 +326,36 @@ class FetchingThread {
       const range = this.#ranges[index];
       if (range === undefined) break;
       const object = { path: range.path, validator: range.validator, inputBytes: range.byteLength };
-      if (!this.#fetchAhead(object, range.start, range.end, range.end, readers * requestBytes)) break;
+      const { start, end: last } = range;
+      if (!this.#fetchAhead(object, start, last, { requestBytes, spareBytes: readers * requestBytes, last })) break;
     }
   }
 
+  /** Columns that are read side by side share half of the pool. Nobody says when a block is done: the oldest go. */
+  #readColumnAhead(question: BlocksQuestion, from: number): void {
+    const { path, inputBytes, end = 0 } = question;
+    const name = `${path} ${end}`;
+    this.#columnsRead.delete(name);
+    this.#columnsRead.set(name, ++this.#columnReads);
+    for (const [column, readAt] of this.#columnsRead) {
+      if (readAt > this.#columnReads - MOST_COLUMNS) break;
+      this.#columnsRead.delete(column);
+    }
+    const aheadBytes = this.#pool.byteLength / 2 / this.#columnsRead.size;
+    const last = Math.min(end, inputBytes);
+    if (aheadBytes >= COLUMN_REQUEST_BYTES)
+      this.#fetchAhead(question, from, last, {
+        requestBytes: COLUMN_REQUEST_BYTES,
+        spareBytes: undefined,
+        last: Math.min(last, from + aheadBytes),
+      });
+  }
+
   /**
-   * Begins requests for what is not there, up to the first that begins behind `last`.
-   * @param spareBytes that stay free.
+   * Begins requests for what is not there, up to the first that would begin at `last`.
    * @returns whether all have begun.
    */
-  #fetchAhead(object: ObjectToRead, from: number, end: number, last: number, spareBytes: number): boolean {
+  #fetchAhead(object: ObjectToRead, from: number, end: number, { requestBytes, spareBytes, last }: Ahead): boolean {
     for (let at = from; at < last; ) {
       const there = this.#blocks.find(object.path, object.validator, at);
       if (there !== undefined) {
@@ -329,13 +363,11 @@ class FetchingThread {
         continue;
       }
       // Only whole requests: a short one costs as much. And what somebody waits for gets a connection soon.
-      const wanted = Math.min(at + this.#requestBytes, end);
-      if (
-        this.#underWay >= CONNECTIONS_OF_HOST ||
-        this.#blocks.freeCount * this.#task.blockBytes < wanted - at + spareBytes
-      )
-        return false;
-      const blocks = this.#roomFor(object, at, wanted);
+      const wanted = Math.min(at + requestBytes, end);
+      if (this.#underWay >= CONNECTIONS_OF_HOST) return false;
+      const neededBytes = spareBytes === undefined ? 0 : wanted - at + spareBytes;
+      if (this.#blocks.freeCount * this.#task.blockBytes < neededBytes) return false;
+      const blocks = this.#roomFor(object, at, wanted, spareBytes !== undefined);
       if (blocks.length === 0) return false;
       this.#fetch(object, blocks);
       at = blocks.at(-1)?.end ?? last;
