@@ -116,7 +116,18 @@ describe('inputs on other machines are read by', () => {
 
   it('tasks of a cluster', async () => {
     const { output, seed } = options('far');
-    await runClusterLocally({ output, seed, inputs, tasks: 3, jobDir: directory.path('job') });
+    // Tasks learn it from the plan.
+    delete process.env['AWS_ENDPOINT_URL'];
+    await runClusterLocally({
+      output,
+      seed,
+      inputs,
+      tasks: 3,
+      jobDir: directory.path('job'),
+      endpoint: server.url,
+      requesterPays: true,
+    });
+    expect((await server.change()).every(({ payer }) => payer === 'requester')).toBe(true);
     expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
   });
 

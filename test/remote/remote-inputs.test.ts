@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { shuffle } from '#src/index.js';
+import { shuffle, shuffleTogether } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
@@ -38,7 +38,6 @@ const VARIABLES = [
 ];
 let former: Record<string, string | undefined>;
 let server: ObjectServer;
-let local: Buffer;
 
 const options = (name: string) => ({
   output: directory.path(name),
@@ -62,8 +61,6 @@ beforeEach(async () => {
   process.env['AWS_ENDPOINT_URL'] = process.env['HF_ENDPOINT'] = server.url;
   process.env['AWS_SHARED_CREDENTIALS_FILE'] = process.env['AWS_CONFIG_FILE'] = directory.path('aws');
   process.env['HF_HOME'] = directory.path('hub');
-  await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
-  local = readFileSync(directory.path('local'));
 });
 
 afterEach(async () => {
@@ -75,10 +72,28 @@ afterEach(async () => {
 });
 
 describe('a shuffle gives the bytes that it gives of local files', () => {
+  let local: Buffer;
+  beforeEach(async () => {
+    await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
+    local = readFileSync(directory.path('local'));
+  });
+
   const outputOf = async (inputs: string[], more = {}) => {
     await shuffle({ ...options('far'), inputs, ...more }, SMALL);
     return readFileSync(directory.path('far'));
   };
+
+  it('from several places, as a list names them, and a disk', async () => {
+    const [first = '', ...others] = DATA;
+    const far = [
+      web(DATA[1] ?? ''),
+      's3://bucket/in/c.jsonl.gz',
+      `hf://datasets/owner/name/${DATA[3]}`,
+      web(DATA[4] ?? ''),
+    ];
+    expect(others).toHaveLength(far.length);
+    expect((await outputOf([directory.path(first), ...far])).equals(local)).toBe(true);
+  });
 
   it('from a web server', async () => {
     expect((await outputOf(DATA.map(web))).equals(local)).toBe(true);
@@ -296,6 +311,14 @@ describe('one clear line', () => {
   it('for an output on another machine', async () => {
     expect(await messageOf(web('in/a.jsonl'), { output: 's3://bucket/out' })).toBe(
       'ERR_OUTPUT_PLACE the output s3://bucket/out lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then',
+    );
+  });
+
+  it('for aligned files', async () => {
+    const together = [[web('in/a.jsonl'), web('in/sub/e.jsonl')]];
+    const { code, message } = await errorOf(shuffleTogether({ together, output: directory.path('far') }));
+    expect(`${code} ${message.replace(server.url, '')}`).toBe(
+      'ERR_OPTION /in/a.jsonl lies on another machine, and this command reads local files; copy it to a disk first',
     );
   });
 
