@@ -18,6 +18,7 @@ const settings = {
   ranges: true,
   token: undefined,
   commit: 'c1',
+  delayMilliseconds: 0,
   ...workerData.settings,
 };
 /** @typedef {import('node:http').IncomingMessage} Question */
@@ -30,6 +31,8 @@ const faultOf = new WeakMap();
 /** The number of the request, from 1, that fails, and how. @type {{ at: number | 'all', kind: string | number } | undefined} */
 let fault;
 let requests = 0;
+/** Ranges that were asked for and not sent. */
+let underWay = 0;
 /** How often each address of the Hub's storage was asked. @type {number[]} */
 const uses = [];
 
@@ -84,8 +87,13 @@ function send(request, response, key) {
       response.writeHead(206, { ...headers, etag: '"other"' });
       return response.end(part);
     default:
-      response.writeHead(206, headers);
-      response.end(part);
+      Object.assign(asked.at(-1) ?? {}, { beside: underWay });
+      underWay += 1;
+      setTimeout(() => {
+        underWay -= 1;
+        response.writeHead(206, headers);
+        response.end(part);
+      }, settings.delayMilliseconds);
   }
 }
 

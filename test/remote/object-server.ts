@@ -11,6 +11,8 @@ interface ServerSettings {
   readonly secret?: string;
   readonly token?: string;
   readonly commit?: string;
+  /** Before each range is sent. */
+  readonly delayMilliseconds?: number;
   /** How many requests an address of the Hub's storage answers. */
   readonly leaseUses?: number;
 }
@@ -21,6 +23,8 @@ export interface AskedRequest {
   readonly range?: string;
   readonly authorization?: string;
   readonly encoding?: string;
+  /** How many ranges were asked for before, and not sent yet. */
+  readonly beside?: number;
   /** Who pays for it. */
   readonly payer?: string;
 }

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shuffle, shuffleTogether } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
+import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
 
@@ -190,6 +191,39 @@ it('a resumed job does not read finished slices again', async () => {
   // It only looks at the beginning, and at a sample.
   const again = await server.change();
   expect({ count: again.length, end: again.some(readsEnd) }).toEqual({ count: 2, end: false });
+});
+
+describe('what is read next comes before a reader asks for it', () => {
+  const besides = async (job: Parameters<typeof shuffle>[0]) => {
+    await server.change({ settings: { delayMilliseconds: 20 } });
+    await shuffle({ ...job, workers: 1 }, SMALL);
+    // Looks are several at a time, too.
+    const rest = (await server.change()).filter(({ range = '' }) => !range.startsWith('bytes=0-'));
+    return Math.max(...rest.map(({ beside = 0 }) => beside));
+  };
+
+  it('of the inputs that follow', async () => {
+    const keys = Array.from({ length: 6 }, (_, i) => `many/${i}.jsonl`);
+    await server.change({}, Object.fromEntries(keys.map((key) => [key, lines(key, 9000)])));
+    expect(await besides({ ...options('far'), inputs: keys.map(web), memoryBytes: 128 << 20 })).toBeGreaterThan(1);
+  });
+
+  it('in large requests, though there are more inputs than blocks', async () => {
+    const keys = Array.from({ length: 40 }, (_, i) => `many/${i}.jsonl`);
+    const large = { 'large.jsonl': lines('large', 200_000) };
+    await server.change({}, { ...Object.fromEntries(keys.map((key) => [key, lines(key, 10)])), ...large });
+    await shuffle({ ...options('far'), inputs: ['large.jsonl', ...keys].map(web) }, SMALL);
+    const ofLarge = (await server.change()).filter(({ path }) => path === '/large.jsonl');
+    expect(ofLarge.length).toBeLessThanOrEqual(8);
+  });
+
+  it('of columns', async () => {
+    const rows = Array.from({ length: 2000 }, (_, i) => ({ text: `${i} ${'x'.repeat(2000)}`, number: i }));
+    writeTable(directory.path('a.parquet'), rows, 2000);
+    await server.change({}, { 'a.parquet': readFileSync(directory.path('a.parquet')) });
+    const inputs = [web('a.parquet')];
+    expect(await besides({ ...options('far.parquet'), inputs, memoryBytes: 128 << 20 })).toBeGreaterThan(0);
+  });
 });
 
 it('a job that waits for a silent server can be stopped', async () => {
