@@ -43,6 +43,8 @@ export type Request =
   | { readonly id: number; readonly ask: 'list'; readonly address: string }
   /** What version is there now? It is opened next. */
   | { readonly id: number; readonly ask: 'look'; readonly address: string }
+  /** Its last bytes are read next. */
+  | { readonly id: number; readonly ask: 'end'; readonly address: string }
   /** What threads will read from the first byte to the last, in the order in which they begin. */
   | { readonly ranges: readonly RangeToRead[] };
 
@@ -140,19 +142,23 @@ class FetchingThread {
     this.#ranges = ranges;
     this.#nextRange = 0;
     this.#rangesOf.clear();
-    for (const [index, { path }] of ranges.entries())
-      this.#rangesOf.set(path, [...(this.#rangesOf.get(path) ?? []), index]);
+    for (const [index, { path }] of ranges.entries()) {
+      const ofPath = this.#rangesOf.get(path) ?? [];
+      ofPath.push(index);
+      this.#rangesOf.set(path, ofPath);
+    }
   }
 
   async #answerStarter({ id, ask, address }: Exclude<Request, { readonly ranges: unknown }>): Promise<void> {
     const path = shownAddress(address);
-    if (/^https?:/.test(address)) this.#web.know(address);
+    // The address of an end is one that was looked at, as it is shown.
+    if (ask !== 'end' && /^https?:/.test(address)) this.#web.know(address);
     try {
-      const service = this.#serviceOf(path);
-      if (ask === 'look') {
-        await this.#lookAnew(path);
-        this.#tell({ id, answer: { value: undefined } });
-      } else this.#tell({ id, answer: { value: await service.list(path, this.#ask) } });
+      let value: readonly ListedObject[] | undefined;
+      if (ask === 'look') await this.#lookAnew(path);
+      else if (ask === 'end') await this.#lookAtEnd(path);
+      else value = await this.#serviceOf(path).list(path, this.#ask);
+      this.#tell({ id, answer: { value } });
     } catch (error) {
       this.#tell({ id, answer: { error: encodeError(told(path, error)) } });
     }
@@ -238,6 +244,15 @@ class FetchingThread {
     }
     if (version === undefined) throw new RangeError(`nobody looked at ${path}`);
     return version;
+  }
+
+  async #lookAtEnd(path: string): Promise<void> {
+    const { byteLength, validator } = await this.#version(path);
+    const position = Math.max(0, byteLength - LOOK_BYTES);
+    const wanted = { path, validator, inputBytes: byteLength, position, byteLength: byteLength - position };
+    const block = await this.#fetchFrom({ ask: 'blocks', ...wanted, isSequential: false, done: [] });
+    await block.coming;
+    block.isDone = true;
   }
 
   async #lookAtStream(path: string, end: number): Promise<VersionAnswer> {

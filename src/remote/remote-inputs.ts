@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
-import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects.js';
+import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
 import { shippedFile } from '../io/shipped-file.js';
 import { requireAddress, type S3Choice, shownAddress } from './address.js';
 import { PATIENCE, type Patience } from './failure.js';
@@ -63,6 +63,14 @@ export function willRead(ranges: readonly RangeToRead[]): void {
   current?.willRead(ranges);
 }
 
+/** @returns waits for the last bytes of the next of these inputs, of which some may be files. */
+export function endsOf(paths: readonly string[]): (path: string, signal: AbortSignal | undefined) => Promise<void> {
+  const wait = current?.lookAhead(paths.filter(isRemote), 'end');
+  return async (path, signal) => {
+    if (isRemote(path)) await wait?.(signal);
+  };
+}
+
 export class RemoteInputs {
   /** The part of the memory budget that holds fetched bytes. */
   readonly poolBytes: number;
@@ -110,16 +118,19 @@ export class RemoteInputs {
   }
 
   /**
-   * Lets the first bytes of inputs come, several at a time, while the event loop runs.
+   * Lets the first or the last bytes of inputs come, several at a time, while the event loop runs.
    * @returns waits for those of the next input.
    */
-  lookAhead(addresses: readonly string[]): (signal: AbortSignal | undefined) => Promise<void> {
+  lookAhead(
+    addresses: readonly string[],
+    ask: 'look' | 'end' = 'look',
+  ): (signal: AbortSignal | undefined) => Promise<void> {
     for (const address of addresses) requireAddress(address);
     const looks: Promise<unknown>[] = [];
     let next = 0;
     return async (signal) => {
       for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE)) {
-        const look = this.#ask({ ask: 'look', address });
+        const look = this.#ask({ ask, address });
         // It is told when it is the turn of the input.
         look.catch(() => {});
         looks.push(look);
@@ -133,7 +144,7 @@ export class RemoteInputs {
   }
 
   #ask(request: {
-    readonly ask: 'list' | 'look';
+    readonly ask: 'list' | 'look' | 'end';
     readonly address: string;
   }): Promise<readonly ListedObject[] | undefined> {
     requireAddress(request.address);

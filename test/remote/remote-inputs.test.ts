@@ -217,6 +217,14 @@ describe('what is read next comes before a reader asks for it', () => {
     expect(ofLarge.length).toBeLessThanOrEqual(8);
   });
 
+  it('of the ends of tables', async () => {
+    const rows = Array.from({ length: 100 }, (_, i) => ({ text: `${i} ${'x'.repeat(2000)}`, number: i }));
+    writeTable(directory.path('a.parquet'), rows);
+    const keys = Array.from({ length: 4 }, (_, i) => `${i}.parquet`);
+    await server.change({}, Object.fromEntries(keys.map((key) => [key, readFileSync(directory.path('a.parquet'))])));
+    expect(await besides({ ...options('far.parquet'), inputs: keys.map(web) })).toBeGreaterThan(0);
+  });
+
   it('of columns', async () => {
     const rows = Array.from({ length: 2000 }, (_, i) => ({ text: `${i} ${'x'.repeat(2000)}`, number: i }));
     writeTable(directory.path('a.parquet'), rows, 2000);
