@@ -33,6 +33,8 @@ const REASONS: Readonly<Record<string, string>> = {
   hidden: 'name each file',
   include: 'name each file',
   exclude: 'name each file',
+  endpoint: 'aligned files lie on disks',
+  'requester-pays': 'aligned files lie on disks',
   'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
   'keep-temp': 'the temp files of one member make way for the next; leave it out',
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',

@@ -30,6 +30,7 @@ import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { HeadPlan } from '../keep/head.js';
 import type { Weighing } from '../keep/mix.js';
 import type { SlicePart } from '../plan/slices.js';
+import type { S3Choice } from '../remote/address.js';
 import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader, InputTable } from '../sources/source.js';
@@ -72,6 +73,8 @@ export interface ClusterPlan extends WorkPlan {
   readonly ioLimits: MachineRequest['ioLimits'];
   readonly tempZstdLevel: number | undefined;
   readonly inputs: readonly ClusterInput[];
+  /** Which service has the inputs at `s3://`. */
+  readonly s3: S3Choice;
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;

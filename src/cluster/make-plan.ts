@@ -130,7 +130,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   // The server verifies what is uploaded, and nobody can read it back before the commit.
   const readsBack = readBack && !isRemote(site.output.path);
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
-  const { spec, ioLimits, tempZstdLevel } = prepared.request;
+  const { spec, s3, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
   const isUploaded = isRemote(site.output.path);
   const hasRemote = isUploaded || inputs.some(({ path }) => isRemote(path));
@@ -166,6 +166,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     ioLimits,
     tempZstdLevel,
     inputs: inputsToRead.map(inputOf),
+    s3,
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
     weighing,

@@ -221,7 +221,7 @@ async function openInputs(
   const ofTask = [...inputsOfSlices(plan, slices)];
   if (ofTask.some((ordinal) => isRemote(inputs[ordinal]?.path ?? ''))) {
     const { remoteInputs } = await import('../remote/remote-inputs.js');
-    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers });
+    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers, s3: plan.s3 });
   }
   for (const [i, ordinal] of ofTask.entries()) {
     const input = inputs[ordinal];
@@ -264,11 +264,11 @@ function requireUnchanged(input: FileInput): FileInput {
 
 /** The uploads of the output. Undefined: it lies on disks that all machines share. */
 export async function openUploads({ plan }: ClusterJob): Promise<ShardUploads | undefined> {
-  const { output, memoryBytes, memory } = plan;
+  const { output, memoryBytes, memory, s3 } = plan;
   if (!isRemote(output.path)) return undefined;
   const { remoteOutputs } = await import('../remote/remote-outputs.js');
   const { ShardUploads: Uploads } = await import('../sinks/shard-uploads.js');
-  return new Uploads(output, remoteOutputs({ memoryBytes, workers: memory.workers }));
+  return new Uploads(output, remoteOutputs({ memoryBytes, workers: memory.workers, s3 }));
 }
 
 /**

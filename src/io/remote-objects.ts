@@ -2,7 +2,7 @@
  * Inputs that lie on other machines, as the threads of a job read them: by position, and blocked until the bytes are
  * there. One thread of the process fetches (`../remote/fetcher.ts`). It shares two buffers with all others:
  *
- *     desk   whether the fetcher has ended; the state of each block: how many copy from it, and how often its content changed;
+ *     desk   whether the fetcher has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
  *            then slots, one for each question under way: its state, its length, its text (JSON)
  *     pool   the blocks: fetched bytes
  *
@@ -10,7 +10,7 @@
  * other. It reads them all before it asks again, as long as they have the same bytes.
  */
 import { hash } from 'node:crypto';
-import { BroadcastChannel, getEnvironmentData } from 'node:worker_threads';
+import { getEnvironmentData } from 'node:worker_threads';
 import { decodeError, type EncodedError, InputError, SystemError } from '../errors.js';
 import type { FileVersion } from './file-version.js';
 
@@ -26,8 +26,6 @@ export interface Fetcher {
   readonly desk: SharedArrayBuffer;
   readonly pool: SharedArrayBuffer;
   readonly blockBytes: number;
-  /** Of the channel that rings. */
-  readonly bell: string;
 }
 
 /** How a thread asks for an input; the answer is a `VersionAnswer`, or blocks of which the first is leased for the caller. */
@@ -49,6 +47,14 @@ export type Question =
       readonly done: readonly HeldBlock[];
     };
 
+/** How the validator of an object begins whose server gives no ranges. */
+export const STREAMED = 'streamed ';
+
+/** Whether it can be read from any byte on without what comes before. */
+export function isSeekable({ identity }: FileVersion): boolean {
+  return !identity.includes(`\n${STREAMED}`);
+}
+
 export interface VersionAnswer {
   readonly byteLength: number;
   readonly validator: string;
@@ -68,6 +74,8 @@ export const SLOT_COUNT = 256;
 const SLOT_BYTES = 16 * 1024;
 const TEXT_BYTES = SLOT_BYTES - 8;
 const ENDED_WORD = 0;
+/** How often it rang. */
+const BELL_WORD = 1;
 const WORDS_OF_BLOCK = 2;
 /** Of the first block. */
 const BLOCKS_WORD = 2;
@@ -107,6 +115,20 @@ export class Desk {
   throwIfEnded(): void {
     if (Atomics.load(this.words, ENDED_WORD) !== 0)
       throw new SystemError('ERR_WORKER', 'the thread that fetches inputs has ended; start again');
+  }
+
+  ring(): void {
+    Atomics.add(this.words, BELL_WORD, 1);
+    Atomics.notify(this.words, BELL_WORD);
+  }
+
+  /** @param answer called now, and whenever it rang, without blocking this thread. */
+  async answerRings(answer: () => void): Promise<never> {
+    for (;;) {
+      const rings = Atomics.load(this.words, BELL_WORD);
+      answer();
+      await Atomics.waitAsync(this.words, BELL_WORD, rings).value;
+    }
   }
 
   stateWord(slot: number): number {
@@ -206,14 +228,14 @@ export function attach(path: string): Attached {
       'ERR_INPUT_UNREADABLE',
       `${path} lies on another machine, and this job reads local files; copy it to a disk first`,
     );
-  if (attached?.fetcher.bell !== fetcher.bell)
+  if (attached?.fetcher !== fetcher)
     attached = { fetcher, desk: new Desk(fetcher), pool: new Uint8Array(fetcher.pool) };
   return attached;
 }
 
 /** @param check throws to leave: the job was aborted. */
 export function ask<T>(
-  { fetcher, desk }: Attached,
+  { desk }: Attached,
   question: { readonly ask: string; readonly path: string },
   check: () => void,
 ): T {
@@ -226,10 +248,7 @@ export function ask<T>(
   const word = desk.stateWord(slot);
   desk.write(slot, question);
   Atomics.store(desk.words, word, ASKED);
-  // A channel that stayed open would collect the rings of all others.
-  const bell = new BroadcastChannel(fetcher.bell);
-  bell.postMessage(null);
-  bell.close();
+  desk.ring();
   for (;;) {
     const state = Atomics.load(desk.words, word);
     if (state === ANSWERED) break;
@@ -258,7 +277,7 @@ export function remoteVersion(path: string, { byteLength, validator }: VersionAn
 }
 
 /** Undefined: the version comes from a plan that was made in another process. */
-function answerIn({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
+export function remoteAnswer({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
   const end = identity.indexOf('\n');
   return end < 0 ? undefined : { byteLength, validator: identity.slice(end + 1) };
 }
@@ -292,7 +311,7 @@ export class RemoteObject {
     this.#check = check;
     this.#end = end;
     this.#answer =
-      (version && answerIn(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
+      (version && remoteAnswer(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
     this.version = remoteVersion(path, this.#answer);
   }
 

@@ -182,10 +182,10 @@ export async function prepareShuffle(
 
 /** The thread that uploads, if the output lies in object storage. */
 async function openOutputs(request: ShuffleRequest): Promise<RemoteOutputs | undefined> {
-  const { output, memoryBytes, workers } = request;
+  const { output, memoryBytes, workers, s3 } = request;
   if (output === undefined || !isRemote(output)) return undefined;
   const { remoteOutputs } = await import('../remote/remote-outputs.js');
-  return remoteOutputs({ memoryBytes, workers, onRetry: onRetryOf(request) });
+  return remoteOutputs({ memoryBytes, workers, s3, onRetry: onRetryOf(request) });
 }
 
 /** The beginning of an HDF5 file says where its end is. */

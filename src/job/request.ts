@@ -23,6 +23,7 @@ import type {
 } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
+import type { S3Choice } from '../remote/address.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
@@ -50,6 +51,7 @@ export interface MachineRequest {
 export interface InputRequest {
   readonly inputs: readonly AskedInput[];
   readonly fileChoice: FileChoice;
+  readonly s3: S3Choice;
   readonly read: ReadSpec;
 }
 
@@ -161,13 +163,14 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 
 function completeInputs(options: InputOptions): InputRequest {
   const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  const { hidden = false, include = [], exclude = [], columns, hdf5: datasets } = options;
+  const { hidden = false, include = [], exclude = [], columns, hdf5: datasets, endpoint, requesterPays } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
   const format = recordFormatOf(options);
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
     fileChoice: { hidden, include, exclude },
+    s3: { endpoint, requesterPays },
     read: {
       ...format,
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,

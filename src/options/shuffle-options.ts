@@ -32,6 +32,7 @@ import {
 import {
   columns,
   decompressProgram,
+  endpoint,
   globs,
   header,
   inputIds,
@@ -384,6 +385,19 @@ const CHOICE = optionGroup('Input', {
 });
 
 // biome-ignore format: a table, of few lines an entry
+const S3 = optionGroup('Input', {
+  /** The service with the interface of S3 that `s3://` names, as `https://HOST`. Default: `AWS_ENDPOINT_URL`, else AWS. */
+  endpoint: option<string>({
+    check: endpoint, mayChange: true, name: 'endpoint', value: 'URL',
+    help: 'the service that s3:// names, as https://HOST', default: 'AWS_ENDPOINT_URL, else AWS',
+  }),
+  /** Pays for the requests at `s3://` addresses whose owner does not. Default: as `AWS_REQUEST_PAYER` says. */
+  requesterPays: option<boolean>({
+    check: flag, mayChange: true, name: 'requester-pays', help: 'pay for the requests at s3:// addresses whose owner does not',
+  }),
+});
+
+// biome-ignore format: a table, of few lines an entry
 const DECODING = optionGroup('Input', {
   /**
    * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
@@ -500,6 +514,7 @@ const REPORT = optionGroup('Progress', {
 export type TalkOptions = OptionsOf<typeof TALK>;
 export type MachineOptions = OptionsOf<typeof MACHINE>;
 export type FileChoiceOptions = OptionsOf<typeof CHOICE>;
+export type S3Options = OptionsOf<typeof S3>;
 
 /** How records are read, and what the call may use. */
 export interface ReadOptions
@@ -517,6 +532,7 @@ export interface ShuffleOptions
     OptionsOf<typeof ORDER>,
     ReadOptions,
     FileChoiceOptions,
+    S3Options,
     OptionsOf<typeof BLANK>,
     OptionsOf<typeof TABLES>,
     TableOptions,
@@ -535,6 +551,7 @@ export interface ShuffleOptions
 export type InputOptions = Pick<ShuffleOptions, 'inputs'> &
   ReadOptions &
   FileChoiceOptions &
+  S3Options &
   OptionsOf<typeof BLANK> &
   OptionsOf<typeof TABLES>;
 
@@ -543,7 +560,7 @@ export type TableOptions = OptionsOf<typeof ROW_GROUPS>;
 export const TALK_OPTIONS = TALK;
 export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
 /** Of calls that read files as they are, whatever these hold. */
-export const FILE_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...READ_OPTIONS };
+export const FILE_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...S3, ...READ_OPTIONS };
 export const INPUT_OPTIONS = { ...FILE_OPTIONS, ...TABLES };
 export const SHUFFLE_STORE_OPTIONS = { ...OUTPUT, ...CUT, ...MACHINE, ...TEMP, ...TALK, onProfile: REPORT.onProfile };
 export const SHUFFLE_OPTIONS = {
@@ -677,6 +694,7 @@ export const CHECK_OPTIONS = { ...omit(INPUT_OPTIONS, 'skipBlank'), ...CHECK };
 export interface CheckOptions
   extends ReadOptions,
     FileChoiceOptions,
+    S3Options,
     OptionsOf<typeof TABLES>,
     OptionsOf<typeof CHECK> {
   /** Files in the order in which they are read one after the other, as in `ShuffleOptions.inputs`; no streams. */

@@ -2,6 +2,7 @@
 import { UsageError } from '../errors.js';
 import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
 import { type Check, isPath, whole } from '../known-options.js';
+import { requireEndpoint } from '../remote/address.js';
 
 /** The kernel addresses 4 GiB, of which half may be pile buffers. */
 export const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
@@ -12,6 +13,8 @@ export const globs: Check = (value, option) => {
   if (!Array.isArray(value)) throw new UsageError(`${option}: expected an array of glob patterns`);
   for (const glob of value) requireGlob(`${option}: expected each`, glob);
 };
+
+export const endpoint: Check = (value, option) => requireEndpoint(value, option);
 
 export const columns: Check = (value, option) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isPath))

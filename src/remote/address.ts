@@ -14,6 +14,23 @@ export function shownAddress(address: string): string {
   return `${place}?${query}`;
 }
 
+/** Which service `s3://` names. What is undefined, the environment says. */
+export interface S3Choice {
+  readonly endpoint: string | undefined;
+  readonly requesterPays: boolean | undefined;
+}
+
+/** It may stand in plans and messages, so nothing in it is secret. */
+export function requireEndpoint(endpoint: unknown, what: string): asserts endpoint is string {
+  if (typeof endpoint !== 'string' || !/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
+    throw new UsageError(`${what} ${shownAddress(String(endpoint))} is no address; expected https://HOST`);
+  const { username, password, search, hash } = new URL(endpoint);
+  if (username + password + search + hash !== '')
+    throw new UsageError(
+      `${what} ${shownAddress(endpoint)} holds more than a place; expected https://HOST, and keys as docs/OBJECT-STORAGE.md says`,
+    );
+}
+
 export function requireAddress(address: string): void {
   const shown = shownAddress(address);
   if (/^(?:s3|hf):/.test(address) && /[*{[]/.test(address))

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
+import { requireEndpoint, type S3Choice } from './address.js';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -18,7 +19,7 @@ interface AwsSettings {
   readonly region: string;
   /** Undefined: Amazon's own. */
   readonly endpoint: string | undefined;
-  readonly paysRequests: boolean;
+  readonly requesterPays: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -38,25 +39,27 @@ const LEFT_TO_SDK_IN_ENVIRONMENT = [
 
 export class CredentialsOfAws {
   readonly #environment: Environment;
+  readonly #choice: S3Choice;
   #found: Promise<AwsCredentials | undefined> | undefined;
   #source = 'no credentials';
   #profile: Profile | undefined;
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, choice: S3Choice) {
     this.#environment = environment;
+    this.#choice = choice;
   }
 
   async settings(): Promise<AwsSettings> {
     const { AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REQUEST_PAYER } =
       this.#environment;
     const profile = this.#readProfile();
-    const endpoint = AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL ?? profile.get('endpoint_url');
-    if (endpoint !== undefined && endpoint !== '' && !/^https?:\/\/[^/]/.test(endpoint))
-      throw new InputError('ERR_INPUT_UNREADABLE', `the endpoint ${endpoint} is no address; expected https://HOST`);
+    const { endpoint: chosen, requesterPays = AWS_REQUEST_PAYER === 'requester' } = this.#choice;
+    const endpoint = chosen ?? AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL ?? profile.get('endpoint_url') ?? '';
+    if (endpoint !== '') requireEndpoint(endpoint, 'the endpoint');
     return {
       region: AWS_REGION ?? AWS_DEFAULT_REGION ?? profile.get('region') ?? 'us-east-1',
       endpoint: endpoint === '' ? undefined : endpoint,
-      paysRequests: AWS_REQUEST_PAYER === 'requester',
+      requesterPays,
     };
   }
 

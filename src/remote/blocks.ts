@@ -7,7 +7,7 @@ export interface Block extends HeldBlock {
   readonly end: number;
   /** Whether its bytes are there. */
   isThere: boolean;
-  /** Whether its reader said that it is done with it. */
+  /** Whether nobody is known who still reads it. */
   isDone: boolean;
   lastUse: number;
   /** Ends when the bytes are there; fails if they do not come. */
@@ -39,7 +39,7 @@ export class Blocks {
 
   /** The block with this byte of this version. */
   find(path: string, validator: string, position: number): Block | undefined {
-    const found =
+    return (
       this.#byStart.get(nameOf(path, validator, position)) ??
       this.#held.find(
         (block) =>
@@ -48,9 +48,16 @@ export class Blocks {
           position < block.end &&
           block.path === path &&
           block.validator === validator,
-      );
-    if (found !== undefined) found.lastUse = ++this.#clock;
-    return found;
+      )
+    );
+  }
+
+  /** @param isNeeded whether the reader says when it is done with them. */
+  given(blocks: readonly Block[], isNeeded: boolean): void {
+    for (const block of blocks) {
+      block.lastUse = ++this.#clock;
+      if (isNeeded) block.isDone = false;
+    }
   }
 
   /** @param isAhead whether nobody waits for it: then nothing that may still be read makes room for it. */
@@ -106,11 +113,19 @@ export class Blocks {
   }
 
   #freeIndex(isAhead: boolean): number | undefined {
-    const order = this.#held
-      .map((block, index) => ({ block, index }))
-      .filter(({ block }) => block === undefined || (block.isThere && (block.isDone || !isAhead)))
-      .sort((a, b) => rank(a.block) - rank(b.block));
-    return order.find(({ index }) => this.desk.replace(index))?.index;
+    const leased = new Set<number>();
+    for (;;) {
+      let first: number | undefined;
+      let firstRank = Number.POSITIVE_INFINITY;
+      for (const [index, block] of this.#held.entries()) {
+        const mayGo = block === undefined || (block.isThere && (block.isDone || !isAhead));
+        if (!mayGo || rank(block) >= firstRank || leased.has(index)) continue;
+        first = index;
+        firstRank = rank(block);
+      }
+      if (first === undefined || this.desk.replace(first)) return first;
+      leased.add(first);
+    }
   }
 }
 
@@ -118,7 +133,10 @@ function nameOf(path: string, validator: string, start: number): string {
   return `${start} ${validator} ${path}`;
 }
 
+/** Beyond all uses. */
+const NEEDED = 2 ** 52;
+
 function rank(block: Block | undefined): number {
-  if (block === undefined) return -2;
-  return block.isDone ? -1 : block.lastUse;
+  if (block === undefined) return -1;
+  return block.isDone ? block.lastUse : block.lastUse + NEEDED;
 }

@@ -3,7 +3,7 @@
  * what they will ask next, and lists directories for the thread that started it. What proves who asks stays in here.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BroadcastChannel, type MessagePort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { encodeError, InputError, PileshufError, SystemError } from '../errors.js';
 import { reasonOf } from '../io/io-error.js';
 import {
@@ -17,20 +17,22 @@ import {
   type Question,
   SEEN,
   SLOT_COUNT,
+  STREAMED,
   type VersionAnswer,
 } from '../io/remote-objects.js';
 import type { UploadQuestion } from '../io/remote-uploads.js';
-import { shownAddress } from './address.js';
+import { type S3Choice, shownAddress } from './address.js';
 import { type Block, Blocks } from './blocks.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import type { Patience } from './failure.js';
 import { Http } from './http.js';
 import { Hub } from './hub.js';
-import { RangeReader } from './range-reader.js';
+import { RangeReader, WithoutRanges } from './range-reader.js';
 import { Rooms } from './rooms.js';
 import { S3 } from './s3.js';
 import { S3Uploads } from './s3-uploads.js';
 import type { Ask, Service } from './service.js';
+import { Streams } from './streams.js';
 import { type UploadRequest, Uploads } from './uploads.js';
 import { Web } from './web.js';
 
@@ -38,6 +40,7 @@ export interface FetcherTask extends Fetcher {
   /** How many threads read at a time. */
   readonly readers: number;
   readonly patience: Patience;
+  readonly s3: S3Choice;
 }
 
 /** What the thread that started it asks. */
@@ -45,11 +48,24 @@ export type Asked =
   | { readonly ask: 'list'; readonly address: string }
   /** What version is there now? It is opened next. */
   | { readonly ask: 'look'; readonly address: string }
+  /** Its last bytes are read next. */
+  | { readonly ask: 'end'; readonly address: string }
   | UploadRequest;
 
-export type Request = Asked & { readonly id: number };
+type Numbered = Asked & { readonly id: number };
+
+export type Request =
+  | Numbered
+  /** What threads will read from the first byte to the last, in the order in which they begin. */
+  | { readonly ranges: readonly RangeToRead[] };
 
 export type Message = { readonly id: number; readonly answer: Answer<unknown> } | { readonly retry: string };
+
+export interface RangeToRead extends VersionAnswer {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+}
 
 const MIB = 1024 * 1024;
 /** Larger requests gain little, and smaller ones cost money. */
@@ -57,6 +73,8 @@ const REQUEST_BYTES = 8 * MIB;
 /** Of a table: columns are read side by side, and short ones lie beside each other. */
 const COLUMN_REQUEST_BYTES = MIB;
 const SHORT_COLUMNS_BYTES = 512 * 1024;
+/** A table with more columns than this is read without a look ahead. */
+const MOST_COLUMNS = 256;
 /** Of a look here and there. */
 const LOOK_BYTES = 64 * 1024;
 const MOST_BLOCKS_IN_ANSWER = 32;
@@ -65,9 +83,17 @@ const PAUSE_MILLISECONDS = 2;
 const LEAST_BETWEEN_MILLISECONDS = 1000;
 const NO_ROOM = new Uint8Array();
 
-const OF_INPUTS: ReadonlySet<string> = new Set(['list', 'look', 'version', 'blocks']);
+const OF_INPUTS: ReadonlySet<string> = new Set(['list', 'look', 'end', 'version', 'blocks']);
 
+type ObjectToRead = Pick<BlocksQuestion, 'path' | 'validator' | 'inputBytes'>;
 type BlocksQuestion = Question & { readonly ask: 'blocks' };
+
+interface Ahead {
+  readonly requestBytes: number;
+  /** What stays free. Undefined: what was used long ago makes room. */
+  readonly spareBytes: number | undefined;
+  readonly last: number;
+}
 
 export function serve(task: FetcherTask, starter: MessagePort): void {
   new FetchingThread(task, starter).serve();
@@ -79,16 +105,27 @@ class FetchingThread {
   readonly #blocks: Blocks;
   readonly #pool: Uint8Array;
   readonly #web = new Web();
-  readonly #s3 = new S3();
+  readonly #s3: S3;
   readonly #hub: Hub;
   readonly #reader: RangeReader;
   readonly #uploads: Uploads;
+  readonly #streams: Streams;
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
   /** Of what was listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
+  #ranges: readonly RangeToRead[] = [];
+  readonly #rangesOf = new Map<string, number[]>();
+  /** Of the ranges, the first that nobody reads yet. */
+  #nextRange = 0;
+  /** Requests for blocks. */
+  #underWay = 0;
+  /** Columns that were read lately, by when. */
+  readonly #columnsRead = new Map<string, number>();
+  #columnReads = 0;
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
+    this.#s3 = new S3(task.s3);
     this.#starter = starter;
     this.#blocks = new Blocks(task);
     this.#pool = new Uint8Array(task.pool);
@@ -102,28 +139,40 @@ class FetchingThread {
     };
     const http = new Http(task.patience);
     this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);
+    this.#streams = new Streams(this.#reader);
     const uploads = new S3Uploads(this.#s3, http, task.patience, tell);
     this.#uploads = new Uploads(uploads, new Rooms(this.#blocks, task));
   }
 
   serve(): void {
     process.once('exit', () => this.#blocks.desk.markEnded());
-    const bell = new BroadcastChannel(this.#task.bell);
-    bell.onmessage = () => this.#takeQuestions();
     this.#starter.on('message', (request: Request) => {
-      void this.#answerStarter(request);
+      if ('ranges' in request) this.#willRead(request.ranges);
+      else void this.#answerStarter(request);
     });
-    // A question may have come before the bell was there.
-    this.#takeQuestions();
+    void this.#blocks.desk.answerRings(() => this.#takeQuestions());
   }
 
-  async #answerStarter({ id, ...request }: Request): Promise<void> {
+  #willRead(ranges: readonly RangeToRead[]): void {
+    this.#ranges = ranges;
+    this.#nextRange = 0;
+    this.#rangesOf.clear();
+    for (const [index, { path }] of ranges.entries()) {
+      const ofPath = this.#rangesOf.get(path) ?? [];
+      ofPath.push(index);
+      this.#rangesOf.set(path, ofPath);
+    }
+  }
+
+  async #answerStarter({ id, ...request }: Numbered): Promise<void> {
     const address = 'address' in request ? request.address : '';
     const path = shownAddress(address);
-    if (/^https?:/.test(address)) this.#web.know(address);
+    // The address of an end is one that was looked at, as it is shown.
+    if (request.ask !== 'end' && /^https?:/.test(address)) this.#web.know(address);
     try {
       let value: unknown;
       if (request.ask === 'look') await this.#lookAnew(path);
+      else if (request.ask === 'end') await this.#lookAtEnd(path);
       else if (request.ask === 'list') value = await this.#serviceOf(path).list(path, this.#ask);
       else value = await this.#uploads.answerStarter(request);
       this.#tell({ id, answer: { value } });
@@ -211,29 +260,58 @@ class FetchingThread {
       })
       .catch((error: unknown) => {
         block?.failed(error);
+        if (error instanceof WithoutRanges) return this.#lookAtStream(path, end);
         throw error;
       });
-    block?.arrived();
+    if (block !== undefined) {
+      block.arrived();
+      // It makes room for what is read: there may be more inputs than blocks.
+      block.isDone = true;
+    }
     if (version === undefined) throw new RangeError(`nobody looked at ${path}`);
+    return version;
+  }
+
+  async #lookAtEnd(path: string): Promise<void> {
+    const { byteLength, validator } = await this.#version(path);
+    const position = Math.max(0, byteLength - LOOK_BYTES);
+    const wanted = { path, validator, inputBytes: byteLength, position, byteLength: byteLength - position };
+    const block = await this.#fetchFrom({ ask: 'blocks', ...wanted, isSequential: false, done: [] });
+    await block.coming;
+    block.isDone = true;
+  }
+
+  async #lookAtStream(path: string, end: number): Promise<VersionAnswer> {
+    const { version, head } = await this.#streams.look(path, end);
+    const block = this.#blocks.take(path, version.validator, 0, head.byteLength, false);
+    if (block !== undefined) {
+      this.#roomOf(block).set(head);
+      block.arrived();
+      block.isDone = true;
+    }
     return version;
   }
 
   /** Blocks from the asked position on; the first one is leased. */
   async #leased(question: BlocksQuestion): Promise<HeldBlock[]> {
-    const { path, validator, position } = question;
+    const { path, validator, position, isSequential } = question;
     this.#blocks.finished(question.done);
+    // A reader that has many blocks would keep them for long.
+    const mostBlocks = isSequential ? this.#requestBytes / this.#task.blockBytes : MOST_BLOCKS_IN_ANSWER;
     for (;;) {
       const first = this.#blocks.find(path, validator, position) ?? (await this.#fetchFrom(question));
-      if (question.isSequential) this.#readAhead(question, first.end);
+      if (isSequential) this.#readAhead(question, first.end);
+      else if (question.end !== undefined) this.#readColumnAhead(question, first.end);
       if (!first.isThere) await first.coming;
       if (!this.#blocks.desk.lease(first.block, first.generation)) continue;
       const answer: Block[] = [];
       for (
         let block: Block | undefined = first;
-        block?.isThere === true && answer.length < MOST_BLOCKS_IN_ANSWER;
+        block?.isThere === true && answer.length < mostBlocks;
         block = this.#blocks.find(path, validator, block.end)
       )
         answer.push(block);
+      this.#blocks.given(answer, isSequential);
       return answer.map(({ block, generation, start, byteLength }) => ({ block, generation, start, byteLength }));
     }
   }
@@ -260,10 +338,10 @@ class FetchingThread {
   }
 
   /** As much as there is room for beside what may still be read. */
-  #roomFor({ path, validator }: BlocksQuestion, start: number, end: number): Block[] {
+  #roomFor({ path, validator }: ObjectToRead, start: number, end: number, isAhead = true): Block[] {
     const blocks: Block[] = [];
     for (let at = start; at < end && this.#blocks.find(path, validator, at) === undefined; ) {
-      const block = this.#blocks.take(path, validator, at, Math.min(at + this.#task.blockBytes, end), true);
+      const block = this.#blocks.take(path, validator, at, Math.min(at + this.#task.blockBytes, end), isAhead);
       if (block === undefined) break;
       blocks.push(block);
       at = block.end;
@@ -272,27 +350,70 @@ class FetchingThread {
   }
 
   #readAhead(question: BlocksQuestion, from: number): void {
-    const { path, validator, inputBytes, end = 0 } = question;
+    const { path, position, inputBytes, end = 0 } = question;
     const { blockBytes, readers } = this.#task;
     const requestBytes = this.#requestBytes;
     // Each reader has a request that it reads from.
     const requestsAtOnce = Math.min(CONNECTIONS_OF_HOST, (this.#blocks.count * blockBytes) / requestBytes - readers);
     const aheadBytes = requestBytes * Math.max(1, Math.floor(requestsAtOnce / readers));
-    const last = Math.min(end, inputBytes, from + aheadBytes);
+    const last = Math.min(end, inputBytes);
+    const sizes = { requestBytes, spareBytes: 0 };
+    this.#fetchAhead(question, from, last, { ...sizes, last: Math.min(last, from + aheadBytes) });
+    for (const index of this.#rangesOf.get(path) ?? []) {
+      const { start, end: rangeEnd } = this.#ranges[index] ?? { start: 0, end: 0 };
+      if (position >= start && position < rangeEnd) this.#nextRange = Math.max(this.#nextRange, index + 1);
+    }
+    for (let index = this.#nextRange; index < this.#ranges.length; index++) {
+      const range = this.#ranges[index];
+      if (range === undefined) break;
+      const object = { path: range.path, validator: range.validator, inputBytes: range.byteLength };
+      const { start, end: last } = range;
+      if (!this.#fetchAhead(object, start, last, { requestBytes, spareBytes: readers * requestBytes, last })) break;
+    }
+  }
+
+  /** Columns that are read side by side share half of the pool. Nobody says when a block is done: the oldest go. */
+  #readColumnAhead(question: BlocksQuestion, from: number): void {
+    const { path, inputBytes, end = 0 } = question;
+    const name = `${path} ${end}`;
+    this.#columnsRead.delete(name);
+    this.#columnsRead.set(name, ++this.#columnReads);
+    for (const [column, readAt] of this.#columnsRead) {
+      if (readAt > this.#columnReads - MOST_COLUMNS) break;
+      this.#columnsRead.delete(column);
+    }
+    const aheadBytes = this.#pool.byteLength / 2 / this.#columnsRead.size;
+    const last = Math.min(end, inputBytes);
+    if (aheadBytes >= COLUMN_REQUEST_BYTES)
+      this.#fetchAhead(question, from, last, {
+        requestBytes: COLUMN_REQUEST_BYTES,
+        spareBytes: undefined,
+        last: Math.min(last, from + aheadBytes),
+      });
+  }
+
+  /**
+   * Begins requests for what is not there, up to the first that would begin at `last`.
+   * @returns whether all have begun.
+   */
+  #fetchAhead(object: ObjectToRead, from: number, end: number, { requestBytes, spareBytes, last }: Ahead): boolean {
     for (let at = from; at < last; ) {
-      const there = this.#blocks.find(path, validator, at);
+      const there = this.#blocks.find(object.path, object.validator, at);
       if (there !== undefined) {
         at = there.end;
         continue;
       }
-      // Only whole requests: a short one costs as much.
-      const wanted = Math.min(at + requestBytes, end, inputBytes);
-      if (this.#blocks.freeCount * blockBytes < wanted - at) return;
-      const blocks = this.#roomFor(question, at, wanted);
-      if (blocks.length === 0) return;
-      this.#fetch(question, blocks);
+      // Only whole requests: a short one costs as much. And what somebody waits for gets a connection soon.
+      const wanted = Math.min(at + requestBytes, end);
+      if (this.#underWay >= CONNECTIONS_OF_HOST) return false;
+      const neededBytes = spareBytes === undefined ? 0 : wanted - at + spareBytes;
+      if (this.#blocks.freeCount * this.#task.blockBytes < neededBytes) return false;
+      const blocks = this.#roomFor(object, at, wanted, spareBytes !== undefined);
+      if (blocks.length === 0) return false;
+      this.#fetch(object, blocks);
       at = blocks.at(-1)?.end ?? last;
     }
+    return true;
   }
 
   /** Of sequential readers: each has one that it reads, and one that comes. */
@@ -315,36 +436,49 @@ class FetchingThread {
     return this.#pool.subarray(start, start + byteLength);
   }
 
-  #fetch({ path, validator, inputBytes }: BlocksQuestion, blocks: readonly Block[]): void {
+  #fetch({ path, validator, inputBytes }: ObjectToRead, blocks: readonly Block[]): void {
     const version = { byteLength: inputBytes, validator };
     const missing = () => blocks.filter(({ isThere }) => !isThere);
     const range = () => {
       const [first] = missing();
       return first && { path, version, start: first.start, end: blocks.at(-1)?.end ?? first.end };
     };
-    const fetched = this.#reader.read(path, range, (_, isSized) => {
-      const left = missing();
-      let filled = 0;
-      return {
-        room: () => (left[0] === undefined ? NO_ROOM : this.#roomOf(left[0]).subarray(filled)),
-        filled: (count) => {
-          const [block] = left;
-          filled += count;
-          if (block === undefined || filled < block.byteLength) return;
-          if (isSized) block.arrived();
-          left.shift();
-          filled = 0;
+    const next = () => {
+      const [first] = missing();
+      return first && { start: first.start, room: this.#roomOf(first), filled: () => first.arrived() };
+    };
+    const readRange = () =>
+      this.#reader.read(path, range, (_, isSized) => {
+        const left = missing();
+        let filled = 0;
+        return {
+          room: () => (left[0] === undefined ? NO_ROOM : this.#roomOf(left[0]).subarray(filled)),
+          filled: (count) => {
+            const [block] = left;
+            filled += count;
+            if (block === undefined || filled < block.byteLength) return;
+            if (isSized) block.arrived();
+            left.shift();
+            filled = 0;
+          },
+        };
+      });
+    const fetched: Promise<unknown> = validator.startsWith(STREAMED)
+      ? this.#streams.read(path, version, next)
+      : readRange();
+    this.#underWay += 1;
+    fetched
+      .finally(() => {
+        this.#underWay -= 1;
+      })
+      .then(
+        () => {
+          for (const block of missing()) block.arrived();
         },
-      };
-    });
-    fetched.then(
-      () => {
-        for (const block of missing()) block.arrived();
-      },
-      (error: unknown) => {
-        for (const block of missing()) block.failed(error);
-      },
-    );
+        (error: unknown) => {
+          for (const block of missing()) block.failed(error);
+        },
+      );
   }
 }
 

@@ -54,6 +54,20 @@ export class Http {
     return (await this.#straight?.get(target, takes)) ?? this.ask({ url, headers }, takes);
   }
 
+  /** @param takes whether the reply is the data. */
+  async open(
+    { url, headers }: Target,
+    takes: (reply: Omit<Reply, 'text'>) => boolean,
+  ): Promise<Reply & { readonly pieces?: AsyncIterator<Uint8Array> }> {
+    this.#agent ??= this.#makeAgent();
+    const agent = await this.#agent;
+    const asked = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET' } as const;
+    const reply = await agent.request({ ...asked, headers: { ...OWN_HEADERS(), ...headers } });
+    const head = { status: reply.statusCode, headers: headersOf(reply.headers) };
+    if (takes(head)) return { ...head, text: '', pieces: reply.body[Symbol.asyncIterator]() };
+    return { ...head, text: await reply.body.text() };
+  }
+
   /** @param signal breaks the connection, whatever is under way. */
   async ask(
     { url, headers, method = 'GET', body: sent }: Target,
@@ -93,8 +107,7 @@ export class Http {
             if (signal?.aborted === true) stop();
           },
           onResponseStart(controller, status, raw) {
-            const pairs = Object.entries(raw).map(([name, value]) => [name.toLowerCase(), String(value)]);
-            reply = { status, headers: Object.fromEntries(pairs) };
+            reply = { status, headers: headersOf(raw) };
             guarded(controller, () => {
               body = takes(reply);
             });
@@ -118,6 +131,10 @@ export class Http {
     });
     return asked.finally(() => signal?.removeEventListener('abort', whenAborted));
   }
+}
+
+function headersOf(raw: Readonly<Record<string, unknown>>): Headers {
+  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
 function fill(body: Body, chunk: Uint8Array): void {

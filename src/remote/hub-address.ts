@@ -2,6 +2,8 @@
 import { UsageError } from '../errors.js';
 
 interface Named {
+  /** Buckets have no revisions. */
+  readonly kind: 'datasets' | 'buckets';
   readonly repository: string;
   readonly revision: string;
   /** In the repository. */
@@ -9,16 +11,16 @@ interface Named {
 }
 
 export function requireHubAddress(address: string): void {
-  if (/^hf:\/\/buckets\//.test(address))
-    throw new UsageError(
-      `${address}: buckets of the Hub are read by their S3 interface; name it as s3://, with AWS_ENDPOINT_URL and the keys of the Hub`,
-    );
   if (namedBy(address).repository === '')
-    throw new UsageError(`${address} is no address of data; expected hf://datasets/OWNER/NAME/PATH`);
+    throw new UsageError(
+      `${address} is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH`,
+    );
 }
 
 export function namedBy(address: string): Named {
+  const [, ofBucket, pathInBucket = ''] = /^hf:\/\/buckets\/([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(address) ?? [];
+  if (ofBucket !== undefined) return { kind: 'buckets', repository: ofBucket, revision: '', path: pathInBucket };
   const [, repository = '', revision = 'main', path = ''] =
     /^hf:\/\/datasets\/([^/@]+\/[^/@]+)(?:@(refs\/(?:convert|pr)\/[^/]+|[^/]+))?(?:\/(.*))?$/s.exec(address) ?? [];
-  return { repository, revision: decodeURIComponent(revision), path };
+  return { kind: 'datasets', repository, revision: decodeURIComponent(revision), path };
 }

@@ -1,11 +1,11 @@
-/** Files of data sets on the Hugging Face Hub, at the commit that their branch has when the job begins. */
+/** Files on the Hugging Face Hub: of data sets, at the commit that their branch has when the job begins, and of buckets. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
-import type { Reply, Target } from './exchange.js';
+import type { Headers, Reply, Target } from './exchange.js';
 import { namedBy } from './hub-address.js';
-import type { Ask, ListedObject, Service } from './service.js';
+import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';
 export class Hub implements Service {
@@ -20,16 +20,22 @@ export class Hub implements Service {
   }
 
   async targetOf(path: string, validator: string | undefined): Promise<Target> {
-    const { repository, path: file } = namedBy(path);
+    const { kind, repository, path: file } = namedBy(path);
+    if (kind === 'buckets') return this.#target(`/buckets/${repository}/resolve/${encodedPath(file)}`);
     const commit = validator ?? (await this.#commitOf(path));
     return this.#target(`/datasets/${repository}/resolve/${commit}/${encodedPath(file)}`);
   }
 
-  /** A commit never changes, so the tag of whoever serves the bytes says nothing more. */
-  validatorOf(): undefined {}
+  /**
+   * A commit never changes, so the tag of whoever serves the bytes says nothing more. That of a bucket is compared here:
+   * the Hub itself does not know it.
+   */
+  validatorOf(headers: Headers, path: string): string | undefined {
+    return namedBy(path).kind === 'datasets' ? undefined : `tag ${validatorOfHttp(headers)}`;
+  }
 
-  versionNow(path: string): Promise<string> {
-    return this.#commitOf(path);
+  async versionNow(path: string): Promise<string | undefined> {
+    return namedBy(path).kind === 'datasets' ? this.#commitOf(path) : undefined;
   }
 
   advise(_: string, { status, headers }: Reply): string | undefined {
@@ -44,12 +50,12 @@ export class Hub implements Service {
   }
 
   async list(path: string): Promise<ListedObject[]> {
-    const { repository, path: folder } = namedBy(path);
-    const commit = await this.#commitOf(path);
+    const { kind, repository, path: folder } = namedBy(path);
+    const commit = (await this.versionNow(path)) ?? '';
     const prefix = folder.replace(/\/+$/, '');
     const found: ListedObject[] = [];
     let next: string | undefined =
-      `/api/datasets/${repository}/tree/${commit}${prefix === '' ? '' : `/${encodedPath(prefix)}`}?recursive=true&limit=1000`;
+      `/api/${kind}/${repository}/tree${commit === '' ? '' : `/${commit}`}${prefix === '' ? '' : `/${encodedPath(prefix)}`}?recursive=true&limit=1000`;
     while (next !== undefined) {
       const reply: Reply = await this.#get(path, next);
       for (const { type, path: file, size } of JSON.parse(reply.text) as HubEntry[])

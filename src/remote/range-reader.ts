@@ -21,7 +21,13 @@ export interface RangeOfObject {
 }
 
 /** @param isSized whether the server says before that it sends exactly the range. */
+type Exchange = (target: Target, takes: (head: Omit<Reply, 'text'>) => Body | undefined) => Promise<Reply>;
 type Begin = (version: VersionAnswer, isSized: boolean) => Body;
+
+const NO_BODY: Begin = () => ({ room: () => new Uint8Array(), filled: () => {} });
+
+/** The server sends all of the object instead of a range. */
+export class WithoutRanges extends Error {}
 
 export class RangeReader {
   readonly #http: Http;
@@ -29,7 +35,7 @@ export class RangeReader {
   readonly #patience: Patience;
   readonly #onRetry: OnRetry;
   /** Where redirects led, for as long as that answers. */
-  readonly #redirected = new Map<string, Target>();
+  readonly #redirected = new Map<string, Redirected>();
 
   constructor(http: Http, serviceOf: (path: string) => Service, patience: Patience, onRetry: OnRetry) {
     this.#http = http;
@@ -49,7 +55,7 @@ export class RangeReader {
         if (advice !== 'again' || turns === MOST_TURNS) throw refusal(path, reply, advice);
       }
     };
-    return withPatience(path, attempt, this.#patience, this.#onRetry);
+    return this.patiently(path, attempt);
   }
 
   /**
@@ -59,31 +65,52 @@ export class RangeReader {
   read(path: string, range: () => RangeOfObject | undefined, begin: Begin): Promise<VersionAnswer | undefined> {
     const attempt = async () => {
       const left = range();
-      return left && this.#try(left, begin);
+      return left && this.#try(left, begin, (target, takes) => this.#http.getRange(target, takes));
     };
+    return this.patiently(path, attempt);
+  }
+
+  /** All of an object, without a range, as long as somebody takes the pieces. Tries once. */
+  async openStream(
+    path: string,
+    version: VersionAnswer | undefined,
+  ): Promise<{ readonly version: VersionAnswer; readonly pieces: AsyncIterator<Uint8Array> }> {
+    let pieces: AsyncIterator<Uint8Array> | undefined;
+    const whole = { path, version, start: 0, end: Number.POSITIVE_INFINITY };
+    const found = await this.#try(whole, NO_BODY, async (target, takes) => {
+      const reply = await this.#http.open(target, (head) => takes(head) !== undefined);
+      pieces = reply.pieces;
+      return reply;
+    });
+    if (pieces === undefined) throw new RangeError(`no reply was kept of ${path}`);
+    return { version: found, pieces };
+  }
+
+  patiently<T>(path: string, attempt: () => Promise<T>): Promise<T> {
     return withPatience(path, attempt, this.#patience, this.#onRetry);
   }
 
-  async #try(range: RangeOfObject, begin: Begin): Promise<VersionAnswer> {
+  async #try(range: RangeOfObject, begin: Begin, exchange: Exchange): Promise<VersionAnswer> {
     const { path, version } = range;
     const service = this.#serviceOf(path);
     const pinned = version?.validator ?? (await service.versionNow?.(path));
     const known = this.#redirected.get(path);
-    let target = known ?? (await service.targetOf(path, pinned));
+    let target: Target & Partial<Redirected> = known ?? (await service.targetOf(path, pinned));
     for (let turns = 0; turns <= MOST_TURNS; turns++) {
       const reading = new Reading(range, service, pinned, begin);
       const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
-      const reply = await this.#http.getRange(asked, (head) => reading.takes(head));
+      const reply = await exchange(asked, (head) => reading.takes(head));
       const answer = reading.finish(reply);
       if (answer !== undefined) return answer;
       const advice = service.advise(path, reply);
       const location = REDIRECTS.has(reply.status) ? reply.headers['location'] : undefined;
       if (advice === 'again') target = await service.targetOf(path, pinned);
       else if (location !== undefined) {
-        target = redirectedTo(path, target, location);
-        this.#redirected.set(path, target);
+        const redirected = redirectedTo(path, target, location);
+        this.#redirected.set(path, redirected);
+        target = redirected;
       } else {
-        const failure = this.#refused(range, reply, advice);
+        const failure = this.#refused(range, reply, adviceOnLoss(path, reply, target) ?? advice);
         // Where redirects lead is often signed for a few minutes.
         if (failure instanceof PassingFailure || !this.#redirected.delete(path) || target !== known) throw failure;
         target = await service.targetOf(path, pinned);
@@ -103,15 +130,35 @@ export class RangeReader {
   }
 }
 
+interface Redirected extends Target {
+  /** Whether it gets no credentials, though there are some. */
+  readonly lost: boolean;
+}
+
 /** Credentials belong to the host for which they were given. */
-function redirectedTo(path: string, { url, headers }: Target, location: string): Target {
+function redirectedTo(
+  path: string,
+  { url, headers, lost }: Target & Partial<Redirected>,
+  location: string,
+): Redirected {
   const to = new URL(location, url);
   if (!/^https?:$/.test(to.protocol) || (url.protocol === 'https:' && to.protocol === 'http:'))
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`,
     );
-  return { url: to, headers: to.origin === url.origin ? headers : {} };
+  const isSame = to.origin === url.origin;
+  return { url: to, headers: isSame ? headers : {}, lost: lost ?? (!isSame && 'authorization' in headers) };
+}
+
+/** Services redirect to addresses that need no credentials. */
+function adviceOnLoss(
+  path: string,
+  { status }: Reply,
+  { url, lost }: Target & Partial<Redirected>,
+): string | undefined {
+  if (lost !== true || !/^https?:/.test(path) || (status !== 401 && status !== 403)) return undefined;
+  return `it is ${url.host}, to which the first host redirects and which gets no credentials of it; name the address there`;
 }
 
 /** One reply to the question for a range. */
@@ -131,9 +178,14 @@ class Reading {
     this.#begin = begin;
   }
 
+  /** What comes is not counted here. */
+  get #isWhole(): boolean {
+    return this.#range.end === Number.POSITIVE_INFINITY;
+  }
+
   get headers(): Headers {
     const { start, end, version } = this.#range;
-    const range = { range: `bytes=${start}-${end - 1}` };
+    const range: Headers = this.#isWhole ? {} : { range: `bytes=${start}-${end - 1}` };
     return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
   }
 
@@ -159,10 +211,9 @@ class Reading {
       );
     const wantedEnd = Math.min(end, inputBytes);
     if (status === 200 && (start > 0 || wantedEnd < inputBytes))
-      throw new InputError(
-        'ERR_INPUT_UNREADABLE',
-        `cannot read ${path}: the server gives no ranges of it; download it to a disk first, or pipe it to standard input (-)`,
-      );
+      throw version === undefined
+        ? new WithoutRanges()
+        : changedObject(path, 'the server gives no ranges of it any more');
     if (
       status === 206 &&
       inputBytes > 0 &&
@@ -189,12 +240,12 @@ class Reading {
     const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
     // Nothing has no range.
     if (status === 416 && isEmpty && this.#range.version === undefined) return this.#versionIn(headers, 0);
-    if (this.#answer === undefined || this.#takenBytes === this.#wantedBytes) return this.#answer;
+    if (this.#answer === undefined || this.#isWhole || this.#takenBytes === this.#wantedBytes) return this.#answer;
     throw new PassingFailure('the server sent less than was asked for');
   }
 
   #versionIn(headers: Headers, byteLength: number): VersionAnswer {
-    return { byteLength, validator: this.#service.validatorOf(headers) ?? this.#pinned ?? '' };
+    return { byteLength, validator: this.#service.validatorOf(headers, this.#range.path) ?? this.#pinned ?? '' };
   }
 }
 

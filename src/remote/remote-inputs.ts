@@ -1,15 +1,15 @@
 /** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
-import { AbortError, decodeError, SystemError } from '../errors.js';
-import { Desk, FETCHER, type Fetcher, fetcherEndsBy } from '../io/remote-objects.js';
+import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
+import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
 import { PART_BYTES } from '../io/remote-uploads.js';
 import { shippedFile } from '../io/shipped-file.js';
-import { requireAddress, shownAddress } from './address.js';
+import { requireAddress, type S3Choice, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
-import type { Asked, FetcherTask, Message } from './fetcher.js';
+import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
 import { requireHubAddress } from './hub-address.js';
 import type { ListedObject } from './service.js';
 
@@ -20,10 +20,14 @@ export interface RemoteRequest {
   readonly uploads?: boolean;
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
+  /** Absent: as the environment says. */
+  readonly s3?: S3Choice | undefined;
 }
 
 const LOOKS_AT_ONCE = 12;
 const LONGEST_END_MILLISECONDS = 5000;
+/** Its objects are few and short-lived; without a limit, V8 lets this heap grow to three times the size. */
+const YOUNG_GENERATION_MIB = 4;
 const MIB = 1024 * 1024;
 const SHARE_OF_MEMORY = 1 / 8;
 const MOST_POOL_BYTES = 160 * MIB;
@@ -55,12 +59,32 @@ function sizesFor({ memoryBytes, workers, uploads = false }: PoolRequest): {
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
+const BY_ENVIRONMENT: S3Choice = { endpoint: undefined, requesterPays: undefined };
+
 let current: RemoteInputs | undefined;
 
 /** One for all jobs of the process that run at the same time. */
 export function remoteInputs(request: RemoteRequest): RemoteInputs {
   current ??= new RemoteInputs(request);
+  const { s3 = BY_ENVIRONMENT } = request;
+  if (!isDeepStrictEqual(current.s3, s3))
+    throw new UsageError(
+      'another job of this process reads from S3 with another `endpoint` or `requesterPays`; begin this one when it has ended',
+    );
   return current;
+}
+
+/** Tells what threads will read, so that it comes before they ask. Nothing is remote: nothing happens. */
+export function willRead(ranges: readonly RangeToRead[]): void {
+  current?.willRead(ranges);
+}
+
+/** @returns waits for the last bytes of the next of these inputs, of which some may be files. */
+export function endsOf(paths: readonly string[]): (path: string, signal: AbortSignal | undefined) => Promise<void> {
+  const wait = current?.lookAhead(paths.filter(isRemote), 'end');
+  return async (path, signal) => {
+    if (isRemote(path)) await wait?.(signal);
+  };
 }
 
 export class RemoteInputs {
@@ -68,22 +92,26 @@ export class RemoteInputs {
   readonly poolBytes: number;
   /** What the thread does before it ends, if that does not take long. */
   readonly beforeEnd: (() => Promise<unknown>)[] = [];
+  readonly s3: S3Choice;
   readonly #thread: Worker;
   readonly #waiting = new Map<number, (message: Extract<Message, { readonly id: number }>) => void>();
   #failure: unknown;
   #nextId = 0;
 
-  constructor({ onRetry, patience = PATIENCE, ...request }: RemoteRequest) {
+  constructor({ onRetry, patience = PATIENCE, s3 = BY_ENVIRONMENT, ...request }: RemoteRequest) {
     const { blockBytes, blockCount } = sizesFor(request);
     this.poolBytes = blockBytes * blockCount;
+    this.s3 = s3;
     const fetcher: Fetcher = {
       desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
       pool: new SharedArrayBuffer(blockBytes * blockCount),
       blockBytes,
-      bell: `pileshuf ${randomUUID()}`,
     };
-    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience };
-    this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), { workerData });
+    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience, s3 };
+    this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
     this.#thread.on('message', (message: Message) => {
       if ('retry' in message) onRetry?.(message.retry);
       else this.#waiting.get(message.id)?.(message);
@@ -110,22 +138,29 @@ export class RemoteInputs {
   }
 
   /**
-   * Lets the first bytes of inputs come, several at a time, while the event loop runs.
+   * Lets the first or the last bytes of inputs come, several at a time, while the event loop runs.
    * @returns waits for those of the next input.
    */
-  lookAhead(addresses: readonly string[]): (signal: AbortSignal | undefined) => Promise<void> {
+  lookAhead(
+    addresses: readonly string[],
+    ask: 'look' | 'end' = 'look',
+  ): (signal: AbortSignal | undefined) => Promise<void> {
     for (const address of addresses) requireAddress(address);
     const looks: Promise<unknown>[] = [];
     let next = 0;
     return async (signal) => {
       for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE)) {
-        const look = this.ask({ ask: 'look', address });
+        const look = this.ask({ ask, address });
         // It is told when it is the turn of the input.
         look.catch(() => {});
         looks.push(look);
       }
       await unlessAborted(looks[next++] ?? Promise.resolve(), signal);
     };
+  }
+
+  willRead(ranges: readonly RangeToRead[]): void {
+    this.#thread.postMessage({ ranges } satisfies Request);
   }
 
   async ask<T>(request: Asked): Promise<T> {

@@ -3,6 +3,7 @@
  * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
  */
 import aws4 from 'aws4';
+import type { S3Choice } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
@@ -21,9 +22,13 @@ export interface S3Question extends Pick<Target, 'method' | 'body'> {
 }
 
 export class S3 implements Service {
-  readonly #credentials = new CredentialsOfAws(process.env);
+  readonly #credentials: CredentialsOfAws;
   readonly #regionOf = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
+
+  constructor(choice: S3Choice) {
+    this.#credentials = new CredentialsOfAws(process.env, choice);
+  }
 
   targetOf(path: string): Promise<Target> {
     return this.signed(namedBy(path), {});
@@ -104,7 +109,7 @@ export class S3 implements Service {
       .join('&');
     const path = `${hasBucketInPath ? `/${bucket}` : ''}/${keyPath}${search === '' ? '' : `?${search}`}`;
     const url = new URL(origin.replace(/\/+$/, '') + path);
-    const payer: Headers = settings.paysRequests ? { 'x-amz-request-payer': 'requester' } : {};
+    const payer: Headers = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
     const headers = { ...question.headers, ...payer, ...(sha256 && { 'x-amz-content-sha256': sha256 }) };
     const credentials = await this.#credentials.find();
     if (credentials === undefined) return { ...question, url, headers };

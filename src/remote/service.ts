@@ -16,9 +16,9 @@ export interface Service {
   /** Where an object is asked for now, with what proves who asks. @param validator of the version that is wanted. */
   targetOf(path: string, validator: string | undefined): Promise<Target>;
   /** What tells one version of an object from another; empty: nothing does. Undefined: addresses name versions. */
-  validatorOf(headers: Headers): string | undefined;
+  validatorOf(headers: Headers, path: string): string | undefined;
   /** The version that the address of an object will name, if addresses do. */
-  versionNow?(path: string): Promise<string>;
+  versionNow?(path: string): Promise<string | undefined>;
   /** What to do about a refusal, as a message ends; `again`: now it knows better, ask once more. */
   advise(path: string, reply: Reply): string | 'again' | undefined;
   /** All objects below a directory, whose address ends with a slash. */

@@ -1,6 +1,6 @@
 /**
  * Ranges without a detour: the system puts the bytes of a body straight into their blocks, which takes a fifth of the time
- * that a client takes which hands over pieces. It knows what servers of objects send: 206 with a length, and short texts
+ * that a client takes which hands over pieces. It knows what servers of objects send: 206 or 200 with a length, and short texts
  * for what they refuse. Any other reply it leaves, and the caller asks again by `Http`.
  */
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
@@ -144,7 +144,7 @@ class Connection {
     }
     const { status, headers } = headIn(this.#head.toString('latin1', 0, end));
     const length = Number(headers['content-length']);
-    const isData = status === 206;
+    const isData = status === 206 || status === 200;
     const isSized = Number.isSafeInteger(length) && headers['transfer-encoding'] === undefined;
     const isText = !isData && status >= 300 && length <= MOST_TEXT_BYTES;
     const body =

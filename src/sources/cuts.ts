@@ -9,6 +9,7 @@ import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
 import { openForRead, withFileAsync } from '../io/files.js';
+import { isSeekable } from '../io/remote-objects.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
@@ -71,7 +72,11 @@ export async function describeForSlices(
       planned.push(await plannedTable(input, read, sliceBytes));
       continue;
     }
-    const isCut = framing !== undefined && isWorthCutting(estimate, sliceBytes) && mayCutAtMembers(input, framing);
+    const isCut =
+      framing !== undefined &&
+      isWorthCutting(estimate, sliceBytes) &&
+      mayCutAtMembers(input, framing) &&
+      isSeekable(input.version);
     const cuts = isCut ? await findCuts(input, framing, estimate, sliceBytes, signal) : undefined;
     planned.push(plannedInput(input, framing, estimate, cuts));
   }
@@ -87,7 +92,8 @@ export function plannedInput(
 ): PlannedInput {
   const byteLength = storedBytesIn(input);
   const start = isPlain(input) || cuts !== undefined ? headerBytesOf(input) : 0;
-  const cutBytes = isPlain(input) && framing !== undefined ? cutBytesOf(framing.cut) : undefined;
+  const cutBytes =
+    isPlain(input) && framing !== undefined && isSeekable(input.version) ? cutBytesOf(framing.cut) : undefined;
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
 }
 

@@ -7,6 +7,7 @@ import type { Codec } from '../formats/codec.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { FileWindow } from '../io/file-window.js';
 import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
+import { isSeekable } from '../io/remote-objects.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
 import { type FileInput, holdsRows, type Input, isPlain } from './source.js';
 
@@ -95,7 +96,8 @@ function readSample(input: FileInput | undefined, place: number): Uint8Array {
   return withFile(openForRead(input.path, 'input'), (file) => {
     const { byteLength } = input.version;
     const sampleBytes = Math.min(SAMPLE_BYTES, byteLength);
-    return readBytes(file, Math.floor(place * (byteLength - sampleBytes)), sampleBytes);
+    const start = isSeekable(input.version) ? Math.floor(place * (byteLength - sampleBytes)) : 0;
+    return readBytes(file, start, sampleBytes);
   });
 }
 
@@ -208,7 +210,7 @@ export function sampleExpansion(inputs: readonly CompressedInput[], draw: () => 
     const ratio = ratios.get(input) ?? means.get(input.codec);
     const guess = Math.ceil(byteLength * (ratio ?? input.codec.usualExpansion));
     const asksClaim = ratio !== undefined && (inputs.length <= MOST_CLAIMS || ratios.has(input) || i < MOST_CLAIMS);
-    const claim = asksClaim ? claimOf(input, guess) : undefined;
+    const claim = asksClaim && isSeekable(input.version) ? claimOf(input, guess) : undefined;
     const isTaken = claim !== undefined && claim >= LEAST_CLAIM * guess;
     // No file holds less than one of its members.
     least += Math.max(claim ?? 0, isTaken ? 0 : guess * (1 - error));
@@ -248,9 +250,8 @@ function expand(file: OpenFile, input: CompressedInput, positions: readonly numb
     break;
   }
   if (findMember === undefined) return expanded;
-  const inMembers = [0, ...positions.slice(1)].flatMap((position) =>
-    expandMembers(file, input, Math.floor(position), findMember),
-  );
+  const others = isSeekable(version) ? positions.slice(1) : [];
+  const inMembers = [0, ...others].flatMap((position) => expandMembers(file, input, Math.floor(position), findMember));
   // What members declare is exact; a decoded head lacks its last block.
   return inMembers.length > 0 ? inMembers : expanded;
 }

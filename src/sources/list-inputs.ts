@@ -11,7 +11,7 @@ import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-for
 import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
+import { isRemote, isSeekable } from '../io/remote-objects.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
@@ -294,6 +294,7 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
     const isWhole = count >= version.byteLength;
     const rows = takesRows && format?.linesAssumed === true ? rowsBehind(begin) : undefined;
     const table = rows && unreadTable(rows);
+    if (table !== undefined && !isSeekable(version)) throw needsRanges(path);
     const isLookedAt = codec === undefined && format !== undefined && table === undefined;
     const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {
@@ -301,9 +302,16 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
       ownKind: ownFileAt(path, begin),
       isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
       pointer: decompressProgram === undefined ? pointerIn(begin) : undefined,
-      missingEnd: codec && missingEndOf(file, version, codec),
+      missingEnd: codec && isSeekable(version) ? missingEndOf(file, version, codec) : undefined,
     };
   });
+}
+
+function needsRanges(path: string): InputError {
+  return new InputError(
+    'ERR_INPUT_UNREADABLE',
+    `cannot read ${path}: rows are read here and there, and its server gives no ranges; download it to a disk first`,
+  );
 }
 
 function missingEndOf(file: OpenFile, { byteLength }: FileVersion, { endMark }: Codec): string | undefined {

@@ -8,6 +8,7 @@ import type { TableSchema } from '../formats/parquet/schema.js';
 import { selectColumns } from '../formats/parquet/select-columns.js';
 import type { TableSpec } from '../formats/parquet/table-spec.js';
 import { openForRead, readBytes, withFileAsync } from '../io/files.js';
+import { isRemote } from '../io/remote-objects.js';
 import { hearSignalsAt } from '../pause.js';
 import type { ReadSpec } from '../spec.js';
 import { moreInputs } from './list-inputs.js';
@@ -37,8 +38,11 @@ export async function openTables(
   let first: { readonly path: string; readonly footer: TableSchema; readonly rows: TableSchema } | undefined;
   let table: TableSpec | undefined;
   const withOtherKeys: string[] = [];
+  const isFar = inputs.some(({ path }) => isRemote(path));
+  const ends = isFar ? (await import('../remote/remote-inputs.js')).endsOf(inputs.map(({ path }) => path)) : undefined;
   for (const input of inputs) {
     await hearSignalsAt(opened.length, signal);
+    await ends?.(input.path, signal);
     if (!holdsRows(input)) throw new RangeError(`${input.path} holds no rows`);
     const { path } = input;
     opened.push(

@@ -12,6 +12,7 @@ import type { Slice } from '../plan/slices.js';
 import { inputPart, readBytesOf } from '../sources/input-part.js';
 import { type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
+import { tellReadingOrder } from './reading-order.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
@@ -46,6 +47,7 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
       readBytes += readBytesOf(part);
     }
   };
+  await tellReadingOrder(inputs, slices);
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
   check.verify(readBytes);
   return groups;

@@ -32,6 +32,7 @@ import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './commi
 import { bytesMissing } from './coverage-check.js';
 import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
+import { tellReadingOrder } from './reading-order.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -196,6 +197,10 @@ async function scatterAll(
       if (result === undefined) setAside.push(slice);
       else take(result, slice);
     };
+    await tellReadingOrder(
+      work.inputs,
+      left.map((slice) => work.slices[slice] ?? []),
+    );
     await runTasks(left, scatter, takeOrSetAside, tasksAtOnce(threads), stop);
     if (setAside.length === 0) break;
     if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;

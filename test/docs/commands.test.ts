@@ -70,23 +70,25 @@ const TOOLS = Object.entries(MADE_BY).filter(([, made]) => !isOnPath(made.split(
 
 /** The reader's disks are directories here, large numbers small ones; outputs of earlier lines make room. */
 function localized(text: string): string {
-  return text
-    .replace(/ +# .*$/gm, '')
-    .replaceAll(/\\\n\s*/g, '')
-    .replace(/(?<= )\/(?=disk|nvme)/g, `${site()}/`)
-    .replaceAll('/var/tmp/', `${site()}/`)
-    .replace(/-n 1000000\b/g, '-n 2000')
-    .replace(/-S \d+G\b/g, '-S 64M')
-    .replace(/--index \d+(?: --stride \d+)?/g, '--index 0 --stride 1')
-    .split('\n')
-    .filter((line) => canWriteZstd || !/zst/.test(line))
-    // A network is needed, as in blocks of such lines.
-    .filter((line) => !line.startsWith('pileshuf s3://'))
-    .filter((line) => !TOOLS.some(([name]) => line.includes(name)))
-    .map((line) =>
-      /^[a-z].* -o (?!-)/.test(line) && !/--force/.test(line) ? `rm -rf ${outputsOf(line).join(' ')}\n${line}` : line,
-    )
-    .join('\n');
+  return (
+    text
+      .replace(/ +# .*$/gm, '')
+      .replaceAll(/\\\n\s*/g, '')
+      .replace(/(?<= )\/(?=disk|nvme)/g, `${site()}/`)
+      .replaceAll('/var/tmp/', `${site()}/`)
+      .replace(/-n 1000000\b/g, '-n 2000')
+      .replace(/-S \d+G\b/g, '-S 64M')
+      .replace(/--index \d+(?: --stride \d+)?/g, '--index 0 --stride 1')
+      .split('\n')
+      .filter((line) => canWriteZstd || !/zst/.test(line))
+      // A network is needed, as in blocks of such lines.
+      .filter((line) => !line.startsWith('pileshuf s3://'))
+      .filter((line) => !TOOLS.some(([name]) => line.includes(name)))
+      .map((line) =>
+        /^[a-z].* -o (?!-)/.test(line) && !/--force/.test(line) ? `rm -rf ${outputsOf(line).join(' ')}\n${line}` : line,
+      )
+      .join('\n')
+  );
 }
 
 /** A program; names of the library that it does not import are imported. */

@@ -22,6 +22,7 @@ const settings = {
   commit: 'c1',
   answersAfterMilliseconds: 0,
   takesBytesOfSecond: undefined,
+  delayMilliseconds: 0,
   ...workerData.settings,
 };
 /** @typedef {import('node:http').IncomingMessage} Question */
@@ -34,6 +35,8 @@ const faultOf = new WeakMap();
 /** The number of the request, from 1, that fails, and how. @type {{ at?: number | 'all', from?: number, kind: string | number } | undefined} */
 let fault;
 let requests = 0;
+/** Ranges that were asked for and not sent. */
+let underWay = 0;
 /** How often each address of the Hub's storage was asked. @type {number[]} */
 const uses = [];
 
@@ -61,6 +64,10 @@ function send(request, response, key) {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
   if (first === undefined || !settings.ranges) {
     response.writeHead(200, { ...common, 'content-length': bytes.byteLength });
+    if (faultOf.get(response) === 'short') {
+      response.write(bytes.subarray(0, bytes.byteLength >> 1), () => response.destroy());
+      return;
+    }
     return response.end(bytes);
   }
   const start = Number(first);
@@ -94,8 +101,13 @@ function send(request, response, key) {
       response.writeHead(206, { ...headers, etag: '"other"' });
       return response.end(part);
     default:
-      response.writeHead(206, headers);
-      response.end(part);
+      Object.assign(asked.at(-1) ?? {}, { beside: underWay });
+      underWay += 1;
+      setTimeout(() => {
+        underWay -= 1;
+        response.writeHead(206, headers);
+        response.end(part);
+      }, settings.delayMilliseconds);
   }
 }
 
@@ -116,7 +128,8 @@ function fails(request, response) {
   else if (kind === 'silence within') {
     response.writeHead(206, { 'content-length': 10 });
     response.write('x');
-  } else if (typeof kind === 'number')
+  } else if (/^\d{3} /.test(String(kind))) refuse(response, Number(String(kind).slice(0, 3)), String(kind).slice(4));
+  else if (typeof kind === 'number')
     refuse(response, kind, CODES[kind] ?? 'SlowDown', kind === 503 ? { 'retry-after': '0' } : {});
   else {
     faultOf.set(response, kind);
@@ -127,9 +140,9 @@ function fails(request, response) {
 
 /** @param {Question} request @param {'main' | 'storage'} port */
 function note(request, port) {
-  const { authorization, range } = request.headers;
+  const { authorization, range, 'accept-encoding': encoding, 'x-amz-request-payer': payer } = request.headers;
   const { method, url: path } = request;
-  asked.push({ port, method, path, range, authorization, encoding: request.headers['accept-encoding'] });
+  asked.push({ port, method, path, range, authorization, encoding, payer });
 }
 
 /** @param {string} text */
@@ -214,10 +227,12 @@ function answerUpload(request, response, url, key, body) {
 function answerHub(request, response, url) {
   if (settings.token !== undefined && request.headers.authorization !== `Bearer ${settings.token}`)
     return refuse(response, 401, 'Unauthorized');
-  const name = '/datasets/owner/name';
   const path = decodeURIComponent(url.pathname);
+  const isBucket = /^(?:\/api)?\/buckets\//.test(path);
+  const name = `/${isBucket ? 'buckets' : 'datasets'}/owner/name`;
+  const commit = isBucket ? '' : `/${settings.commit}`;
   if (path === `/api${name}/revision/main`) return response.end(JSON.stringify({ sha: settings.commit }));
-  const tree = `/api${name}/tree/${settings.commit}`;
+  const tree = `/api${name}/tree${commit}`;
   if (path.startsWith(tree)) {
     const keys = [...objects.keys()].sort().filter((key) => `/${key}`.startsWith(path.slice(tree.length)));
     const from = Number(url.searchParams.get('cursor') ?? 0);
@@ -228,7 +243,7 @@ function answerHub(request, response, url) {
       JSON.stringify(page.map((key) => ({ type: 'file', path: key, size: objects.get(key)?.byteLength }))),
     );
   }
-  const file = `${name}/resolve/${settings.commit}/`;
+  const file = `${name}/resolve${commit}/`;
   if (!path.startsWith(file)) return refuse(response, 404, 'EntryNotFound');
   uses.push(0);
   response.writeHead(302, {
@@ -255,9 +270,13 @@ const main = createServer((request, response) => {
   note(request, 'main');
   const url = new URL(request.url ?? '', 'http://localhost');
   if (fails(request, response)) return;
-  if (/^\/(?:api\/)?datasets\//.test(url.pathname)) answerHub(request, response, url);
+  if (/^\/(?:api\/)?(?:datasets|buckets)\//.test(url.pathname)) answerHub(request, response, url);
   else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
-  else if (url.pathname.startsWith('/private/') && !request.headers.authorization)
+  else if (url.pathname.startsWith('/moved/')) {
+    const to = `http://127.0.0.1:${portOf(storage)}/private${url.pathname.slice('/moved'.length)}`;
+    response.writeHead(302, { 'content-length': 0, location: to });
+    response.end();
+  } else if (url.pathname.startsWith('/private/') && !request.headers.authorization)
     refuse(response, 401, 'Unauthorized');
   else send(request, response, decodeURIComponent(url.pathname.slice(1)).replace(/^private\//, ''));
 });
@@ -266,6 +285,8 @@ const storage = createServer((request, response) => {
   note(request, 'storage');
   if (fails(request, response)) return;
   const url = new URL(request.url ?? '', 'http://localhost');
+  if (url.pathname.startsWith('/private/') && !request.headers.authorization)
+    return refuse(response, 401, 'Unauthorized');
   const lease = url.searchParams.get('Signature');
   if (lease !== null && usedUp(Number(lease))) return refuse(response, 403, 'ExpiredToken');
   send(request, response, decodeURIComponent(url.pathname.slice(1)));

@@ -11,6 +11,8 @@ interface ServerSettings {
   readonly secret?: string | undefined;
   readonly token?: string;
   readonly commit?: string;
+  /** Before each range is sent. */
+  readonly delayMilliseconds?: number;
   /** How many requests an address of the Hub's storage answers. */
   readonly leaseUses?: number;
   /** Of a part that is not the last one. */
@@ -29,6 +31,10 @@ export interface AskedRequest {
   readonly range?: string;
   readonly authorization?: string;
   readonly encoding?: string;
+  /** How many ranges were asked for before, and not sent yet. */
+  readonly beside?: number;
+  /** Who pays for it. */
+  readonly payer?: string;
 }
 
 export interface Fault {

@@ -61,6 +61,7 @@ const PLACES = {
   web: () => Object.keys(OBJECTS).map((key) => `${server.url}/${key}`),
   's3://': () => ['s3://bucket/in/'],
   'hf://': () => ['hf://datasets/owner/name/in/'],
+  'a server without ranges': () => Object.keys(OBJECTS).map((key) => `${server.url}/${key}`),
 };
 
 const PASSING = [
@@ -79,7 +80,11 @@ const PASSING = [
 
 describe.each(Object.entries(PLACES))('inputs of %s', (place, inputs) => {
   // All of them have the same reader.
-  const kinds = place === 'web' ? PASSING : sampled(PASSING, 3, 0, 3);
+  const hasRanges = place !== 'a server without ranges';
+  const kinds = place === 'web' ? PASSING : hasRanges ? sampled(PASSING, 3, 0, 3) : ['reset', 'silence', 503, 'short'];
+  beforeEach(async () => {
+    await server.change({ settings: { ranges: hasRanges } });
+  });
   const job = async (name: string, patience = PATIENCE) => {
     const retried: string[] = [];
     remoteInputs({ memoryBytes: 64 << 20, workers: 2, patience, onRetry: (line) => retried.push(line) });
@@ -111,7 +116,18 @@ describe('inputs on other machines are read by', () => {
 
   it('tasks of a cluster', async () => {
     const { output, seed } = options('far');
-    await runClusterLocally({ output, seed, inputs, tasks: 3, jobDir: directory.path('job') });
+    // Tasks learn it from the plan.
+    delete process.env['AWS_ENDPOINT_URL'];
+    await runClusterLocally({
+      output,
+      seed,
+      inputs,
+      tasks: 3,
+      jobDir: directory.path('job'),
+      endpoint: server.url,
+      requesterPays: true,
+    });
+    expect((await server.change()).every(({ payer }) => payer === 'requester')).toBe(true);
     expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
   });
 

@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { shuffle } from '#src/index.js';
+import { shuffle, shuffleTogether } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
+import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
 
@@ -38,7 +39,6 @@ const VARIABLES = [
 ];
 let former: Record<string, string | undefined>;
 let server: ObjectServer;
-let local: Buffer;
 
 const options = (name: string) => ({
   output: directory.path(name),
@@ -62,8 +62,6 @@ beforeEach(async () => {
   process.env['AWS_ENDPOINT_URL'] = process.env['HF_ENDPOINT'] = server.url;
   process.env['AWS_SHARED_CREDENTIALS_FILE'] = process.env['AWS_CONFIG_FILE'] = directory.path('aws');
   process.env['HF_HOME'] = directory.path('hub');
-  await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
-  local = readFileSync(directory.path('local'));
 });
 
 afterEach(async () => {
@@ -75,10 +73,28 @@ afterEach(async () => {
 });
 
 describe('a shuffle gives the bytes that it gives of local files', () => {
+  let local: Buffer;
+  beforeEach(async () => {
+    await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
+    local = readFileSync(directory.path('local'));
+  });
+
   const outputOf = async (inputs: string[], more = {}) => {
     await shuffle({ ...options('far'), inputs, ...more }, SMALL);
     return readFileSync(directory.path('far'));
   };
+
+  it('from several places, as a list names them, and a disk', async () => {
+    const [first = '', ...others] = DATA;
+    const far = [
+      web(DATA[1] ?? ''),
+      's3://bucket/in/c.jsonl.gz',
+      `hf://datasets/owner/name/${DATA[3]}`,
+      web(DATA[4] ?? ''),
+    ];
+    expect(others).toHaveLength(far.length);
+    expect((await outputOf([directory.path(first), ...far])).equals(local)).toBe(true);
+  });
 
   it('from a web server', async () => {
     expect((await outputOf(DATA.map(web))).equals(local)).toBe(true);
@@ -88,6 +104,16 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     );
     // One look at each, and what is beyond the look of the largest: everything is read once.
     expect(asked.length).toBeLessThanOrEqual(DATA.length + 4);
+  });
+
+  it('from a web server without ranges, whose replies are long', async () => {
+    await server.change({ settings: { ranges: false } });
+    // Slices of less than an object, if it could be cut.
+    await shuffle({ ...options('far'), inputs: DATA.map(web) }, { ...SMALL, sliceBytes: 20_000 });
+    expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
+    const asked = await server.change();
+    // The long one is asked for by its look, which tries a range before, and to be read.
+    expect(asked.length).toBeLessThanOrEqual(DATA.length + 3);
   });
 
   it('from S3, whose lists have pages, and whose questions are signed', async () => {
@@ -101,6 +127,25 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(warnings.filter((line) => line.startsWith('left'))).toEqual([
       'left out 2 hidden files and directories: s3://bucket/in/.tmp, s3://bucket/in/_SUCCESS; `hidden` takes them',
     ]);
+  });
+
+  it('from S3 at the place that the options name, which win over the environment', async () => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+    process.env['AWS_ENDPOINT_URL'] = 'http://127.0.0.1:1';
+    await server.change({ settings: { secret: 'secret' } });
+    const far = { endpoint: server.url, requesterPays: true };
+    expect((await outputOf(['s3://bucket/in/'], far)).equals(local)).toBe(true);
+    const payers = (await server.change()).map(({ payer }) => payer);
+    expect(new Set(payers)).toEqual(new Set(['requester']));
+    await server.change({ fault: { at: 'all', kind: 'silence' } });
+    const stop = new AbortController();
+    const waiting = errorOf(outputOf(['s3://bucket/in/'], { ...far, signal: stop.signal }));
+    expect((await errorOf(outputOf(['s3://bucket/in/'], { endpoint: server.url }))).message).toMatch(
+      /^another job of this process reads from S3 with another `endpoint` or `requesterPays`;/,
+    );
+    stop.abort();
+    expect((await waiting).code).toBe('ABORT_ERR');
   });
 
   it('from S3 by the files of the AWS tools', async () => {
@@ -120,6 +165,16 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(storage.length).toBeGreaterThan(DATA.length);
     expect(storage.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
+
+  it('from a bucket of the Hub, which has no commits', async () => {
+    process.env['HF_TOKEN'] = 'hf_secret';
+    await server.change({ settings: { token: 'hf_secret' } });
+    expect((await outputOf(['hf://buckets/owner/name/in/'])).equals(local)).toBe(true);
+    // A redirect, a look, and the rest.
+    await server.change({ fault: { at: 3, kind: 'changed' } });
+    const job = errorOf(outputOf(['hf://buckets/owner/name/in/a.jsonl'], { force: true }));
+    expect((await job).code).toBe('ERR_INPUT_CHANGED');
+  });
 });
 
 it('a resumed job does not read finished slices again', async () => {
@@ -136,6 +191,47 @@ it('a resumed job does not read finished slices again', async () => {
   // It only looks at the beginning, and at a sample.
   const again = await server.change();
   expect({ count: again.length, end: again.some(readsEnd) }).toEqual({ count: 2, end: false });
+});
+
+describe('what is read next comes before a reader asks for it', () => {
+  const besides = async (job: Parameters<typeof shuffle>[0]) => {
+    await server.change({ settings: { delayMilliseconds: 20 } });
+    await shuffle({ ...job, workers: 1 }, SMALL);
+    // Looks are several at a time, too.
+    const rest = (await server.change()).filter(({ range = '' }) => !range.startsWith('bytes=0-'));
+    return Math.max(...rest.map(({ beside = 0 }) => beside));
+  };
+
+  it('of the inputs that follow', async () => {
+    const keys = Array.from({ length: 6 }, (_, i) => `many/${i}.jsonl`);
+    await server.change({}, Object.fromEntries(keys.map((key) => [key, lines(key, 9000)])));
+    expect(await besides({ ...options('far'), inputs: keys.map(web), memoryBytes: 128 << 20 })).toBeGreaterThan(1);
+  });
+
+  it('in large requests, though there are more inputs than blocks', async () => {
+    const keys = Array.from({ length: 40 }, (_, i) => `many/${i}.jsonl`);
+    const large = { 'large.jsonl': lines('large', 200_000) };
+    await server.change({}, { ...Object.fromEntries(keys.map((key) => [key, lines(key, 10)])), ...large });
+    await shuffle({ ...options('far'), inputs: ['large.jsonl', ...keys].map(web) }, SMALL);
+    const ofLarge = (await server.change()).filter(({ path }) => path === '/large.jsonl');
+    expect(ofLarge.length).toBeLessThanOrEqual(8);
+  });
+
+  it('of the ends of tables', async () => {
+    const rows = Array.from({ length: 100 }, (_, i) => ({ text: `${i} ${'x'.repeat(2000)}`, number: i }));
+    writeTable(directory.path('a.parquet'), rows);
+    const keys = Array.from({ length: 4 }, (_, i) => `${i}.parquet`);
+    await server.change({}, Object.fromEntries(keys.map((key) => [key, readFileSync(directory.path('a.parquet'))])));
+    expect(await besides({ ...options('far.parquet'), inputs: keys.map(web) })).toBeGreaterThan(0);
+  });
+
+  it('of columns', async () => {
+    const rows = Array.from({ length: 2000 }, (_, i) => ({ text: `${i} ${'x'.repeat(2000)}`, number: i }));
+    writeTable(directory.path('a.parquet'), rows, 2000);
+    await server.change({}, { 'a.parquet': readFileSync(directory.path('a.parquet')) });
+    const inputs = [web('a.parquet')];
+    expect(await besides({ ...options('far.parquet'), inputs, memoryBytes: 128 << 20 })).toBeGreaterThan(0);
+  });
 });
 
 it('a job that waits for a silent server can be stopped', async () => {
@@ -186,12 +282,8 @@ describe('one clear line', () => {
       'ERR_INPUT_MISSING the input s3://bucket/in does not exist (NoSuchKey: said by the test); check the key; the address of a directory ends with /',
     ],
     [
-      'hf://buckets/a/b',
-      'ERR_OPTION hf://buckets/a/b: buckets of the Hub are read by their S3 interface; name it as s3://, with AWS_ENDPOINT_URL and the keys of the Hub',
-    ],
-    [
       'hf://datasets/owner',
-      'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH',
+      'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH',
     ],
   ])('for %s', async (address, message) => {
     expect(await messageOf(address)).toBe(message);
@@ -207,21 +299,68 @@ describe('one clear line', () => {
     );
   });
 
+  it.each([
+    ['ftp://host', 'ERR_OPTION `endpoint` ftp://host is no address; expected https://HOST'],
+    [
+      'https://name:word@host?key=word',
+      'ERR_OPTION `endpoint` https://host holds more than a place; expected https://HOST, and keys as docs/OBJECT-STORAGE.md says',
+    ],
+  ])('for the endpoint %s', async (endpoint, message) => {
+    expect(await messageOf('s3://bucket/in/', { endpoint })).toBe(message);
+  });
+
+  it.each([
+    ['403 InvalidObjectState', 'the object lies in an archive (Glacier); restore it first'],
+    ['400 KMS.DisabledException', 'the object is encrypted with a KMS key that these credentials may not use'],
+    ['403 RequestTimeTooSkewed', 'set the clock of this machine'],
+    ['404 NoSuchBucket', 'check the name of the bucket'],
+  ])('for S3 that answers %s', async (kind, advice) => {
+    await server.change({ fault: { at: 'all', kind } });
+    const message = await messageOf('s3://bucket/in/a.jsonl');
+    expect(message.endsWith(`; ${advice}`)).toBe(true);
+    expect(message).toMatch(new RegExp(`^ERR_INPUT_[A-Z]+ .*${kind.slice(4)}: said by the test`));
+  });
+
+  it('for a signed address that has expired', async () => {
+    await server.change({ fault: { at: 'all', kind: '403 AccessDenied' } });
+    expect(await messageOf(web('in/a.jsonl?X-Amz-Signature=word'))).toMatch(
+      /in\/a.jsonl: .*; the address was signed for a limited time; get a new one, and resume with it$/,
+    );
+  });
+
+  it('for credentials that a redirect does not take along', async () => {
+    const { host } = new URL(server.url);
+    const message = await messageOf(`http://name:word@${host}/moved/in/a.jsonl`);
+    expect(message).toMatch(
+      /moved\/in\/a.jsonl: the server refuses it with status 401 .*; it is 127.0.0.1:\d+, to which the first host redirects and which gets no credentials of it; name the address there$/,
+    );
+    expect(message).not.toContain('word');
+  });
+
   it('for a profile that needs the SDK of AWS', async () => {
     writeFileSync(directory.path('aws'), '[default]\nrole_arn = arn:aws:iam::1:role/x\n');
     expect(await messageOf('s3://bucket/in/')).toContain('run npm install @aws-sdk/credential-providers');
   });
 
-  it('for a server without ranges', async () => {
-    await server.change({ settings: { ranges: false } });
-    expect(await messageOf(web('in/a.jsonl'))).toContain('the server gives no ranges of it; download it');
-    // A small one comes whole.
-    await shuffle({ ...options('far'), inputs: [web('in/sub/e.jsonl')] }, SMALL);
+  it('for rows of a server without ranges', async () => {
+    await server.change(
+      { settings: { ranges: false } },
+      { 'a.parquet': Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(200_000)]) },
+    );
+    expect(await messageOf(web('a.parquet'))).toContain('its server gives no ranges; download it to a disk first');
   });
 
   it('for an output on another machine', async () => {
     expect(await messageOf(web('in/a.jsonl'), { output: 's3://bucket/out' })).toBe(
       'ERR_OUTPUT_PLACE the output s3://bucket/out lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then',
+    );
+  });
+
+  it('for aligned files', async () => {
+    const together = [[web('in/a.jsonl'), web('in/sub/e.jsonl')]];
+    const { code, message } = await errorOf(shuffleTogether({ together, output: directory.path('far') }));
+    expect(`${code} ${message.replace(server.url, '')}`).toBe(
+      'ERR_OPTION /in/a.jsonl lies on another machine, and this command reads local files; copy it to a disk first',
     );
   });
 
