@@ -65,7 +65,7 @@ export class S3Uploads {
 
   /** @returns the id of the service and the token. */
   begin(path: string): Promise<string> {
-    const token = randomBytes(16).toString('hex');
+    const token = newToken();
     return this.#ask(path, {
       question: () => ({ method: 'POST', query: { uploads: '' }, headers: { [TOKEN_HEADER]: token } }),
       answer: ({ status, text }) => {
@@ -88,8 +88,7 @@ export class S3Uploads {
     return { number, tag: await this.#ask(path, { question: () => ({ ...content(), query }), answer, signal }) };
   }
 
-  async putText(path: string, text: string, onlyIfAbsent: boolean): Promise<void> {
-    const token = randomBytes(16).toString('hex');
+  async putText(path: string, text: string, onlyIfAbsent: boolean, token = newToken()): Promise<void> {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
       const { headers, ...question } = content();
@@ -99,6 +98,11 @@ export class S3Uploads {
 
   async complete(path: string, uploadId: string, parts: readonly UploadedPart[], onlyIfAbsent: boolean): Promise<void> {
     const [, token] = uploadId.split(' ');
+    // An upload has at least one part, and few services take an empty one.
+    if (parts.length === 0) {
+      await this.putText(path, '', onlyIfAbsent, token);
+      return this.abort(path, uploadId, false);
+    }
     const elements = parts
       .toSorted((a, b) => a.number - b.number)
       .map((part) => `<Part><PartNumber>${part.number}</PartNumber><ETag>${escaped(part.tag)}</ETag></Part>`);
@@ -265,6 +269,10 @@ export class S3Uploads {
         : `the server answered ${status}${reason}; ${advice}`,
     );
   }
+}
+
+function newToken(): string {
+  return randomBytes(16).toString('hex');
 }
 
 /** @returns it at each try, with a hash that is made once. */

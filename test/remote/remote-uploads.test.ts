@@ -187,12 +187,12 @@ describe('an upload', () => {
     ]);
   });
 
-  it('of nothing makes an empty object', async () => {
-    writeFileSync(directory.path('none'), '');
+  it('of no parts makes an empty object', async () => {
     const uploadId = await outputs.begin(address);
-    const nothing = { number: 1, path: directory.path('none'), start: 0, byteLength: 0 };
-    await outputs.complete(address, uploadId, [await outputs.putFile(address, uploadId, nothing)], true);
+    await outputs.complete(address, uploadId, [], true);
+    await outputs.complete(address, uploadId, [], true);
     expect((await outputs.head(address))?.byteLength).toBe(0);
+    expect(await opened()).toEqual([]);
   });
 });
 
@@ -250,9 +250,10 @@ describe('an object', () => {
   it('is found to be made when it is completed again, whatever became of the answer', async () => {
     const uploadId = begun();
     await complete(uploadId);
-    await outputs.complete(address, uploadId, [], true);
-    await outputs.complete(address, uploadId, [], false);
-    const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, [], false));
+    const parts = [{ number: 1, tag: '"any"' }];
+    await outputs.complete(address, uploadId, parts, true);
+    await outputs.complete(address, uploadId, parts, false);
+    const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, parts, false));
     expect(other.message).toBe(
       `cannot write the output ${address}: its upload is gone, or was completed by somebody else; start again`,
     );
