@@ -55,6 +55,8 @@ export class S3Uploads {
   readonly #http: Http;
   readonly #patience: Patience;
   readonly #onRetry: OnRetry;
+  /** Whether the service has not yet refused them. */
+  #knowsConditions = true;
 
   constructor(s3: S3, http: Http, patience: Patience, onRetry: OnRetry) {
     this.#s3 = s3;
@@ -125,7 +127,6 @@ export class S3Uploads {
     onlyIfAbsent: boolean,
     question: (condition: Headers) => S3Question,
   ): Promise<void> {
-    let condition = onlyIfAbsent ? ONLY_IF_ABSENT : {};
     const isMade = async (): Promise<boolean> => {
       const found = await this.#look(path);
       const isOurs = token !== undefined && found?.headers[TOKEN_HEADER] === token;
@@ -134,13 +135,13 @@ export class S3Uploads {
     };
     if (onlyIfAbsent && (await isMade())) return;
     await this.#ask(path, {
-      question: () => question(condition),
+      question: () => question(onlyIfAbsent && this.#knowsConditions ? ONLY_IF_ABSENT : {}),
       answer: async (reply) => {
         // The answer of a long work begins before its end is known.
         const isDone = reply.status === 200 && !reply.text.includes('<Error>');
         if (isDone || (await isMade())) return true;
-        if (reply.status === 501 && condition === ONLY_IF_ABSENT) {
-          condition = {};
+        if (reply.status === 501 && this.#knowsConditions) {
+          this.#knowsConditions = false;
           throw new PassingFailure('the service does not know If-None-Match');
         }
         return undefined;
