@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { whileFetcherServes } from '#src/io/remote-objects.js';
+import { RemoteObject, whileFetcherServes } from '#src/io/remote-objects.js';
 import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/io/remote-uploads.js';
 import { blockFor } from '#src/pause.js';
 import { poolBytesOf } from '#src/remote/remote-inputs.js';
@@ -185,6 +185,28 @@ describe('an upload', () => {
       PART_BYTES,
       CONTENT.byteLength,
     ]);
+  });
+
+  it('shares its room with inputs', async () => {
+    const input = address.replace('é+ &.bin', 'input');
+    await outputs.putText(input, CONTENT.toString('latin1'), true);
+    const object = new RemoteObject(input);
+    const bytes = Buffer.alloc(object.version.byteLength);
+    const read = (from: number, end: number) => object.readAt(bytes, from, end - from, from);
+    read(0, 100_000);
+    const parts = new PartUploads(address, begun(), PART_BYTES, GO_ON);
+    for (const number of [1, 2]) {
+      // It takes all blocks.
+      parts.write(Buffer.alloc(PART_BYTES, number), 0);
+      parts.put(number, PART_BYTES);
+    }
+    read(100_000, 700_000);
+    parts.write(CONTENT, 0);
+    parts.drop();
+    read(700_000, bytes.byteLength);
+    object.close();
+    expect(bytes.toString()).toBe(CONTENT.toString('latin1'));
+    expect(parts.settle().length).toBe(2);
   });
 
   it('of no parts makes an empty object', async () => {
