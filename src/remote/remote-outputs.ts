@@ -65,7 +65,7 @@ export class RemoteOutputs {
   }
 
   /**
-   * Makes the object. Again, it finds that it is made.
+   * Makes the object; of no parts, an empty one. Again, it finds that it is made.
    * @throws UsageError ERR_OUTPUT_EXISTS if it may not replace an object, and there is one.
    */
   complete(

@@ -56,6 +56,8 @@ export class S3Uploads {
   readonly #http: Http;
   readonly #patience: Patience;
   readonly #onRetry: OnRetry;
+  /** Whether the service has not yet refused them. */
+  #knowsConditions = true;
 
   constructor(s3: S3, http: Http, patience: Patience, onRetry: OnRetry) {
     this.#s3 = s3;
@@ -66,7 +68,7 @@ export class S3Uploads {
 
   /** @returns the id of the service and the token. */
   begin(path: string): Promise<string> {
-    const token = randomBytes(16).toString('hex');
+    const token = newToken();
     return this.#ask(path, {
       question: () => ({ method: 'POST', query: { uploads: '' }, headers: { [TOKEN_HEADER]: token } }),
       answer: ({ status, text }) => {
@@ -89,8 +91,7 @@ export class S3Uploads {
     return { number, tag: await this.#ask(path, { question: () => ({ ...content(), query }), answer, signal }) };
   }
 
-  async putText(path: string, text: string, onlyIfAbsent: boolean): Promise<void> {
-    const token = randomBytes(16).toString('hex');
+  async putText(path: string, text: string, onlyIfAbsent: boolean, token = newToken()): Promise<void> {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
       const { headers, ...question } = content();
@@ -100,6 +101,11 @@ export class S3Uploads {
 
   async complete(path: string, uploadId: string, parts: readonly UploadedPart[], onlyIfAbsent: boolean): Promise<void> {
     const [, token] = uploadId.split(' ');
+    // An upload has at least one part, and few services take an empty one.
+    if (parts.length === 0) {
+      await this.putText(path, '', onlyIfAbsent, token);
+      return this.abort(path, uploadId, false);
+    }
     const elements = parts
       .toSorted((a, b) => a.number - b.number)
       .map((part) => `<Part><PartNumber>${part.number}</PartNumber><ETag>${escaped(part.tag)}</ETag></Part>`);
@@ -122,7 +128,6 @@ export class S3Uploads {
     onlyIfAbsent: boolean,
     question: (condition: Headers) => S3Question,
   ): Promise<void> {
-    let condition = onlyIfAbsent ? ONLY_IF_ABSENT : {};
     const isMade = async (): Promise<boolean> => {
       const found = await this.#look(path);
       const isOurs = token !== undefined && found?.headers[TOKEN_HEADER] === token;
@@ -131,13 +136,13 @@ export class S3Uploads {
     };
     if (onlyIfAbsent && (await isMade())) return;
     await this.#ask(path, {
-      question: () => question(condition),
+      question: () => question(onlyIfAbsent && this.#knowsConditions ? ONLY_IF_ABSENT : {}),
       answer: async (reply) => {
         // The answer of a long work begins before its end is known.
         const isDone = reply.status === 200 && !reply.text.includes('<Error>');
         if (isDone || (await isMade())) return true;
-        if (reply.status === 501 && condition === ONLY_IF_ABSENT) {
-          condition = {};
+        if (reply.status === 501 && this.#knowsConditions) {
+          this.#knowsConditions = false;
           throw new PassingFailure('the service does not know If-None-Match');
         }
         return undefined;
@@ -274,6 +279,10 @@ export class S3Uploads {
         : `the server answered ${status}${reason}; ${advice}`,
     );
   }
+}
+
+function newToken(): string {
+  return randomBytes(16).toString('hex');
 }
 
 /** @returns it at each try, with a hash that is made once. */

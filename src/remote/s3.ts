@@ -49,6 +49,7 @@ export class S3 implements Service {
     if (text.includes('NoSuchBucket')) return 'check the name of the bucket';
     if (/kms/i.test(text)) return 'the object is encrypted with a KMS key that these credentials may not use';
     if (text.includes('RequestTimeTooSkewed')) return 'set the clock of this machine';
+    if (text.includes('ExpiredToken')) return 'the credentials have expired; get new ones, and start again';
     if (status === 401 || status === 403) return this.#credentials.advice(doing);
     return undefined;
   }

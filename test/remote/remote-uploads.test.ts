@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { whileFetcherServes } from '#src/io/remote-objects.js';
+import { RemoteObject, whileFetcherServes } from '#src/io/remote-objects.js';
 import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/io/remote-uploads.js';
 import { blockFor } from '#src/pause.js';
 import { poolBytesOf } from '#src/remote/remote-inputs.js';
@@ -187,12 +187,34 @@ describe('an upload', () => {
     ]);
   });
 
-  it('of nothing makes an empty object', async () => {
-    writeFileSync(directory.path('none'), '');
+  it('shares its room with inputs', async () => {
+    const input = address.replace('é+ &.bin', 'input');
+    await outputs.putText(input, CONTENT.toString('latin1'), true);
+    const object = new RemoteObject(input);
+    const bytes = Buffer.alloc(object.version.byteLength);
+    const read = (from: number, end: number) => object.readAt(bytes, from, end - from, from);
+    read(0, 100_000);
+    const parts = new PartUploads(address, begun(), PART_BYTES, GO_ON);
+    for (const number of [1, 2]) {
+      // It takes all blocks.
+      parts.write(Buffer.alloc(PART_BYTES, number), 0);
+      parts.put(number, PART_BYTES);
+    }
+    read(100_000, 700_000);
+    parts.write(CONTENT, 0);
+    parts.drop();
+    read(700_000, bytes.byteLength);
+    object.close();
+    expect(bytes.toString()).toBe(CONTENT.toString('latin1'));
+    expect(parts.settle().length).toBe(2);
+  });
+
+  it('of no parts makes an empty object', async () => {
     const uploadId = await outputs.begin(address);
-    const nothing = { number: 1, path: directory.path('none'), start: 0, byteLength: 0 };
-    await outputs.complete(address, uploadId, [await outputs.putFile(address, uploadId, nothing)], true);
+    await outputs.complete(address, uploadId, [], true);
+    await outputs.complete(address, uploadId, [], true);
     expect((await outputs.head(address))?.byteLength).toBe(0);
+    expect(await opened()).toEqual([]);
   });
 });
 
@@ -250,9 +272,10 @@ describe('an object', () => {
   it('is found to be made when it is completed again, whatever became of the answer', async () => {
     const uploadId = begun();
     await complete(uploadId);
-    await outputs.complete(address, uploadId, [], true);
-    await outputs.complete(address, uploadId, [], false);
-    const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, [], false));
+    const parts = [{ number: 1, tag: '"any"' }];
+    await outputs.complete(address, uploadId, parts, true);
+    await outputs.complete(address, uploadId, parts, false);
+    const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, parts, false));
     expect(other.message).toBe(
       `cannot write the output ${address}: its upload is gone, or was completed by somebody else; start again`,
     );
