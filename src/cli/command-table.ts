@@ -73,7 +73,7 @@ export const COMMANDS = {
   expire: { summary: 'Removes old generations from a pile store.', takes: () => ({ ...EXPIRE_OPTIONS, ...DISPLAY }) },
   gc: {
     summary: 'Deletes what a store no longer needs, or unfinished uploads.',
-    takes: () => ({ ...COLLECT_OPTIONS, ...DISPLAY }),
+    takes: () => ({ ...COLLECT_OPTIONS, ...pick(SHUFFLE_OPTIONS, 'endpoint'), ...DISPLAY }),
   },
   index: {
     summary: 'Writes an index, to read the records of a file in any order.',

@@ -1,6 +1,8 @@
 /** Aborts the uploads that killed jobs left in object storage: nobody sees them, and they cost money. */
 import { UsageError } from '../errors.js';
 import { requireKnownOptions } from '../known-options.js';
+import { pick } from '../options/option.js';
+import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
 import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
 import { hearSignals } from '../pause.js';
 import { severalAtOnce } from '../several-at-once.js';
@@ -8,6 +10,8 @@ import { isMadeWayFor } from '../sinks/shard-names.js';
 import { DEFAULT_GRACE_MILLISECONDS } from '../store/collect-garbage.js';
 import { runJob } from './job.js';
 import { graceOf } from './store-upkeep.js';
+
+type UploadsOptions = GarbageOptions & Pick<ShuffleOptions, 'endpoint'>;
 
 /** Counts of uploads. */
 export interface CollectedUploads {
@@ -26,14 +30,15 @@ const MEMORY_BYTES = 64 * 1024 * 1024;
  * `graceMilliseconds`. A job that resumes needs its uploads: its parts are gone then.
  * @throws UsageError ERR_OPTION; SystemError; AbortError
  */
-export async function collectUploads(address: string, options: GarbageOptions = {}): Promise<CollectedUploads> {
-  requireKnownOptions('collectUploads()', options, GARBAGE_OPTIONS);
+export async function collectUploads(address: string, options: UploadsOptions = {}): Promise<CollectedUploads> {
+  requireKnownOptions('collectUploads()', options, { ...GARBAGE_OPTIONS, ...pick(SHUFFLE_OPTIONS, 'endpoint') });
   const grace = graceOf(options) ?? DEFAULT_GRACE_MILLISECONDS;
   if (!address.startsWith('s3://'))
     throw new UsageError(`${address} is no address of object storage; expected s3://BUCKET/KEY`);
   const { value } = await runJob(options, async () => {
     const { remoteOutputs } = await import('../remote/remote-outputs.js');
-    const outputs = remoteOutputs({ memoryBytes: MEMORY_BYTES, workers: 1 });
+    const s3 = { endpoint: options.endpoint, requesterPays: undefined };
+    const outputs = remoteOutputs({ memoryBytes: MEMORY_BYTES, workers: 1, s3 });
     const all = await outputs.uploads(address, options.signal);
     const own = all.filter((upload) => upload.address === address || isMadeWayFor(nameIn(upload.address)));
     const old = own.filter(({ initiated }) => initiated.getTime() <= Date.now() - grace);

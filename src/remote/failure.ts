@@ -33,6 +33,8 @@ export class PassingFailure extends Error {
 /** What a network says when nobody is there at all: only a few tries are worth it. */
 const NOBODY_THERE = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
 const TRIES_IF_NOBODY = 3;
+/** Places that have answered this thread: who is away now may just start again. */
+const ANSWERED = new Set<string>();
 
 /** @param thrown by undici or Node, or a `PassingFailure`. */
 function passing(thrown: unknown): PassingFailure | undefined {
@@ -69,16 +71,20 @@ export async function withPatience<T>(
   { givenUp = unreadable(what), signal }: Partial<WhileTrying> = {},
 ): Promise<T> {
   const began = performance.now();
+  const [place = what] = /^\w+:\/\/[^/]*/.exec(what) ?? [];
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt();
+      const result = await attempt();
+      ANSWERED.add(place);
+      return result;
     } catch (thrown) {
       const failure = passing(thrown);
       if (failure === undefined) throw thrown;
       const grown = Math.min(longestPauseMilliseconds, firstPauseMilliseconds * 2 ** (tries - 1));
       const pause = Math.max(grown * (0.5 + Math.random() / 2), failure.pauseMilliseconds ?? 0);
       const isOver = performance.now() - began + pause > totalMilliseconds;
-      if (isOver || (NOBODY_THERE.has(errnoOf(thrown)) && tries === TRIES_IF_NOBODY))
+      const isNobody = NOBODY_THERE.has(errnoOf(thrown)) && !ANSWERED.has(place);
+      if (isOver || (isNobody && tries === TRIES_IF_NOBODY))
         throw givenUp(
           `${failure.message}, ${counted(tries, 'time')}; look whether the server and the network work, and start again`,
           thrown,

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ifPossible } from '../cleanup.js';
-import { counted, StagedOutputError, UsageError, VerificationError } from '../errors.js';
+import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../errors.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { isShardOf } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -136,8 +136,7 @@ export class ShardUploads {
       const upload = await this.#uploadOf(directory, target, shard);
       const byNumber = new Map(uploaded.map((part) => [part.number, part]));
       const parts: UploadedPart[] = [];
-      // An object without bytes has a part, too.
-      for (let start = 0; start < Math.max(1, byteLength); start += partBytes) {
+      for (let start = 0; start < byteLength; start += partBytes) {
         const number = parts.length + 1;
         const rest = {
           number,
@@ -222,7 +221,14 @@ export class ShardUploads {
       if (!isUploadNote(name)) return this.abort(path);
       // A damaged note is as none: who aborts what is unknown finds its upload.
       const upload = ifPossible(() => readUpload(path));
-      if (upload !== undefined) await this.#outputs.abort(upload.address, upload.uploadId);
+      if (upload === undefined) return;
+      await this.#outputs.abort(upload.address, upload.uploadId).catch((error: Error) => {
+        throw new SystemError(
+          'ERR_IO',
+          `${error.message}; its upload stays: abort it with pileshuf gc ${this.#place.path}`,
+          { cause: error },
+        );
+      });
     });
   }
 }

@@ -351,8 +351,11 @@ describe('one clear line', () => {
   });
 
   it('for an output on another machine', async () => {
-    expect(await messageOf(web('in/a.jsonl'), { output: 's3://bucket/out' })).toBe(
-      'ERR_OUTPUT_PLACE the output s3://bucket/out lies on another machine, and pileshuf writes to disks; name a file or directory, and upload it then',
+    expect(await messageOf(web('in/a.jsonl'), { output: 'https://host/out' })).toBe(
+      'ERR_OUTPUT_PLACE the output https://host/out lies on a web server, from which pileshuf only reads; name a file, or s3://BUCKET/KEY',
+    );
+    expect(await messageOf(web('in/a.jsonl'), { output: 'hf://datasets/a/b' })).toMatch(
+      /^ERR_OUTPUT_PLACE the output hf:.* only reads; write to a directory and upload it \(hf upload\)/,
     );
   });
 

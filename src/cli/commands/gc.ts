@@ -23,13 +23,14 @@ export const command: CommandDefinition<'gc'> = {
   name: 'gc',
   operands: [['<store>', 'directory of the store, or an address of outputs']],
   notes,
-  async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost }, reporter, talk }) {
+  async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost, endpoint }, reporter, talk }) {
     if (isRemote(store)) {
       if (giveUpLost !== undefined) throw new UsageError(`${store} is no pile store; leave out --give-up-lost`);
-      const collected = await collectUploads(store, { graceMilliseconds, signal: talk.signal });
+      const collected = await collectUploads(store, { graceMilliseconds, endpoint, signal: talk.signal });
       reporter.done(describeUploads(collected), collected);
       return;
     }
+    if (endpoint !== undefined) throw new UsageError(`${store} is no address; leave out --endpoint`);
     const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal: talk.signal });
     reporter.done(describeGarbage(deleted), deleted);
   },
