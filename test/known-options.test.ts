@@ -28,6 +28,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   inspectStore: (options) => library.inspectStore(store(), untyped(options)),
   expireStore: (options) => library.expireStore(store(), { keepLast: 1 }, untyped(options)),
   collectStore: (options) => library.collectStore(store(), untyped(options)),
+  collectUploads: (options) => library.collectUploads('s3://b/k', untyped(options)),
   openPileWriter: (options) => library.openPileWriter(store(), untyped({ inputId: 'x', ...options })),
   openStore: (options) => library.openStore(store(), untyped(options)),
   openIndexed: (options) => library.openIndexed('a', untyped(options)),

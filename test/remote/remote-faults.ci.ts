@@ -27,7 +27,7 @@ const PATIENCE = {
   totalMilliseconds: 10_000,
   firstPauseMilliseconds: 5,
   longestPauseMilliseconds: 50,
-  silenceMilliseconds: 100,
+  silenceMilliseconds: 250,
 };
 
 let server: ObjectServer;

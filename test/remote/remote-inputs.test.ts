@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shuffle, shuffleTogether } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
@@ -148,7 +149,7 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect((await waiting).code).toBe('ABORT_ERR');
   });
 
-  it('from S3 by the files of the AWS tools', async () => {
+  it.runIf(fromCi)('from S3 by the files of the AWS tools', async () => {
     writeFileSync(
       directory.path('aws'),
       '[default]\naws_access_key_id = tester\naws_secret_access_key=secret\nregion = us-east-1\n',
@@ -166,7 +167,7 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(storage.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
 
-  it('from a bucket of the Hub, which has no commits', async () => {
+  it.runIf(fromCi)('from a bucket of the Hub, which has no commits', async () => {
     process.env['HF_TOKEN'] = 'hf_secret';
     await server.change({ settings: { token: 'hf_secret' } });
     expect((await outputOf(['hf://buckets/owner/name/in/'])).equals(local)).toBe(true);
@@ -225,7 +226,7 @@ describe('what is read next comes before a reader asks for it', () => {
     expect(await besides({ ...options('far.parquet'), inputs: keys.map(web) })).toBeGreaterThan(0);
   });
 
-  it('of columns', async () => {
+  it.runIf(fromCi)('of columns', async () => {
     const rows = Array.from({ length: 2000 }, (_, i) => ({ text: `${i} ${'x'.repeat(2000)}`, number: i }));
     writeTable(directory.path('a.parquet'), rows, 2000);
     await server.change({}, { 'a.parquet': readFileSync(directory.path('a.parquet')) });
@@ -267,7 +268,7 @@ describe('one clear line', () => {
     expect(await messageOf(`${server.url}/${path}`)).toBe(message);
   });
 
-  it.each([
+  const addresses = [
     [
       's3://bucket/in/*.jsonl',
       'ERR_OPTION s3://bucket/in/*.jsonl: addresses have no patterns; end the address of the directory with /, and give `include`',
@@ -285,11 +286,12 @@ describe('one clear line', () => {
       'hf://datasets/owner',
       'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH',
     ],
-  ])('for %s', async (address, message) => {
+  ] as const;
+  it.each(sampled(addresses, 3))('for %s', async (address, message) => {
     expect(await messageOf(address)).toBe(message);
   });
 
-  it('for credentials that may not read it, by their source', async () => {
+  it.runIf(fromCi)('for credentials that may not read it, by their source', async () => {
     await server.change({ settings: { secret: 'secret' } });
     expect(await messageOf('s3://bucket/in/a.jsonl')).toContain('no credentials were found in the environment');
     process.env['AWS_ACCESS_KEY_ID'] = 'tester';
@@ -309,26 +311,27 @@ describe('one clear line', () => {
     expect(await messageOf('s3://bucket/in/', { endpoint })).toBe(message);
   });
 
-  it.each([
+  const answers = [
     ['403 InvalidObjectState', 'the object lies in an archive (Glacier); restore it first'],
     ['400 KMS.DisabledException', 'the object is encrypted with a KMS key that these credentials may not use'],
     ['403 RequestTimeTooSkewed', 'set the clock of this machine'],
     ['404 NoSuchBucket', 'check the name of the bucket'],
-  ])('for S3 that answers %s', async (kind, advice) => {
+  ] as const;
+  it.each(sampled(answers, 4, 1))('for S3 that answers %s', async (kind, advice) => {
     await server.change({ fault: { at: 'all', kind } });
     const message = await messageOf('s3://bucket/in/a.jsonl');
     expect(message.endsWith(`; ${advice}`)).toBe(true);
     expect(message).toMatch(new RegExp(`^ERR_INPUT_[A-Z]+ .*${kind.slice(4)}: said by the test`));
   });
 
-  it('for a signed address that has expired', async () => {
+  it.runIf(fromCi)('for a signed address that has expired', async () => {
     await server.change({ fault: { at: 'all', kind: '403 AccessDenied' } });
     expect(await messageOf(web('in/a.jsonl?X-Amz-Signature=word'))).toMatch(
       /in\/a.jsonl: .*; the address was signed for a limited time; get a new one, and resume with it$/,
     );
   });
 
-  it('for credentials that a redirect does not take along', async () => {
+  it.runIf(fromCi)('for credentials that a redirect does not take along', async () => {
     const { host } = new URL(server.url);
     const message = await messageOf(`http://name:word@${host}/moved/in/a.jsonl`);
     expect(message).toMatch(
@@ -337,12 +340,12 @@ describe('one clear line', () => {
     expect(message).not.toContain('word');
   });
 
-  it('for a profile that needs the SDK of AWS', async () => {
+  it.runIf(fromCi)('for a profile that needs the SDK of AWS', async () => {
     writeFileSync(directory.path('aws'), '[default]\nrole_arn = arn:aws:iam::1:role/x\n');
     expect(await messageOf('s3://bucket/in/')).toContain('run npm install @aws-sdk/credential-providers');
   });
 
-  it('for rows of a server without ranges', async () => {
+  it.runIf(fromCi)('for rows of a server without ranges', async () => {
     await server.change(
       { settings: { ranges: false } },
       { 'a.parquet': Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(200_000)]) },
@@ -359,7 +362,7 @@ describe('one clear line', () => {
     );
   });
 
-  it('for aligned files', async () => {
+  it.runIf(fromCi)('for aligned files', async () => {
     const together = [[web('in/a.jsonl'), web('in/sub/e.jsonl')]];
     const { code, message } = await errorOf(shuffleTogether({ together, output: directory.path('far') }));
     expect(`${code} ${message.replace(server.url, '')}`).toBe(

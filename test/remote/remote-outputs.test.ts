@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
 
@@ -84,7 +85,7 @@ const openUploads = () => looked((listOf) => listOf('uploads'));
 const SHARDS: Asked = { shards: { by: 'count', shardCount: 5 } };
 
 describe('an output has the bytes that it has on a disk', () => {
-  it.each<[string, Asked]>([
+  const cases: readonly (readonly [string, Asked])[] = [
     ['shards', SHARDS],
     ['as many shards as are smaller than a part', { shards: { by: 'count', shardCount: 30 } }],
     ['shards with a header', { ...SHARDS, header: { lines: 1 } }],
@@ -101,7 +102,8 @@ describe('an output has the bytes that it has on a disk', () => {
     ],
     ['draws', { ...SHARDS, repeat: true, headCount: 9000 }],
     ['shards without records', { ...SHARDS, headCount: 2 }],
-  ])('%s', async (_, asked) => {
+  ];
+  it.each(sampled(cases, 4, 2))('%s', async (_, asked) => {
     const local = await shuffle({ ...options(directory.path('out')), ...asked }, SMALL);
     const report = await shuffle({ ...options('s3://bucket/a/out/'), ...asked }, SMALL);
     expect(await objectsBelow('a/out/')).toEqual(filesOf(directory.path('out')));
@@ -111,12 +113,13 @@ describe('an output has the bytes that it has on a disk', () => {
     expect(readdirSync(directory.temp)).toEqual([]);
   });
 
-  it.each<[string, Asked]>([
+  const files: readonly (readonly [string, Asked])[] = [
     ['a file', {}],
     ['a compressed file', { compress: { codec: 'gzip' } }],
     ['a file with a header that tells its length', { records: { by: 'npy' }, inputs: [] }],
     ['nothing', { headCount: 0 }],
-  ])('%s', async (_, asked) => {
+  ];
+  it.each(sampled(files, 4, 2))('%s', async (_, asked) => {
     const inputs = asked.inputs === undefined ? undefined : [directory.path('a.npy')];
     if (inputs !== undefined) writeFileSync(directory.path('a.npy'), npyOf(40_000));
     const given = { ...asked, ...(inputs && { inputs }) };
@@ -127,7 +130,7 @@ describe('an output has the bytes that it has on a disk', () => {
     expect(await openUploads()).toEqual([]);
   });
 
-  it('written by tasks of a cluster', async () => {
+  it.runIf(fromCi)('written by tasks of a cluster', async () => {
     const { inputs, seed } = options('');
     const asked = { inputs, seed, tasks: 3, ...SHARDS, header: { lines: 1 } };
     await shuffle({ ...options(directory.path('out')), ...SHARDS, header: { lines: 1 } }, SMALL);
