@@ -108,8 +108,11 @@ export class ShardUploads {
     regions: readonly WrittenRegion[],
   ): Promise<void> {
     const last = new Map(regions.map((region) => [region.shard, region]));
+    const partsOf = new Map<number, UploadedPart[]>();
+    for (const { shard, uploaded } of regions)
+      partsOf.set(shard, [...(partsOf.get(shard) ?? []), ...(uploaded?.parts ?? [])]);
     await severalAtOnce(last.values(), async ({ shard, end, uploaded }) => {
-      const noted = regions.flatMap((region) => (region.shard === shard ? (region.uploaded?.parts ?? []) : []));
+      const noted = partsOf.get(shard) ?? [];
       const note = readUpload(uploadNotePath(directory, shard));
       const there = note && (await this.#outputs.parts(note.address, note.uploadId));
       const tags = new Map(there?.map(({ number, tag }) => [number, tag]));
