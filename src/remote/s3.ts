@@ -108,7 +108,9 @@ export class S3 implements Service {
       .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
       .sort()
       .join('&');
-    const path = `${hasBucketInPath ? `/${bucket}` : ''}/${keyPath}${search === '' ? '' : `?${search}`}`;
+    // Some services know a list by the path without a slash at its end.
+    const place = hasBucketInPath ? `/${bucket}${key === '' ? '' : '/'}` : '/';
+    const path = `${place}${keyPath}${search === '' ? '' : `?${search}`}`;
     const url = new URL(origin.replace(/\/+$/, '') + path);
     const payer: Headers = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
     const headers = { ...question.headers, ...payer, ...(sha256 && { 'x-amz-content-sha256': sha256 }) };
