@@ -28,6 +28,17 @@ export type UploadQuestion =
       readonly byteLength: number;
     }
   | { readonly ask: 'drop'; readonly path: string; readonly room: number }
+  /** Leaves the beginning of a part to the next writer. The answer: whether there is a place for it. */
+  | {
+      readonly ask: 'keep';
+      readonly path: string;
+      readonly uploadId: string;
+      readonly number: number;
+      readonly room: number;
+      readonly byteLength: number;
+    }
+  /** The answer is the `Room` that was left; null: none was. */
+  | { readonly ask: 'take over'; readonly path: string; readonly uploadId: string; readonly number: number }
   /** Waits for parts. The answer is their tags. */
   | { readonly ask: 'settle'; readonly path: string; readonly writer: string; readonly numbers: readonly number[] };
 
@@ -110,6 +121,26 @@ export class PartUploads {
     this.#numbers.push(number);
     const part = { uploadId: this.#uploadId, writer: this.#writer, number, room: room.room, byteLength };
     this.#ask({ ask: 'put', path: this.#path, ...part }, AT_ONCE);
+  }
+
+  /**
+   * Leaves the beginning of a part to the next writer of the upload in this process, or to the end of the upload.
+   * @returns false: it is still here, because others need the memory.
+   */
+  keep(number: number, byteLength: number): boolean {
+    const room = this.#room;
+    if (room === undefined) throw new RangeError(`part ${number} of ${this.#path} was not written`);
+    const part = { path: this.#path, uploadId: this.#uploadId, number, room: room.room, byteLength };
+    const isKept = this.#ask<boolean>({ ask: 'keep', ...part }, AT_ONCE);
+    if (isKept) this.#room = undefined;
+    return isKept;
+  }
+
+  /** @returns whether the last writer left the beginning of this part, which is here now. */
+  takeOver(number: number): boolean {
+    const question = { path: this.#path, uploadId: this.#uploadId, number };
+    this.#room = this.#ask<Room | null>({ ask: 'take over', ...question }, AT_ONCE) ?? undefined;
+    return this.#room !== undefined;
   }
 
   /** Gives the room back, if there is one, and uploads nothing. */

@@ -151,7 +151,7 @@ export class FilesStaging implements Staging {
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
-    this.#output = new StagedOutput(site.output, paths, outputGate, site.uploads);
+    this.#output = new StagedOutput(site.output, paths, outputGate, site.uploads, plan.layout !== undefined);
     this.kept = plan.layout && this.#keptWork(plan.layout);
   }
 

@@ -141,7 +141,7 @@ class FetchingThread {
     this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);
     this.#streams = new Streams(this.#reader);
     const uploads = new S3Uploads(this.#s3, http, task.patience, tell);
-    this.#uploads = new Uploads(uploads, new Rooms(this.#blocks, task));
+    this.#uploads = new Uploads(uploads, new Rooms(this.#blocks, task, task.readers));
   }
 
   serve(): void {

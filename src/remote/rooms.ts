@@ -15,15 +15,19 @@ export interface HeldRoom {
 }
 
 export class Rooms {
+  readonly #writers: number;
   readonly #blocks: Blocks;
   readonly #blockBytes: number;
   readonly #pool: Uint8Array;
   readonly #held = new Map<number, HeldRoom>();
   #count = 0;
+  #largestBytes = 1;
   /** Who came last is served. */
   #served: Promise<unknown> = Promise.resolve();
 
-  constructor(blocks: Blocks, { pool, blockBytes }: Fetcher) {
+  /** @param writers who may each hold one. */
+  constructor(blocks: Blocks, { pool, blockBytes }: Fetcher, writers: number) {
+    this.#writers = writers;
     this.#blocks = blocks;
     this.#blockBytes = blockBytes;
     this.#pool = new Uint8Array(pool);
@@ -33,6 +37,11 @@ export class Rooms {
     const taken = this.#served.then(() => this.#take(byteLength));
     this.#served = taken.catch(() => {});
     return taken;
+  }
+
+  /** Whether each writer can have a room beside so many that nobody writes to. */
+  canKeep(count: number): boolean {
+    return count + this.#writers <= Math.floor(this.#pool.byteLength / this.#largestBytes);
   }
 
   /** Whoever names it gives it back. */
@@ -49,6 +58,7 @@ export class Rooms {
         `parts of uploads have ${Math.ceil(byteLength / MIB)} MiB, and the memory has room for ${Math.floor(this.#pool.byteLength / MIB)}; raise \`memoryBytes\``,
         'ERR_MEMORY_BUDGET',
       );
+    this.#largestBytes = Math.max(this.#largestBytes, count * this.#blockBytes);
     const room = this.#count++;
     const blocks: Block[] = [];
     while (blocks.length < count) {

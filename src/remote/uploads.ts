@@ -43,6 +43,12 @@ interface UnderWay {
   readonly parts: Map<number, Promise<UploadedPart>>;
 }
 
+interface KeptPart {
+  readonly room: HeldRoom;
+  readonly number: number;
+  readonly byteLength: number;
+}
+
 /** What one writer of a part has put, and not yet heard of. */
 interface Writer {
   readonly parts: Map<number, Promise<UploadedPart>>;
@@ -55,13 +61,15 @@ export class Uploads {
   readonly #underWay = new Map<string, UnderWay>();
   readonly #writers = new Map<string, Writer>();
   readonly #left = new Set<Promise<void>>();
+  /** By upload: the beginning of a part, for whoever writes the rest. */
+  readonly #kept = new Map<string, KeptPart>();
 
   constructor(s3: S3Uploads, rooms: Rooms) {
     this.#s3 = s3;
     this.#rooms = rooms;
   }
 
-  async answer(question: UploadQuestion): Promise<string | Room | readonly UploadedPart[] | null> {
+  async answer(question: UploadQuestion): Promise<string | boolean | Room | readonly UploadedPart[] | null> {
     switch (question.ask) {
       case 'begin':
         return this.#s3.begin(question.path);
@@ -75,6 +83,12 @@ export class Uploads {
       case 'drop':
         this.#rooms.find(question.room).giveBack();
         return null;
+      case 'keep':
+        return this.#keep(question);
+      case 'take over': {
+        const kept = this.#takeKept(question.uploadId, question.number);
+        return kept === undefined ? null : { room: kept.room.room, blocks: kept.room.blocks };
+      }
       case 'settle':
         return this.#settle(question.writer, question.numbers);
     }
@@ -132,6 +146,20 @@ export class Uploads {
     });
   }
 
+  #keep({ uploadId, number, room, byteLength }: UploadQuestion & { readonly ask: 'keep' }): boolean {
+    if (!this.#rooms.canKeep(this.#kept.size + 1)) return false;
+    this.#kept.set(uploadId, { room: this.#rooms.find(room), number, byteLength });
+    return true;
+  }
+
+  #takeKept(uploadId: string, number: number): KeptPart | undefined {
+    const kept = this.#kept.get(uploadId);
+    if (kept === undefined) return undefined;
+    if (kept.number !== number) throw new RangeError(`part ${kept.number} was left, and not part ${number}`);
+    this.#kept.delete(uploadId);
+    return kept;
+  }
+
   async #settle(name: string, numbers: readonly number[]): Promise<readonly UploadedPart[]> {
     const writer = this.#writers.get(name);
     const parts = await Promise.all(numbers.map((number) => writer?.parts.get(number)));
@@ -141,14 +169,18 @@ export class Uploads {
   }
 
   async #putFile(upload: OfUpload, { number, path, start, byteLength }: FilePart): Promise<UploadedPart> {
-    const room = await this.#rooms.take(byteLength);
+    // Its beginning may never have been in the file.
+    const kept = this.#takeKept(upload.uploadId, number);
+    const room = kept?.room ?? (await this.#rooms.take(byteLength));
     try {
       await withFileAsync(openForRead(path, 'output'), async (file) => {
-        let done = 0;
+        let end = 0;
         for (const piece of room.pieces(byteLength)) {
-          const count = await readAtAsync(file, piece, 0, piece.byteLength, start + done);
-          if (count < piece.byteLength) throw new RangeError(`${path} has no bytes at ${start + done + count}`);
-          done += count;
+          const at = Math.min(end + piece.byteLength, Math.max(end, kept?.byteLength ?? 0));
+          end += piece.byteLength;
+          const rest = piece.subarray(piece.byteLength - (end - at));
+          const count = await readAtAsync(file, rest, 0, rest.byteLength, start + at);
+          if (count < rest.byteLength) throw new RangeError(`${path} has no bytes at ${start + at + count}`);
         }
       });
     } catch (error) {
@@ -188,6 +220,8 @@ export class Uploads {
     const { parts, stop } = this.#of(uploadId);
     const hadParts = parts.size > 0;
     stop.abort(new AbortError());
+    this.#kept.get(uploadId)?.room.giveBack();
+    this.#kept.delete(uploadId);
     await Promise.allSettled(parts.values());
     await this.#s3.abort(address, uploadId, hadParts);
   }

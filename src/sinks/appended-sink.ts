@@ -26,7 +26,6 @@ import {
   type SinkParts,
   type StreamTarget,
   stagedPath,
-  type UploadedBytes,
   type WrittenRegion,
 } from './output-target.js';
 import { type PartCursor, shardCursor, unitCursor, WHOLE } from './part-cursor.js';
@@ -45,8 +44,8 @@ interface Region {
   checksum: string;
   /** Undefined until its first bytes are appended. */
   start: number | undefined;
-  /** Waits for the uploads of its shard. Undefined: there are none. */
-  uploaded: (() => UploadedBytes) | undefined;
+  /** Undefined until then. */
+  opened: OpenShard | undefined;
 }
 
 interface WaitingMember {
@@ -173,9 +172,9 @@ export class AppendedSink implements OutputSink {
       this.#closeShard();
       this.#parts.control.passTurn();
     }
-    return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, uploaded }) => {
+    return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, opened }) => {
       if (start === undefined) return [];
-      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, uploaded: uploaded?.() }];
+      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, uploaded: opened?.uploaded() }];
     });
   }
 
@@ -183,23 +182,22 @@ export class AppendedSink implements OutputSink {
     const { target } = this.#parts;
     this.#dropWaiting();
     if (target.kind === 'stream') return this.#regions.every(({ start }) => start === undefined);
-    this.#closeShard();
+    this.#abandonShard();
     // A part that came late would replace that of the next try.
-    for (const { uploaded } of this.#regions) ifPossible(() => uploaded?.());
+    for (const { opened } of this.#regions) ifPossible(() => opened?.uploaded());
     // The turn was not passed on: nobody has appended anything after these regions.
     for (const { shard, start } of this.#regions) {
       if (start === undefined) continue;
       const byteLength = target.headerBytes + start;
       withFile(openStagedOutput(stagedPath(target.stagingDirectory, shard)), (file) => shortenFile(file, byteLength));
     }
-    return true;
+    return this.#regions.every(({ opened }) => opened?.canBeShortened !== false);
   }
 
   async abandon(): Promise<void> {
     this.#dropWaiting();
     this.#members?.close();
-    this.#open?.shard.abandon();
-    this.#open = undefined;
+    this.#abandonShard();
   }
 
   #dropWaiting(): void {
@@ -216,7 +214,7 @@ export class AppendedSink implements OutputSink {
       storedBytes: 0,
       checksum: '',
       start: undefined,
-      uploaded: undefined,
+      opened: undefined,
     };
     this.#regions.push(region);
     this.#parts.hasher?.begin();
@@ -303,13 +301,20 @@ export class AppendedSink implements OutputSink {
     const { openShard = (shard) => new StagedShard(target, shard) } = this.#parts;
     const shard = openShard(region.shard);
     this.#open = { region, shard };
+    region.opened = shard;
     return shard;
+  }
+
+  #abandonShard(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    open?.shard.abandon();
   }
 
   #closeShard(): void {
     const open = this.#open;
     this.#open = undefined;
-    if (open !== undefined) open.region.uploaded = open.shard.close(open.region.isWhole);
+    open?.shard.close(open.region.isWhole);
   }
 }
 

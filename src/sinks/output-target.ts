@@ -59,6 +59,8 @@ export interface UploadTarget {
   readonly header: Uint8Array | undefined;
   /** Whether something follows the records, so that the last part waits for it. */
   readonly hasTrailer: boolean;
+  /** Whether a later attempt needs what is in no uploaded part, so that it is staged. Otherwise it may wait in memory. */
+  readonly stagesRest: boolean;
 }
 
 /** Shards [first, end). */
@@ -186,11 +188,12 @@ export interface OpenShard {
   append(bytes: Uint8Array): void;
   /** Tells that the last appended bytes were these, which describe a unit: the end of the shard is made from them. */
   describe(description: Uint8Array): void;
-  /**
-   * @param isWhole whether no task appends any more.
-   * @returns waits for its uploads, and tells what they are. Undefined: the shard is a file.
-   */
-  close(isWhole: boolean): (() => UploadedBytes) | undefined;
+  /** @param isWhole whether no task appends any more. */
+  close(isWhole: boolean): void;
+  /** Waits for the uploads of a closed shard. Undefined: it is a file. */
+  uploaded(): UploadedBytes | undefined;
+  /** Whether its file, shortened, is as the task found it. */
+  readonly canBeShortened: boolean;
   /** Closes a shard of a task that failed. */
   abandon(): void;
 }

@@ -81,7 +81,8 @@ export class ShardUploads {
     await this.#outputs.abort(address, await this.#outputs.begin(address));
   }
 
-  targetOf({ cuts, ends, recordBytes, table, hdf5 }: OutputLayout): UploadTarget {
+  /** @param stagesRest whether a later attempt needs what is in no uploaded part. */
+  targetOf({ cuts, ends, recordBytes, table, hdf5 }: OutputLayout, stagesRest: boolean): UploadTarget {
     const header = hdf5 === undefined ? ends.headerOf(recordBytes) : undefined;
     // What a header says of the records of one shard is known at the end.
     const isKnown = header !== undefined && Buffer.compare(header, ends.headerOf(0)) === 0;
@@ -89,7 +90,7 @@ export class ShardUploads {
     const hasTrailer = table !== undefined || hdf5 !== undefined || [...ends.trailerOf(content)].length > 0;
     const mostBytes = Math.min(recordBytes, (UNEVEN * recordBytes) / cuts.shardCount);
     const partBytes = Math.max(this.#leastPartBytes, MIB * Math.ceil(mostBytes / WANTED_PARTS / MIB));
-    return { ...this.#namesFor(cuts), partBytes, header: isKnown ? header : undefined, hasTrailer };
+    return { ...this.#namesFor(cuts), partBytes, header: isKnown ? header : undefined, hasTrailer, stagesRest };
   }
 
   #namesFor(cuts: OutputLayout['cuts']): Pick<UploadTarget, 'address' | 'shards'> {

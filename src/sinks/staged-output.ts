@@ -62,12 +62,21 @@ export class StagedOutput {
   readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
   readonly #uploads: ShardUploads | undefined;
+  readonly #isForLater: boolean;
 
   /**
    * @param directories private to this job; the staging directory is on the file system of the output.
    * @param uploads of an output in object storage: then little of it is staged, wherever that is.
+   * @param isForLater whether a later process may need what is staged.
    */
-  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber, uploads?: ShardUploads) {
+  constructor(
+    place: FilesPlace,
+    directories: MoveDirectories,
+    gate: GateNumber,
+    uploads?: ShardUploads,
+    isForLater = true,
+  ) {
+    this.#isForLater = isForLater;
     this.#place = place;
     this.#directories = directories;
     this.#gate = gate;
@@ -83,7 +92,7 @@ export class StagedOutput {
     const { kind, cuts, ends, recordBytes, compression, table, hdf5, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    const upload = this.#uploads?.targetOf(layout);
+    const upload = this.#uploads?.targetOf(layout, this.#isForLater);
     if (kind === 'appended' || upload !== undefined) {
       this.shorten(finished, layout);
       const target = { kind: 'appended', ...staged, compression, table, hdf5, units, upload } as const;
@@ -169,7 +178,7 @@ export class StagedOutput {
       const parts = (regionsOf.get(shard) ?? []).flatMap(({ uploaded }) => uploaded?.parts ?? []);
       return { shard, byteLength: byteLengthOf(stagedPath(this.#stagingDirectory, shard)), parts };
     });
-    await uploads.uploadRest(this.#stagingDirectory, uploads.targetOf(layout), shards);
+    await uploads.uploadRest(this.#stagingDirectory, uploads.targetOf(layout, this.#isForLater), shards);
   }
 
   /**

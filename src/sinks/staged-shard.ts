@@ -3,6 +3,7 @@ import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '
 import { type AppendedTarget, type OpenShard, stagedPath } from './output-target.js';
 
 export class StagedShard implements OpenShard {
+  readonly canBeShortened = true;
   readonly #file: OpenFile;
   end: number;
 
@@ -19,9 +20,11 @@ export class StagedShard implements OpenShard {
 
   describe(): void {}
 
-  close(): undefined {
+  close(): void {
     closeFile(this.#file);
   }
+
+  uploaded(): undefined {}
 
   abandon(): void {
     closeFile(this.#file);

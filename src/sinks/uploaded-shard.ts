@@ -44,6 +44,9 @@ export class UploadedShard implements OpenShard {
   readonly #uploads: PartUploads;
   /** Whether the room of `#uploads` has the bytes of the present part. */
   #hasPart = false;
+  #restCrc = 0;
+  /** Not if bytes before those of this task waited in memory. */
+  canBeShortened = true;
   end: number;
 
   /** @param check throws to leave, when the job was aborted. */
@@ -68,7 +71,7 @@ export class UploadedShard implements OpenShard {
     const { partBytes } = this.#target;
     for (let done = 0; done < bytes.byteLength; ) {
       const inPart = this.end % partBytes;
-      if (!this.#hasPart && inPart > 0) this.#uploads.write(this.#readStaged(this.end - inPart, inPart), 0);
+      if (!this.#hasPart && inPart > 0) this.#beginInPart(inPart);
       this.#hasPart = true;
       const piece = bytes.subarray(done, done + partBytes - inPart);
       this.#uploads.write(piece, inPart);
@@ -82,14 +85,17 @@ export class UploadedShard implements OpenShard {
     writeAt(this.#file, description, 0, description.byteLength, this.end - description.byteLength);
   }
 
-  close(isWhole: boolean): () => UploadedBytes {
+  close(isWhole: boolean): void {
     const restBytes = this.end % this.#target.partBytes;
-    let restCrc = 0;
     if (this.#hasPart && isWhole && !this.#target.hasTrailer) this.#endPart(restBytes);
-    else if (this.#hasPart) restCrc = this.#stage(restBytes);
+    else if (this.#hasPart && !(this.#mayKeep(isWhole) && this.#uploads.keep(this.#number, restBytes)))
+      this.#restCrc = this.#stage(restBytes);
     lengthenFile(this.#file, this.end);
     closeFile(this.#file);
-    return () => ({ parts: this.#uploads.settle(), restCrc });
+  }
+
+  uploaded(): UploadedBytes {
+    return { parts: this.#uploads.settle(), restCrc: this.#restCrc };
   }
 
   abandon(): void {
@@ -97,11 +103,30 @@ export class UploadedShard implements OpenShard {
     closeFile(this.#file);
   }
 
+  /** Of the part that has the last byte. */
+  get #number(): number {
+    return Math.ceil(this.end / this.#target.partBytes);
+  }
+
+  /** The first part waits for a header that is not known yet. */
+  get #waitsForHeader(): boolean {
+    return this.#number === 1 && this.#target.header === undefined;
+  }
+
+  /** Memory is for what somebody continues. */
+  #mayKeep(isWhole: boolean): boolean {
+    return !isWhole && !this.#target.stagesRest && !this.#waitsForHeader;
+  }
+
+  /** The part has bytes of others. */
+  #beginInPart(byteLength: number): void {
+    this.canBeShortened = this.#target.stagesRest || !this.#uploads.takeOver(this.#number);
+    if (this.canBeShortened) this.#uploads.write(this.#readStaged(this.end - byteLength, byteLength), 0);
+  }
+
   #endPart(byteLength: number): void {
-    const number = Math.ceil(this.end / this.#target.partBytes);
-    // The first part waits for a header that is not known yet.
-    if (number === 1 && this.#target.header === undefined) this.#stage(byteLength);
-    else this.#put(number, byteLength);
+    if (this.#waitsForHeader) this.#stage(byteLength);
+    else this.#put(this.#number, byteLength);
     this.#hasPart = false;
   }
 

@@ -2,8 +2,9 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { fileCalls } from '#src/io/file-calls.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
@@ -128,6 +129,14 @@ describe('an output has the bytes that it has on a disk', () => {
     const expected = digestOf(readFileSync(directory.path('out.bin')));
     expect(await objectsBelow('é+/')).toEqual({ 'out.bin': expected });
     expect(await openUploads()).toEqual([]);
+  });
+
+  it('of which hardly anything is written to a disk, if the job cannot be resumed', async () => {
+    const written = vi.spyOn(fileCalls, 'write');
+    await shuffle({ ...options('s3://bucket/out.csv') }, { ...SMALL, keepInRam: true });
+    const bytes = written.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
+    written.mockRestore();
+    expect(bytes).toBeLessThan(PART / 8);
   });
 
   it.runIf(fromCi)('written by tasks of a cluster', async () => {
