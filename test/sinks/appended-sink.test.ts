@@ -13,7 +13,7 @@ import { compressionOf } from '#src/formats/encoder-table.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { openSink } from '#src/sinks/appended-sink.js';
-import type { OutputHasher, OutputSink, SinkBuffer } from '#src/sinks/output-target.js';
+import type { OpenShard, OutputHasher, OutputSink, SinkBuffer } from '#src/sinks/output-target.js';
 import {
   type AppendedTarget,
   addRegion,
@@ -270,5 +270,26 @@ describe('AppendedSink', () => {
     await second.abandon();
     expect(readFileSync(stagedPath(directory.path(), 0))).toEqual(before);
     expect(control.hasTurn(1)).toBe(true);
+  });
+
+  it('does not take back what it appended to bytes that waited in memory', async () => {
+    const target = { ...targetOf(ONE_SHARD, 0), compression: undefined };
+    const asked: string[] = [];
+    const shard: OpenShard = {
+      end: 7,
+      canBeShortened: false,
+      append: () => asked.push('append'),
+      describe: () => {},
+      close: () => asked.push('close'),
+      uploaded: () => void asked.push('wait'),
+      abandon: () => asked.push('abandon'),
+    };
+    const start = { shard: 0, shardByte: 0, turn: 0 };
+    const parts = { target, start, end: undefined, buffer: bufferOf(10), control: JobControl.create([], 0) };
+    const sink = openSink({ ...parts, hasher: hasherOf(), openShard: () => shard });
+    sink.filled(10);
+    await sink.flush();
+    expect(await sink.takeBack()).toBe(false);
+    expect(asked).toEqual(['append', 'abandon', 'wait']);
   });
 });
