@@ -172,8 +172,7 @@ export class S3Uploads {
       const text = await this.#ask(path, {
         looking: 'list the parts of',
         question: () => ({ query }),
-        // Some services say that there is no such key.
-        answer: (reply) => (reply.status === 404 && !reply.text.includes('NoSuchBucket') ? '' : textIn(reply)),
+        answer: (reply) => (isUnknownUpload(reply) ? '' : textIn(reply)),
       });
       if (text === '') return undefined;
       for (const part of elementsOf(text, 'Part'))
@@ -300,8 +299,9 @@ function contentOf(
   return () => ({ method: 'PUT', sha256, headers, body: pieces() });
 }
 
+/** Some services say NoSuchKey of an upload that was completed. */
 function isUnknownUpload({ status, text }: Reply): boolean {
-  return status === 404 && text.includes('NoSuchUpload');
+  return status === 404 && !text.includes('NoSuchBucket');
 }
 
 function wholeReply(reply: Reply): Reply | undefined {
