@@ -222,7 +222,8 @@ export class FilesStaging implements Staging {
     const { jobDirectory, stagingDirectory } = this.#directory.paths;
     const outlivesJob = this.kept !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
-    if (!mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob))) this.#fate = 'discarded';
+    if (this.#output.isWithdrawn || !mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob)))
+      this.#fate = 'discarded';
     else if (this.#job.request.mayResume) this.#keepAndTell(error);
     else {
       this.#fate = 'kept';

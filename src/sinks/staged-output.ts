@@ -11,7 +11,7 @@
  */
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import { counted, StagedOutputError, SystemError, VerificationError } from '../errors.js';
+import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
@@ -63,6 +63,7 @@ export class StagedOutput {
   readonly #gate: GateNumber;
   readonly #uploads: ShardUploads | undefined;
   readonly #isForLater: boolean;
+  #isWithdrawn = false;
 
   /**
    * @param directories private to this job; the staging directory is on the file system of the output.
@@ -252,7 +253,7 @@ export class StagedOutput {
    * @returns the final paths of the shards; none for one output.
    */
   async commitMoves({ journal, isOneMove }: PlannedMoves): Promise<readonly string[]> {
-    if (this.#uploads !== undefined) await makeObjects(this.#place, this.#uploads, this.#directories, journal);
+    if (this.#uploads !== undefined) await this.#makeObjects(this.#uploads, journal);
     else if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
     else await this.#moveOrTakeBack(journal);
     return this.#afterMoves(journal);
@@ -262,8 +263,22 @@ export class StagedOutput {
   async finish(journal: CommitJournal): Promise<readonly string[]> {
     this.#requireOwn(journal);
     if (this.#uploads === undefined) await moveOutputs(this.#place, this.#directories, journal);
-    else await makeObjects(this.#place, this.#uploads, this.#directories, journal);
+    else await this.#makeObjects(this.#uploads, journal);
     return this.#afterMoves(journal);
+  }
+
+  async #makeObjects(uploads: ShardUploads, journal: CommitJournal): Promise<void> {
+    try {
+      await makeObjects(this.#place, uploads, this.#directories, journal);
+    } catch (error) {
+      this.#isWithdrawn = error instanceof UsageError;
+      throw error;
+    }
+  }
+
+  /** Whether objects had to be removed again, because those of somebody else appeared: nothing is left to resume. */
+  get isWithdrawn(): boolean {
+    return this.#isWithdrawn;
   }
 
   async #describeMoves(

@@ -3,8 +3,10 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { type PileshufError, type ShuffleOptions, shuffle } from '#src/index.js';
+import { appearedDuringJob } from '#src/io/durable.js';
 import { fileCalls } from '#src/io/file-calls.js';
+import { RemoteOutputs } from '#src/remote/remote-outputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
@@ -181,6 +183,20 @@ describe('an output that exists', () => {
     await job({ force: true, seed: 'other' });
     expect(await openUploads()).toEqual([]);
   });
+});
+
+it.each([false, true])('is withdrawn when one of another job appears at the last moment: resume %s', async (resume) => {
+  const complete = vi.spyOn(RemoteOutputs.prototype, 'complete');
+  complete.mockImplementationOnce(async (address) => {
+    throw appearedDuringJob(address);
+  });
+  const job = shuffle({ ...options('s3://bucket/out'), ...SHARDS, resume }, SMALL);
+  const { code, unfinishedJob } = (await errorOf(job)) as PileshufError;
+  complete.mockRestore();
+  expect({ code, unfinishedJob }).toEqual({ code: 'ERR_OUTPUT_EXISTS', unfinishedJob: undefined });
+  expect(await objectsBelow('out/')).toEqual({});
+  expect(await openUploads()).toEqual([]);
+  expect(readdirSync(directory.temp)).toEqual([]);
 });
 
 describe('a job that fails', () => {
