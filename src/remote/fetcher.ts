@@ -68,8 +68,10 @@ export interface RangeToRead extends VersionAnswer {
 }
 
 const MIB = 1024 * 1024;
-/** Larger requests gain little, and smaller ones cost money. */
+/** Smaller requests cost money. */
 const REQUEST_BYTES = 8 * MIB;
+/** Larger ones gain little. They lose much if they leave connections without one. */
+const LARGEST_REQUEST_BYTES = 16 * MIB;
 /** Of a table: columns are read side by side, and short ones lie beside each other. */
 const COLUMN_REQUEST_BYTES = MIB;
 const SHORT_COLUMNS_BYTES = 512 * 1024;
@@ -419,8 +421,9 @@ class FetchingThread {
   /** Of sequential readers: each has one that it reads, and one that comes. */
   get #requestBytes(): number {
     const { blockBytes, readers } = this.#task;
-    const blocks = Math.floor(this.#blocks.count / (2 * readers + 1));
-    return Math.max(blockBytes, Math.min(REQUEST_BYTES, blocks * blockBytes));
+    const share = (count: number, most: number) => Math.min(most, Math.floor(this.#blocks.count / count) * blockBytes);
+    const ofAllConnections = share(CONNECTIONS_OF_HOST + 2 * readers, LARGEST_REQUEST_BYTES);
+    return Math.max(blockBytes, share(2 * readers + 1, REQUEST_BYTES), ofAllConnections);
   }
 
   #endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksQuestion): number {

@@ -30,7 +30,7 @@ const LONGEST_END_MILLISECONDS = 5000;
 const YOUNG_GENERATION_MIB = 4;
 const MIB = 1024 * 1024;
 const SHARE_OF_MEMORY = 1 / 8;
-const MOST_POOL_BYTES = 160 * MIB;
+const MOST_POOL_BYTES = 320 * MIB;
 const LARGEST_BLOCK_BYTES = MIB;
 const SMALLEST_BLOCK_BYTES = 64 * 1024;
 /** Of one reader: what it reads, and what comes. */
