@@ -106,7 +106,8 @@ export function resolveOutput(
 
 function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: boolean): ShardsPlace {
   requireShortNames(naming);
-  const stat = statPath(output, 'output');
+  // A file has no name with a slash at its end.
+  const stat = statPath(output.replace(/(?<=[^/])\/+$/, ''), 'output');
   if (stat === undefined) {
     requireParent(output);
     requireNoDanglingLink(output);

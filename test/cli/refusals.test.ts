@@ -340,6 +340,7 @@ refuses('outputs and temp directories', [
     'the output directory shards holds shards already (train-00002-of-00007.txt); give --force to replace all train-*-of-* in it, or another --prefix',
   ],
   ['in -o there --shards 2 --force', 2, 'the output there is a file; expected a directory to write shards into'],
+  ['in -o there/ --shards 2 --force', 2, 'the output there/ is a file; expected a directory to write shards into'],
   ['in -o in', 2, 'the output in is one of the inputs; give --force to replace it at the end'],
   ['in -o alias', 2, 'the output alias is one of the inputs; give --force to replace it at the end'],
   ['in.html -o linked.html', 2, 'the output linked.html is one of the inputs; give --force to replace it at the end'],
