@@ -10,6 +10,7 @@ import { RemoteOutputs } from '#src/remote/remote-outputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
+import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
 
@@ -105,10 +106,16 @@ describe('an output has the bytes that it has on a disk', () => {
     ],
     ['draws', { ...SHARDS, repeat: true, headCount: 9000 }],
     ['shards without records', { ...SHARDS, headCount: 2 }],
+    ['shards whose headers tell their length', { ...SHARDS, inputs: ['a.npy'], records: { by: 'npy' } }],
+    ['shards of tables, which have an end', { ...SHARDS, inputs: ['a.parquet'] }],
   ];
-  it.each(sampled(cases, 4, 2))('%s', async (_, asked) => {
-    const local = await shuffle({ ...options(directory.path('out')), ...asked }, SMALL);
-    const report = await shuffle({ ...options('s3://bucket/a/out/'), ...asked }, SMALL);
+  it.each(sampled(cases, 4, 2))('%s', async (_, { inputs: [name = 'in'] = [], ...asked }) => {
+    writeFileSync(directory.path('a.npy'), npyOf(100_000));
+    const rows = Array.from({ length: 6000 }, (_each, i) => ({ text: `${i} ${'x'.repeat(i % 90)}`, number: i }));
+    writeTable(directory.path('a.parquet'), rows);
+    const given = { ...asked, inputs: [directory.path(String(name))] };
+    const local = await shuffle({ ...options(directory.path('out')), ...given }, SMALL);
+    const report = await shuffle({ ...options('s3://bucket/a/out/'), ...given }, SMALL);
     expect(await objectsBelow('a/out/')).toEqual(filesOf(directory.path('out')));
     expect(report).toMatchObject({ checksum: local.checksum, records: local.records });
     expect(report.shards).toEqual(local.shards.map((path) => path.replace(directory.path('out'), 's3://bucket/a/out')));
@@ -226,6 +233,44 @@ describe('a job that fails', () => {
     expect(await objectsBelow('out/')).toEqual({});
     expect(await openUploads()).toEqual([]);
     expect(readdirSync(directory.temp)).toEqual([]);
+  });
+
+  it.runIf(fromCi)('is not believed if an object has another size', async () => {
+    const head = vi.spyOn(RemoteOutputs.prototype, 'head').mockResolvedValue({ byteLength: 1, tag: '' });
+    const { code, message } = await errorOf(job({}));
+    head.mockRestore();
+    expect(`${code} ${message}`).toMatch(
+      /^ERR_VERIFICATION verification failed: the output s3:.* has 1 byte, expected \d+ bytes; /,
+    );
+    await job({ force: true });
+  });
+
+  it.runIf(fromCi).each([
+    ['is resumed, and uploads that nobody noted are aborted', false],
+    ['is not resumed with parts that somebody replaced', true],
+  ])('%s', async (_, isReplaced) => {
+    const { asked, expected } = await wholeJob();
+    const at = asked.findLastIndex(({ path }) => path.includes('partNumber='));
+    await server.change({ fault: { at: at - 1, kind: 403 } });
+    await errorOf(job({ resume: true }));
+    await server.change({ fault: null, settings: { secret: undefined } });
+    const list = await (await fetch(`${server.url}/bucket?uploads`)).text();
+    const body = Buffer.alloc(PART);
+    const headers = { 'x-amz-content-sha256': digestOf(body) };
+    for (const [, key = '', id = ''] of list.matchAll(/<Key>([^<]*)<\/Key><UploadId>([^<]*)</g)) {
+      const upload = `${server.url}/bucket/${key}`;
+      if (isReplaced) await fetch(`${upload}?partNumber=1&uploadId=${id}`, { method: 'PUT', body, headers });
+      else await fetch(`${upload}?uploads`, { method: 'POST' });
+    }
+    await server.change({ settings: { secret: 'secret' } });
+    if (isReplaced) {
+      expect((await errorOf(job({ resume: true }))).message).toMatch(
+        /: the upload of s3:.* is gone or has lost parts \(1\); give `force`/,
+      );
+      await job({ force: true });
+    } else await job({ resume: true });
+    expect(await objectsBelow('out/')).toEqual(expected);
+    expect(await openUploads()).toEqual([]);
   });
 
   it('is resumed with the parts that are there', async () => {
