@@ -47,10 +47,15 @@ function passing(thrown: unknown): PassingFailure | undefined {
 
 function wordsFor(errno: string, thrown: unknown): string {
   if (errno.includes('TIMEOUT') || errno === 'ETIMEDOUT') return 'the server did not answer in time';
-  if (errno === 'ENOTFOUND') return 'no host has this name';
+  // Who has forgotten an endpoint sees whom the job asks.
+  if (errno === 'ENOTFOUND') return `no host has the name ${hostIn(thrown)}`;
   if (errno === 'ECONNREFUSED') return 'no server listens there';
   if (errno === 'ECONNRESET' || errno === 'UND_ERR_SOCKET') return 'the connection broke';
   return thrown instanceof Error ? thrown.message : errno;
+}
+
+function hostIn(thrown: unknown): string {
+  return thrown instanceof Error && 'hostname' in thrown ? String(thrown.hostname) : 'in this address';
 }
 
 export type OnRetry = (line: string) => void;

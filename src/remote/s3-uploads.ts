@@ -188,7 +188,8 @@ export class S3Uploads {
 
   /** All objects whose keys begin as the address does. */
   list(path: string): Promise<ListedObject[]> {
-    return this.#s3.list(path, (_, target) => this.#ask(path, { looking: 'list', target, answer: wholeReply }));
+    const place = path.slice(0, path.lastIndexOf('/') + 1);
+    return this.#s3.list(path, (_, target) => this.#ask(place, { looking: 'list', target, answer: wholeReply }));
   }
 
   /** Of all keys that begin as the address does. */
@@ -253,18 +254,19 @@ export class S3Uploads {
       new SystemError('ERR_IO', `cannot ${looking ?? 'write'} the output ${path}: ${problem}`, { cause });
     const attempt = async (): Promise<T> => {
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.ask(await signed(), undefined, MOST_TEXT_BYTES, signal);
+        const asked = await signed();
+        const reply = await this.#http.ask(asked, undefined, MOST_TEXT_BYTES, signal);
         const said = await answer(reply);
         if (said !== undefined) return said;
         if (!this.#s3.learns(path, reply) || turns === MOST_TURNS)
-          throw this.#refusal(reply, looking === undefined ? 'write' : 'read', failed);
+          throw this.#refusal(asked, reply, looking === undefined ? 'write' : 'read', failed);
       }
     };
     const givenUp = failed;
     return withPatience(path, attempt, this.#patience, this.#onRetry, { givenUp, signal });
   }
 
-  #refusal(reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
+  #refusal({ url }: Target, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
     const { status, headers, text } = reply;
     const said = reasonIn(text);
     const reason = said === undefined ? '' : ` (${said})`;
@@ -273,7 +275,7 @@ export class S3Uploads {
     if (status === 409 || PASSING_CODES.test(text)) return new PassingFailure(`the server answered ${status}${reason}`);
     const advice = this.#s3.adviseOnAccess(reply, doing) ?? 'check the address';
     return failed(
-      isUnknownUpload(reply)
+      isUnknownUpload(reply) && url.searchParams.has('uploadId')
         ? 'its upload is gone, or was completed by somebody else; start again'
         : `the server answered ${status}${reason}; ${advice}`,
     );

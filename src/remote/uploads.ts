@@ -154,8 +154,7 @@ export class Uploads {
 
   #takeKept(uploadId: string, number: number): KeptPart | undefined {
     const kept = this.#kept.get(uploadId);
-    if (kept === undefined) return undefined;
-    if (kept.number !== number) throw new RangeError(`part ${kept.number} was left, and not part ${number}`);
+    if (kept?.number !== number) return undefined;
     this.#kept.delete(uploadId);
     return kept;
   }

@@ -89,7 +89,8 @@ export class ShardUploads {
     const content = { path: '', byteLength: 0, recordBytes: 1, open: () => openForRead('', 'output') };
     const hasTrailer = table !== undefined || hdf5 !== undefined || [...ends.trailerOf(content)].length > 0;
     const mostBytes = Math.min(recordBytes, (UNEVEN * recordBytes) / cuts.shardCount);
-    const partBytes = Math.max(this.#leastPartBytes, MIB * Math.ceil(mostBytes / WANTED_PARTS / MIB));
+    const neededBytes = mostBytes / WANTED_PARTS;
+    const partBytes = neededBytes <= this.#leastPartBytes ? this.#leastPartBytes : MIB * Math.ceil(neededBytes / MIB);
     return { ...this.#namesFor(cuts), partBytes, header: isKnown ? header : undefined, hasTrailer, stagesRest };
   }
 
