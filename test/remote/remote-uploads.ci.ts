@@ -112,7 +112,7 @@ describe('the pool', () => {
     [32 * MIB, 2, 16 * MIB],
     [64 * MIB, 2, 16 * MIB],
     [1024 * MIB, 2, 256 * MIB],
-    [4096 * MIB, 2, 288 * MIB],
+    [4096 * MIB, 2, 320 * MIB],
     [4096 * MIB, 48, 1024 * MIB],
   ])('of %i bytes and %i workers has %i bytes', (memoryBytes, workers, poolBytes) => {
     expect(poolBytesOf({ memoryBytes, workers, uploads: true })).toBe(poolBytes);
