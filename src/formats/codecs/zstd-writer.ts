@@ -156,7 +156,10 @@ function nodeWriter(inNode: ZstdInNode): ZstdWriter {
       };
     },
     expand: (bytes, target) => {
-      const expanded = inNode.zstdDecompressSync(bytes, { params: {}, maxOutputLength: target.byteLength });
+      const expanded = inNode.zstdDecompressSync(bytes, {
+        params: {},
+        maxOutputLength: Math.max(1, target.byteLength),
+      });
       requireLength(expanded.byteLength, target);
       target.set(expanded);
       freeBytes(expanded);

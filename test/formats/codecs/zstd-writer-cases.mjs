@@ -96,6 +96,14 @@ export const packerCases = {
     assert.ok(packed > 20, `${packed} packed`);
   },
 
+  'makes again nothing of a frame of nothing': (writer) => {
+    const frame = writer.openPages(ZSTD_LEVELS.usual)(new Uint8Array());
+    assert.ok(frame.byteLength > 0);
+    writer.expand(frame, new Uint8Array());
+    assert.throws(() => writer.expand(frame, new Uint8Array(1)));
+    assert.throws(() => writer.expand(writer.openPages(ZSTD_LEVELS.usual)(text), new Uint8Array()));
+  },
+
   'refuses damaged bytes, or gives as many as there were, and another number never': (writer) => {
     const short = text.subarray(0, 500);
     const compressed = Buffer.from(writer.openPacker(3).compress(short) ?? []);
