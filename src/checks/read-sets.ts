@@ -16,7 +16,7 @@ import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/tally.js';
 import { describeForSlices } from '../sources/cuts.js';
-import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-records.js';
+import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { estimateInputs } from '../sources/estimate.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
@@ -80,9 +80,8 @@ export async function openSets(
   );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
-  refuseForeignFiles(all, given, onWarning);
-  warnOfNamesOfRecords(all, given, true, onWarning);
   const read = asRows(given, all);
+  refuseForeignFiles(all, read, true, onWarning);
   // Rows of both sides are those of one table.
   const rows = all.some(holdsRows)
     ? await openRows(all, { read, signal, onWarning: () => {}, writes: false })

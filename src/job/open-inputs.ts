@@ -3,7 +3,7 @@ import type { FramingSpec } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import { memoryFor } from '../plan/pass2-memory.js';
-import { refuseForeignFiles, warnOfNamesOfRecords } from '../sources/doubtful-records.js';
+import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
@@ -35,8 +35,7 @@ export async function listNamed(
   const listed = await listInputs(inputs, onWarning, request);
   requireDirectory(fileChoice, listed.directories);
   const readAs = asRows(read, listed.inputs);
-  refuseForeignFiles(listed.inputs, readAs, onWarning);
-  warnOfNamesOfRecords(listed.inputs, readAs, keepsHeaders, onWarning);
+  refuseForeignFiles(listed.inputs, readAs, keepsHeaders, onWarning);
   return { ...listed, read: readAs };
 }
 

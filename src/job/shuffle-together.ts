@@ -156,7 +156,7 @@ async function openFiles(
       throw new UsageError(
         `${table.path} holds Parquet data, and the rows of Parquet files have no mates; convert it to lines`,
       );
-    refuseForeignFiles(listed.inputs, format, warn);
+    refuseForeignFiles(listed.inputs, format, true, warn);
     opened.push({ ...member, ordinal, inputs: listed.inputs.map(requireFile) });
   }
   return opened;

@@ -1,36 +1,37 @@
 /**
- * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and
- * warns of those whose first bytes or names raise a doubt.
+ * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes or names say
+ * so, and warns of those whose first bytes or names raise a doubt.
  */
 import { basename } from 'node:path';
 import { InputError } from '../errors.js';
-import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { type Finding, headBytesOf, lookAt } from '../formats/first-look.js';
+import { headBytesOf, lookAt } from '../formats/first-look.js';
 import { framingOf } from '../formats/framing-table.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
+import { linesHeader } from '../formats/headers/leading-header.js';
 import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { doubtsOf } from './beginnings.js';
-import type { Input } from './source.js';
+import { type FileInput, type Input, isKept } from './source.js';
 
 /** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
 const PEEKED_FILES = 16;
 /** Enough for the first block of most zstd files. */
 const PEEKED_BYTES = 64 * 1024;
-const CSV = /\.csv$/i;
-const TSV = /\.tsv$/i;
+const TABLE = /\.(?:csv|tsv|tab|psv)$/;
 /** Names that sequencers and archives give: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
 const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
 
 /**
  * Looks at all plain files, and at the first compressed ones. The task that reads the beginning of another input looks
- * at it then.
+ * at it then. Refuses names of tables unless the caller says what a record or a header is.
+ * @param keepsHeaders whether the job keeps headers, so that a line may advise one.
  */
 export function refuseForeignFiles(
   inputs: readonly Input[],
   format: RecordFormat,
+  keepsHeaders: boolean,
   onWarning: (line: string) => void,
 ): void {
   if (!isHeldToText(format)) return;
@@ -40,40 +41,71 @@ export function refuseForeignFiles(
     const { path, codec } = input;
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
-    const finding = isPeeked ? findingOf(path, codec, format) : input.finding;
+    const finding = isPeeked
+      ? lookAt({ head: headOf(input, headBytesOf(path, format)), isWhole: false, path }, format)
+      : input.finding;
     if (finding instanceof InputError) throw finding;
   }
   doubtsOf(inputs).tell(inputs, onWarning);
+  if (format.linesAssumed) refuseNamesOfTables(inputs, format, keepsHeaders, onWarning);
+  else warnOfEqualFirstRows(inputs, format, keepsHeaders, onWarning);
 }
 
-function findingOf(path: string, { decodeHead }: Codec, format: RecordFormat): Finding | undefined {
+/** @param mostKeptBytes as for `decodeHead`. */
+function headOf({ path, codec }: FileInput, mostKeptBytes: number): Uint8Array {
   const bytes = withFile(openForRead(path, 'input'), (file) => readBytes(file, 0, PEEKED_BYTES));
-  const { kept } = decodeHead(bytes, headBytesOf(path, format));
-  return lookAt({ head: kept, isWhole: false, path }, format);
+  return codec === undefined ? bytes : codec.decodeHead(bytes, mostKeptBytes).kept;
 }
 
-/** Warns, in one line for all inputs, of names that plain lines seldom have. */
-export function warnOfNamesOfRecords(
+function refuseNamesOfTables(
   inputs: readonly Input[],
-  { linesAssumed, header }: RecordFormat,
+  { header }: RecordFormat,
   keepsHeaders: boolean,
   onWarning: (line: string) => void,
 ): void {
-  if (!linesAssumed) return;
-  const headers = keepsHeaders ? 'give `header.lines` 1' : 'take the header off';
-  const ifHeader = header === undefined ? [`${headers} if it begins with one`] : [];
-  const kinds: [format: string, name: RegExp, advice: readonly string[]][] = [
-    ['CSV', CSV, ["give `records: { by: 'csv' }` if a field may hold a newline", ...ifHeader]],
-    ['TSV', TSV, ifHeader],
-  ];
-  const parts = kinds.flatMap(([format, name, advice]) => {
-    const named = namesOf(inputs.filter(({ path }) => name.test(withoutCodecSuffix(path))));
-    return named === undefined || advice.length === 0 ? [] : [`for ${format} (${named}) ${advice.join(' and ')}`];
-  });
-  if (parts.length === 0) return;
-  onWarning(
-    `each line is a record; ${parts.join('; ')}; \`records: { by: 'lines' }\` takes lines without this warning`,
+  const named = namesOf(inputs.filter(({ path }) => TABLE.test(withoutCodecSuffix(path.toLowerCase()))));
+  if (named === undefined) return;
+  if (header !== undefined) {
+    onWarning(`each line of ${named} is a record; give \`records: { by: 'csv' }\` if a field may hold a newline`);
+    return;
+  }
+  const [before, ofHeader] = keepsHeaders
+    ? ['', ' `header.lines` 1 if the first line is a header,']
+    : ['take headers off first, and ', ''];
+  throw new InputError(
+    'ERR_INPUT_FORMAT',
+    `${named}: such a name stands for a table, whose rows may hold newlines and whose first line may be a header; ${before}give \`records: { by: 'csv' }\` if fields may be quoted,${ofHeader} or \`records: { by: 'lines' }\` if each line is a record`,
   );
+}
+
+/** Equal first rows are most likely headers, which would lie among the rows. */
+function warnOfEqualFirstRows(
+  inputs: readonly Input[],
+  { framing, header }: RecordFormat,
+  keepsHeaders: boolean,
+  onWarning: (line: string) => void,
+): void {
+  if (header !== undefined || framing === undefined || framingOf(framing).hasQuotedFields !== true) return;
+  const pathOfRow = new Map<string, string>();
+  for (const input of inputs.filter(isKept).slice(0, PEEKED_FILES)) {
+    const row = firstRowOf(input);
+    const earlier = pathOfRow.get(row);
+    if (row !== '' && earlier !== undefined) {
+      const advice = keepsHeaders ? 'give `header.lines` 1' : 'take it off first';
+      onWarning(
+        `${earlier} and ${input.path} begin with the same row, which is a record like others; if it is a header, ${advice}`,
+      );
+      return;
+    }
+    pathOfRow.set(row, input.path);
+  }
+}
+
+/** Empty: so is the input, or its first row is long. */
+function firstRowOf(input: FileInput): string {
+  const head = Buffer.from(headOf(input, PEEKED_BYTES));
+  const header = linesHeader({ count: 1, lineEnd: '0a', isQuoted: true }).measure(head, false, input.path);
+  return Buffer.from(header?.bytes ?? []).toString('latin1');
 }
 
 /** Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order. */

@@ -383,3 +383,32 @@ describe('blank records', () => {
     },
   ]);
 });
+
+describe('tables', () => {
+  const files = { 'a.csv': '\ufeffn,"t\nu"\n1,"a\nb"\n', 'b.csv.gz': gzipSync('n,"t\nu"\n2,c\n'), 'c.csv': 'n,"x"\n' };
+  const choices =
+    'such a name stands for a table, whose rows may hold newlines and whose first line may be a header; give --csv if fields may be quoted, --header 1 if the first line is a header, or --lines if each line is a record';
+  testDoor([
+    ...[
+      ['c.csv', 'b.csv.gz'],
+      ['plan', 'c.csv', 'b.csv.gz'],
+      ['--together', 'c.csv,b.csv.gz'],
+    ].map((argv) => ({
+      name: `of which nobody says what a row is: ${argv.join(' ')}`,
+      files,
+      argv,
+      exitCode: 3,
+      lines: [`${argv[0] === '--together' ? 'c.csv' : 'c.csv and 1 other input'}: ${choices}`],
+    })),
+    {
+      name: 'that most likely have headers',
+      files,
+      argv: ['c.csv', 'a.csv', 'b.csv.gz', '--csv'],
+      lines: [
+        'warning: a.csv and b.csv.gz begin with the same row, which is a record like others; if it is a header, give --header 1',
+        /warning: a\.csv begins with a UTF-8 mark/,
+      ],
+      records: ['n,"x"\n', 'n,"t\n', 'u"\n', 'n,"t\n', 'u"\n', '1,"a\n', 'b"\n', '2,c\n'],
+    },
+  ]);
+});

@@ -47,6 +47,7 @@ type Asked = Partial<ShuffleOptions>;
 
 const options = (output: string): ShuffleOptions => ({
   inputs: [directory.path('in')],
+  records: { by: 'lines' },
   output,
   tempDirs: [directory.temp],
   seed: 's',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { LINES } from '#src/formats/framing-table.js';
 import type { RecordFormat } from '#src/formats/record-format.js';
-import { warnOfMates, warnOfNamesOfRecords } from '#src/sources/doubtful-records.js';
+import { refuseForeignFiles, warnOfMates } from '#src/sources/doubtful-records.js';
 import type { Input } from '#src/sources/source.js';
 
 const streams = (names: readonly string[]): Input[] => names.map((path) => ({ kind: 'stream', path, identity: path }));
@@ -15,10 +15,16 @@ const withHeader: RecordFormat = {
 const fourLines: RecordFormat = { ...insisted, framing: { kind: 'lines', value: 4 } };
 const eightLines: RecordFormat = { ...insisted, framing: { kind: 'lines', value: 8 } };
 
-function warningsOf(names: readonly string[], format = assumed, keepsHeaders = true): string[] {
-  const warnings: string[] = [];
-  warnOfNamesOfRecords(streams(names), format, keepsHeaders, (line) => warnings.push(line));
-  return warnings;
+/** The warnings, or the refusal. */
+function toldOf(names: readonly string[], format = assumed, keepsHeaders = true): string[] {
+  const told: string[] = [];
+  try {
+    refuseForeignFiles(streams(names), format, keepsHeaders, (line) => told.push(line));
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ERR_INPUT_FORMAT' });
+    told.push((error as Error).message);
+  }
+  return told;
 }
 
 function mateWarningsOf(names: readonly string[], format = fourLines): string[] {
@@ -27,35 +33,34 @@ function mateWarningsOf(names: readonly string[], format = fourLines): string[] 
   return warnings;
 }
 
-const line = (parts: string) => [
-  `each line is a record; ${parts}; \`records: { by: 'lines' }\` takes lines without this warning`,
+const refusal = (named: string) => [
+  `${named}: such a name stands for a table, whose rows may hold newlines and whose first line may be a header; give \`records: { by: 'csv' }\` if fields may be quoted, \`header.lines\` 1 if the first line is a header, or \`records: { by: 'lines' }\` if each line is a record`,
 ];
-const CSV = "give `records: { by: 'csv' }` if a field may hold a newline";
-const HEADER = 'give `header.lines` 1 if it begins with one';
 
 describe('names of tables', () => {
   it.each([
-    [['a.csv'], line(`for CSV (a.csv) ${CSV} and ${HEADER}`)],
-    [['a.tsv.gz', 'b.txt', 'c.TSV'], line(`for TSV (a.tsv.gz and 1 other input) ${HEADER}`)],
-    [['a.csv', 'b.tsv', 'c.fq'], line(`for CSV (a.csv) ${CSV} and ${HEADER}; for TSV (b.tsv) ${HEADER}`)],
+    [['a.csv'], refusal('a.csv')],
+    [['a.tsv.gz', 'b.txt', 'c.TSV'], refusal('a.tsv.gz and 1 other input')],
+    [['b', 'a.CSV.GZ', 'b.tab.zst', 'c.psv.xz'], refusal('a.CSV.GZ and 2 other inputs')],
     [['a.jsonl', 'csv', 'a.csv.txt', 'fastq/a.txt', '-', 'a.csv/b'], []],
-  ])('%j', (names, warnings) => expect(warningsOf(names)).toEqual(warnings));
+  ])('%j', (names, told) => expect(toldOf(names)).toEqual(told));
 
-  it('make a line for thousands of inputs', () => {
-    const names = Array.from({ length: 10_000 }, (_, i) => `${i}.csv.gz`);
-    expect(warningsOf(names)).toEqual(line(`for CSV (0.csv.gz and 9999 other inputs) ${CSV} and ${HEADER}`));
+  it('may have a header, of lines that are rows', () => {
+    expect(toldOf(['a.csv', 'a.tsv', 'b'], withHeader)).toEqual([
+      "each line of a.csv and 1 other input is a record; give `records: { by: 'csv' }` if a field may hold a newline",
+    ]);
   });
 
-  it('say nothing of a header that is known, and of none where there can be none', () => {
-    expect(warningsOf(['a.csv', 'a.tsv'], withHeader)).toEqual(line(`for CSV (a.csv) ${CSV}`));
-    expect(warningsOf(['a.tsv'], withHeader)).toEqual([]);
-    expect(warningsOf(['a.tsv'], assumed, false)).toEqual(
-      line('for TSV (a.tsv) take the header off if it begins with one'),
-    );
+  it('have no header in a store', () => {
+    expect(toldOf(['a.tsv'], assumed, false)).toEqual([
+      expect.stringContaining(
+        "; take headers off first, and give `records: { by: 'csv' }` if fields may be quoted, or",
+      ),
+    ]);
   });
 
   it('mean nothing where the caller says what a record is', () => {
-    for (const format of [insisted, fourLines]) expect(warningsOf(['a.csv', 'a.tsv', 'a.fq'], format)).toEqual([]);
+    for (const format of [insisted, fourLines]) expect(toldOf(['a.csv', 'a.tsv', 'a.fq'], format)).toEqual([]);
   });
 });
 
