@@ -1,6 +1,6 @@
 /**
- * Reads a size as people write it: a whole or decimal number and a unit, nothing else. Numbers of records may have the
- * same units, and need none.
+ * Reads a size as people write it: a whole or decimal number and a unit, nothing else. Numbers of records need no unit,
+ * and their units are powers of 1000.
  *
  *     B                     bytes
  *     K M G T, Ki.., KiB..  powers of 1024, as GNU sort's -S
@@ -21,10 +21,16 @@ export interface SizeRule {
 }
 
 const factorOfUnit = new Map<string, bigint>([['b', 1n]]);
+/** `10B` is 10 billion. */
+const factorOfAmount = new Map<string, bigint>([
+  ['', 1n],
+  ['b', 1000n ** 3n],
+]);
 for (const [index, letter] of ['k', 'm', 'g', 't'].entries()) {
   const power = BigInt(index + 1);
   for (const unit of [letter, `${letter}i`, `${letter}ib`]) factorOfUnit.set(unit, 1024n ** power);
   factorOfUnit.set(`${letter}b`, 1000n ** power);
+  for (const unit of [letter, `${letter}b`]) factorOfAmount.set(unit, 1000n ** power);
 }
 
 interface Written {
@@ -64,10 +70,10 @@ export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): num
   return Number(bytes);
 }
 
-/** A number of records: digits alone, or a number and a unit of a size. Undefined: no whole number. */
+/** A number of records or other things: digits alone, or a number and a unit. Undefined: no whole number. */
 export function parseAmount(text: string): bigint | undefined {
-  const { digits, scale, unit = 'b' } = numberIn(text) ?? {};
-  const factor = unit === '' ? 1n : unit.toLowerCase() === 'b' ? undefined : factorOfUnit.get(unit.toLowerCase());
+  const { digits, scale, unit = '' } = numberIn(text) ?? {};
+  const factor = factorOfAmount.get(unit.toLowerCase());
   if (digits === undefined || scale === undefined || factor === undefined) return undefined;
   const amount = digits * factor;
   return amount % scale === 0n ? amount / scale : undefined;

@@ -16,7 +16,7 @@ export function parseWhole(text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
 }
 
-export const UNITS_OF_RECORDS = 'alone or with a unit, as in 10K (10240) and 10KB (10000)';
+export const UNITS_OF_RECORDS = 'alone or with K, M, B or T, as in 10K (10,000)';
 
 export function parseRecords(text: string, flag: string): number {
   const count = parseAmount(text);

@@ -1,7 +1,7 @@
 /** The file of `--mix`, in YAML, which has all of JSON. The library checks it; only here a size may have a unit. */
 import { UsageError } from '../errors.js';
 import type { Mix } from '../options/values.js';
-import { parseSize } from '../size.js';
+import { parseAmount, parseSize } from '../size.js';
 
 export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {
   const value = await parse(textOf(bytes, path), path);
@@ -15,14 +15,9 @@ export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {
   return { ...mix, total: unit === 'bytes' ? parseSize(total, { flag }) : parseTotal(total, flag) };
 }
 
-const THOUSANDS = ['K', 'M', 'B', 'T'];
-
-/** A number of things, as in 300B: thousands, millions, billions, trillions. */
 function parseTotal(text: string, flag: string): number {
-  const [, whole = '', part = '', letter = ''] = /^(\d+)(?:\.(\d+))?([KMBT])$/i.exec(text) ?? [];
-  const digits = 3 * (THOUSANDS.indexOf(letter.toUpperCase()) + 1);
-  const amount = Number(whole + part.padEnd(digits, '0'));
-  if (whole !== '' && part.length <= digits && Number.isSafeInteger(amount)) return amount;
+  const amount = Number(parseAmount(text));
+  if (Number.isSafeInteger(amount)) return amount;
   throw new UsageError(`${flag} ${text}: expected a whole number, or one with K, M, B or T, as in 300B`);
 }
 

@@ -16,7 +16,7 @@ describe('a mix file', () => {
     expect(await read('{unit: bytes, total: 3e3}')).toEqual({ unit: 'bytes', total: 3000 });
     expect(await read('{unit: .n_tokens, total: 300B}')).toEqual({ unit: '.n_tokens', total: 300_000_000_000 });
     expect(await read('{unit: records, total: 1.25k}')).toEqual({ unit: 'records', total: 1250 });
-    for (const total of ['1kB', '1.2345k', '1X', '99999T', '-1K'])
+    for (const total of ['1KiB', '1.2345k', '1X', '99999T', '-1K'])
       await expect(read(`{unit: records, total: ${total}}`)).rejects.toThrow(/expected a whole number, or one with K/);
     await expect(read('{unit: bytes, total: 1X}')).rejects.toThrow(/--mix \S+: total 1X: unknown unit 'X'/);
   });

@@ -84,7 +84,7 @@ function refuses(what: string, rows: readonly Row[], more: readonly string[] = [
 }
 
 const COUNT = 'expected a whole number of at least 1';
-const AMOUNT = 'alone or with a unit, as in 10K (10240) and 10KB (10000)';
+const AMOUNT = 'alone or with K, M, B or T, as in 10K (10,000)';
 const PREFIX = 'expected the first part of a file name, not empty and without / or NUL; give the directory to -o';
 const NOT_RESUMED = 'standard output cannot be resumed: name a file or directory with';
 const NOT_READ_AGAIN =

@@ -34,7 +34,7 @@ workers and temp directories.
 
 SIZE is a number and a unit: K M G T (or KiB MiB GiB TiB) are powers of 1024,
 KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.
-Numbers of records may have these units: -n 10K is 10,240, -n 10KB 10,000.
+Numbers of records are decimal: -n 10K is 10,000; K M B T are powers of 1000.
 
 To resume an interrupted job, give the same command again with --resume. It
 writes the same bytes as an undisturbed job. You can resume a job started with
