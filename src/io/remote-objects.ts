@@ -52,7 +52,7 @@ export const STREAMED = 'streamed ';
 
 /** Whether it can be read from any byte on without what comes before. */
 export function isSeekable({ identity }: FileVersion): boolean {
-  return !identity.includes(`\n${STREAMED}`);
+  return !identity.startsWith(STREAMED, identity.lastIndexOf('\n') + 1);
 }
 
 export interface VersionAnswer {
@@ -278,7 +278,7 @@ export function remoteVersion(path: string, { byteLength, validator }: VersionAn
 
 /** Undefined: the version comes from a plan that was made in another process. */
 export function remoteAnswer({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
-  const end = identity.indexOf('\n');
+  const end = identity.lastIndexOf('\n');
   return end < 0 ? undefined : { byteLength, validator: identity.slice(end + 1) };
 }
 

@@ -5,6 +5,7 @@ import { pick } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
 import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
 import { hearSignals } from '../pause.js';
+import { requireAddress } from '../remote/address.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { isMadeWayFor } from '../sinks/shard-names.js';
 import { DEFAULT_GRACE_MILLISECONDS } from '../store/collect-garbage.js';
@@ -35,6 +36,7 @@ export async function collectUploads(address: string, options: UploadsOptions = 
   const grace = graceOf(options) ?? DEFAULT_GRACE_MILLISECONDS;
   if (!address.startsWith('s3://'))
     throw new UsageError(`${address} is no address of object storage; expected s3://BUCKET/KEY`);
+  requireAddress(address);
   const { value } = await runJob(options, async () => {
     const { remoteOutputs } = await import('../remote/remote-outputs.js');
     const s3 = { endpoint: options.endpoint, requesterPays: undefined };

@@ -6,12 +6,19 @@ export const CONNECTIONS_OF_HOST = 16;
 export type Headers = Readonly<Record<string, string>>;
 
 export interface Target {
-  readonly url: URL;
+  /** Scheme, host and port. */
+  readonly server: URL;
+  /** Path and query, as they are sent. `URL` would fold `a/../b` to `b`, which names another object. */
+  readonly path: string;
   readonly headers: Headers;
   /** Absent: GET. */
   readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   /** What is sent; its length is among the headers. */
   readonly body?: Iterable<Uint8Array>;
+}
+
+export function targetAt(url: URL, headers: Headers): Target {
+  return { server: url, path: url.pathname + url.search, headers };
 }
 
 export interface Reply {

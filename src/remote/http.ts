@@ -49,19 +49,19 @@ export class Http {
    * @param takes where the body goes, by the first lines of the reply; undefined: it is a text.
    * @throws what undici throws; what `takes` throws.
    */
-  async getRange({ url, headers }: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply> {
-    const target = { url, headers: { ...OWN_HEADERS(), ...headers } };
-    return (await this.#straight?.get(target, takes)) ?? this.ask({ url, headers }, takes);
+  async getRange(target: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply> {
+    const headers = { ...OWN_HEADERS(), ...target.headers };
+    return (await this.#straight?.get({ ...target, headers }, takes)) ?? this.ask(target, takes);
   }
 
   /** @param takes whether the reply is the data. */
   async open(
-    { url, headers }: Target,
+    { server, path, headers }: Target,
     takes: (reply: Omit<Reply, 'text'>) => boolean,
   ): Promise<Reply & { readonly pieces?: AsyncIterator<Uint8Array> }> {
     this.#agent ??= this.#makeAgent();
     const agent = await this.#agent;
-    const asked = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET' } as const;
+    const asked = { origin: server.origin, path, method: 'GET' } as const;
     const reply = await agent.request({ ...asked, headers: { ...OWN_HEADERS(), ...headers } });
     const head = { status: reply.statusCode, headers: headersOf(reply.headers) };
     if (takes(head)) return { ...head, text: '', pieces: reply.body[Symbol.asyncIterator]() };
@@ -70,7 +70,7 @@ export class Http {
 
   /** @param signal breaks the connection, whatever is under way. */
   async ask(
-    { url, headers, method = 'GET', body: sent }: Target,
+    { server, path, headers, method = 'GET', body: sent }: Target,
     takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
     mostTextBytes = MOST_ERROR_BYTES,
     signal?: AbortSignal,
@@ -95,8 +95,8 @@ export class Http {
       };
       agent.dispatch(
         {
-          origin: url.origin,
-          path: `${url.pathname}${url.search}`,
+          origin: server.origin,
+          path,
           method,
           headers: { ...OWN_HEADERS(), ...headers },
           body: sent === undefined ? null : Readable.from(sent),

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../errors.js';
-import type { Headers, Reply, Target } from './exchange.js';
+import { adviceOnPattern, requireUnfolded } from './address.js';
+import { type Headers, type Reply, type Target, targetAt } from './exchange.js';
 import { namedBy } from './hub-address.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
 
@@ -20,10 +21,11 @@ export class Hub implements Service {
   }
 
   async targetOf(path: string, validator: string | undefined): Promise<Target> {
+    requireUnfolded(path);
     const { kind, repository, path: file } = namedBy(path);
-    if (kind === 'buckets') return this.#target(`/buckets/${repository}/resolve/${encodedPath(file)}`);
+    if (kind === 'buckets') return this.#target(`/buckets/${encodedPath(repository)}/resolve/${encodedPath(file)}`);
     const commit = validator ?? (await this.#commitOf(path));
-    return this.#target(`/datasets/${repository}/resolve/${commit}/${encodedPath(file)}`);
+    return this.#target(`/datasets/${encodedPath(repository)}/resolve/${commit}/${encodedPath(file)}`);
   }
 
   /**
@@ -38,14 +40,17 @@ export class Hub implements Service {
     return namedBy(path).kind === 'datasets' ? this.#commitOf(path) : undefined;
   }
 
-  advise(_: string, { status, headers }: Reply): string | undefined {
+  advise(path: string, { status, headers }: Reply): string | undefined {
     if (headers['x-error-code'] === 'GatedRepo')
       return 'accept the conditions of the data set on its page, and set HF_TOKEN to a token of that account';
     if (status === 401 || status === 403 || headers['x-error-code'] === 'RepoNotFound')
       return this.#token === undefined
         ? 'no token was found; set HF_TOKEN, or run hf auth login'
         : 'the token of HF_TOKEN or of its file was tried; check what it may read';
-    if (status === 404) return 'check the name, the revision and the path; the address of a directory ends with /';
+    if (status === 404)
+      return (
+        adviceOnPattern(path) ?? 'check the name, the revision and the path; the address of a directory ends with /'
+      );
     return undefined;
   }
 
@@ -55,7 +60,7 @@ export class Hub implements Service {
     const prefix = folder.replace(/\/+$/, '');
     const found: ListedObject[] = [];
     let next: string | undefined =
-      `/api/${kind}/${repository}/tree${commit === '' ? '' : `/${commit}`}${prefix === '' ? '' : `/${encodedPath(prefix)}`}?recursive=true&limit=1000`;
+      `/api/${kind}/${encodedPath(repository)}/tree${commit === '' ? '' : `/${commit}`}${prefix === '' ? '' : `/${encodedPath(prefix)}`}?recursive=true&limit=1000`;
     while (next !== undefined) {
       const reply: Reply = await this.#get(path, next);
       for (const { type, path: file, size } of JSON.parse(reply.text) as HubEntry[])
@@ -77,13 +82,14 @@ export class Hub implements Service {
     const name = `${repository}@${revision}`;
     const known = this.#commits.get(name);
     if (known !== undefined) return known;
-    const asked = this.#get(path, `/api/datasets/${repository}/revision/${encodeURIComponent(revision)}`).then(
-      ({ text }) => {
-        const { sha } = JSON.parse(text) as { readonly sha?: string };
-        if (sha === undefined) throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the Hub names no commit`);
-        return sha;
-      },
-    );
+    const asked = this.#get(
+      path,
+      `/api/datasets/${encodedPath(repository)}/revision/${encodeURIComponent(revision)}`,
+    ).then(({ text }) => {
+      const { sha } = JSON.parse(text) as { readonly sha?: string };
+      if (sha === undefined) throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the Hub names no commit`);
+      return sha;
+    });
     this.#commits.set(name, asked);
     asked.catch(() => this.#commits.delete(name));
     return asked;
@@ -95,7 +101,7 @@ export class Hub implements Service {
 
   #target(below: string): Target {
     const headers = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` };
-    return { url: new URL(this.#endpoint + below), headers };
+    return targetAt(new URL(this.#endpoint + below), headers);
   }
 }
 

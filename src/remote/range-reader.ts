@@ -1,7 +1,7 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
 import type { VersionAnswer } from '../io/remote-objects.js';
-import type { Body, Headers, Reply, Target } from './exchange.js';
+import { type Body, type Headers, type Reply, type Target, targetAt } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, withPatience } from './failure.js';
 import type { Http } from './http.js';
 import { changedObject, refusal, type Service } from './service.js';
@@ -138,27 +138,27 @@ interface Redirected extends Target {
 /** Credentials belong to the host for which they were given. */
 function redirectedTo(
   path: string,
-  { url, headers, lost }: Target & Partial<Redirected>,
+  { server, path: from, headers, lost }: Target & Partial<Redirected>,
   location: string,
 ): Redirected {
-  const to = new URL(location, url);
-  if (!/^https?:$/.test(to.protocol) || (url.protocol === 'https:' && to.protocol === 'http:'))
+  const to = new URL(location, server.origin + from);
+  if (!/^https?:$/.test(to.protocol) || (server.protocol === 'https:' && to.protocol === 'http:'))
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`,
     );
-  const isSame = to.origin === url.origin;
-  return { url: to, headers: isSame ? headers : {}, lost: lost ?? (!isSame && 'authorization' in headers) };
+  const isSame = to.origin === server.origin;
+  return { ...targetAt(to, isSame ? headers : {}), lost: lost ?? (!isSame && 'authorization' in headers) };
 }
 
 /** Services redirect to addresses that need no credentials. */
 function adviceOnLoss(
   path: string,
   { status }: Reply,
-  { url, lost }: Target & Partial<Redirected>,
+  { server, lost }: Target & Partial<Redirected>,
 ): string | undefined {
   if (lost !== true || !/^https?:/.test(path) || (status !== 401 && status !== 403)) return undefined;
-  return `it is ${url.host}, to which the first host redirects and which gets no credentials of it; name the address there`;
+  return `it is ${server.host}, to which the first host redirects and which gets no credentials of it; name the address there`;
 }
 
 /** One reply to the question for a range. */

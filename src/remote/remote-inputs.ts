@@ -6,11 +6,10 @@ import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
 import { PART_BYTES } from '../io/remote-uploads.js';
 import { shippedFile } from '../io/shipped-file.js';
-import { requireAddress, type S3Choice, shownAddress } from './address.js';
+import { type S3Choice, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
-import { requireHubAddress } from './hub-address.js';
 import type { ListedObject } from './service.js';
 
 export interface RemoteRequest {
@@ -145,7 +144,6 @@ export class RemoteInputs {
     addresses: readonly string[],
     ask: 'look' | 'end' = 'look',
   ): (signal: AbortSignal | undefined) => Promise<void> {
-    for (const address of addresses) requireAddress(address);
     const looks: Promise<unknown>[] = [];
     let next = 0;
     return async (signal) => {
@@ -165,8 +163,6 @@ export class RemoteInputs {
 
   async ask<T>(request: Asked): Promise<T> {
     const address = 'address' in request ? request.address : '';
-    requireAddress(address);
-    if (address.startsWith('hf:')) requireHubAddress(address);
     const ended = () =>
       new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(address)} has ended`, {
         cause: this.#failure,

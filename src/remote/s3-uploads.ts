@@ -266,7 +266,7 @@ export class S3Uploads {
     return withPatience(path, attempt, this.#patience, this.#onRetry, { givenUp, signal });
   }
 
-  #refusal({ url }: Target, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
+  #refusal({ path }: Target, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
     const { status, headers, text } = reply;
     const said = reasonIn(text);
     const reason = said === undefined ? '' : ` (${said})`;
@@ -275,7 +275,7 @@ export class S3Uploads {
     if (status === 409 || PASSING_CODES.test(text)) return new PassingFailure(`the server answered ${status}${reason}`);
     const advice = this.#s3.adviseOnAccess(reply, doing) ?? 'check the address';
     return failed(
-      isUnknownUpload(reply) && url.searchParams.has('uploadId')
+      isUnknownUpload(reply) && /[?&]uploadId=/.test(path)
         ? 'its upload is gone, or was completed by somebody else; start again'
         : `the server answered ${status}${reason}; ${advice}`,
     );

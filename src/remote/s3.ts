@@ -3,7 +3,7 @@
  * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
  */
 import aws4 from 'aws4';
-import type { S3Choice } from './address.js';
+import { adviceOnPattern, requireUnfolded, type S3Choice } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
@@ -39,7 +39,7 @@ export class S3 implements Service {
     const { status, text } = reply;
     if (this.learns(path, reply)) return 'again';
     if (status === 404 && !text.includes('NoSuchBucket'))
-      return 'check the key; the address of a directory ends with /';
+      return adviceOnPattern(path) ?? 'check the key; the address of a directory ends with /';
     if (text.includes('InvalidObjectState')) return 'the object lies in an archive (Glacier); restore it first';
     return this.adviseOnAccess(reply, 'read');
   }
@@ -97,10 +97,11 @@ export class S3 implements Service {
   }
 
   async signed({ bucket, key }: Named, { query = {}, sha256, ...question }: S3Question): Promise<Target> {
+    requireUnfolded(`s3://${bucket}/${key}`);
     const settings = await this.#credentials.settings();
     const region = this.#regionOf.get(bucket) ?? settings.region;
     const keyPath = key.split('/').map(encoded).join('/');
-    const hasBucketInPath = settings.endpoint !== undefined || bucket.includes('.');
+    const hasBucketInPath = settings.endpoint !== undefined || !/^[a-z0-9-]+$/.test(bucket);
     const origin =
       settings.endpoint ??
       (hasBucketInPath ? `https://s3.${region}.amazonaws.com` : `https://${bucket}.s3.${region}.amazonaws.com`);
@@ -109,23 +110,23 @@ export class S3 implements Service {
       .sort()
       .join('&');
     // Some services know a list by the path without a slash at its end.
-    const place = hasBucketInPath ? `/${bucket}${key === '' ? '' : '/'}` : '/';
-    const path = `${place}${keyPath}${search === '' ? '' : `?${search}`}`;
-    const url = new URL(origin.replace(/\/+$/, '') + path);
+    const place = hasBucketInPath ? `/${encoded(bucket)}${key === '' ? '' : '/'}` : '/';
+    const server = new URL(origin);
+    const path = `${server.pathname.replace(/\/+$/, '')}${place}${keyPath}${search === '' ? '' : `?${search}`}`;
     const payer: Headers = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
     const headers = { ...question.headers, ...payer, ...(sha256 && { 'x-amz-content-sha256': sha256 }) };
     const credentials = await this.#credentials.find();
-    if (credentials === undefined) return { ...question, url, headers };
+    if (credentials === undefined) return { ...question, server, path, headers };
     const asked = {
-      host: url.host,
-      path: `${url.pathname}${url.search}`,
+      host: server.host,
+      path,
       method: question.method ?? 'GET',
       service: 's3',
       region,
       headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
     };
     const { Host: _, ...signed } = aws4.sign(asked, credentials).headers as Record<string, string>;
-    return { ...question, url, headers: signed };
+    return { ...question, server, path, headers: signed };
   }
 }
 

@@ -27,10 +27,10 @@ export class StraightReader {
 
   /** @returns undefined: the reply is of another kind. @throws what the network throws, and what `takes` throws. */
   async get(
-    { url, headers }: Target,
+    { server, path, headers }: Target,
     takes: (reply: Omit<Reply, 'text'>) => Body | undefined,
   ): Promise<Reply | undefined> {
-    const { origin } = url;
+    const { origin, host } = server;
     while ((this.#open.get(origin) ?? 0) >= this.#mostConnections)
       await new Promise<void>((resolve) => {
         this.#waiting.set(origin, [...(this.#waiting.get(origin) ?? []), resolve]);
@@ -38,9 +38,9 @@ export class StraightReader {
     this.#count(origin, 1);
     try {
       const known = this.#idle.get(origin)?.pop();
-      const connection = known ?? new Connection(url, this.#silenceMilliseconds);
-      const lines = Object.entries({ host: url.host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const question = `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`;
+      const connection = known ?? new Connection(server, this.#silenceMilliseconds);
+      const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+      const question = `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
       const reply = await connection.ask(question, takes, known !== undefined);
       if (connection.isReusable) this.#idle.set(origin, [...(this.#idle.get(origin) ?? []), connection]);
       else connection.close();

@@ -1,7 +1,7 @@
 /** Files of web servers. */
 import { InputError } from '../errors.js';
 import { shownAddress } from './address.js';
-import type { Reply, Target } from './exchange.js';
+import { type Reply, type Target, targetAt } from './exchange.js';
 import { type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 export class Web implements Service {
@@ -17,9 +17,9 @@ export class Web implements Service {
     const url = new URL(this.#given.get(path) ?? path);
     const { username, password } = url;
     url.username = url.password = url.hash = '';
-    if (username === '') return { url, headers: {} };
+    if (username === '') return targetAt(url, {});
     const words = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-    return { url, headers: { authorization: `Basic ${words.toString('base64')}` } };
+    return targetAt(url, { authorization: `Basic ${words.toString('base64')}` });
   }
 
   advise(path: string, { status }: Reply): string | undefined {

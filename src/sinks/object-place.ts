@@ -18,8 +18,8 @@ export function resolveObjects(output: string, naming: ShardNaming | undefined, 
       `the output ${shown} lies on a web server, from which pileshuf only reads; name a file, or s3://BUCKET/KEY`,
     );
   if (naming !== undefined) {
-    requireAddress(output.replace(/([^/])\/*$/, '$1/'));
-    const path = output.replace(/\/+$/, '');
+    requireAddress(`${output.replace(/\/$/, '')}/`);
+    const path = output.replace(/\/$/, '');
     return { kind: 'shards', path, exists: true, naming, mayReplace } as const;
   }
   requireAddress(output);

@@ -22,7 +22,7 @@ import { realPathOf, statPath } from '../io/paths.js';
 import { isRemote } from '../io/remote-objects.js';
 import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
-import { shownAddress } from '../remote/address.js';
+import { adviceOnPattern, requireAddress, shownAddress } from '../remote/address.js';
 import type { RemoteInputs } from '../remote/remote-inputs.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
 import { completeSetsIn, ownDirectoryAt } from './own-files.js';
@@ -132,10 +132,14 @@ async function namedRemote(
     throw new UsageError(
       `${path} lies on another machine, and this command reads local files; copy it to a disk first`,
     );
+  requireAddress(address);
   if (!address.endsWith('/')) return { kind: 'file', path, address };
   const hidden = new Set<string>();
   const files: string[] = [];
-  for (const { place } of await remote.list(address, signal)) {
+  const found = await remote.list(address, signal);
+  const advice = found.length === 0 ? adviceOnPattern(path) : undefined;
+  if (advice !== undefined) throw new UsageError(`${path}: ${advice}`);
+  for (const { place } of found) {
     const steps = pathsTo(place);
     const step = steps.find(isHidden);
     if (steps.some(isExcluded)) continue;

@@ -14,8 +14,8 @@ const EXPLANATION =
   /^(?:readme|licen[cs]e|copying|notice|authors|citation|changelog|(?:md5|sha\d+)sums?)(?:\.te?xt)?$/i;
 const OTHER_CODEC = /\.(?:br|deflate|lz|lzma|lzo|snappy|sz|z)$/;
 /** As in `app.log.2`, `app.log-20240101`, `train.tfrecord-00000-of-00008`. */
-const NUMBER = /(?<=.)([-._])(?:\d[\dT:_-]*|\d+-of-\d+)$/;
-const ENDING = /(?<=.)\.(\d*[a-z][a-z\d_-]{0,11})$/i;
+const NUMBER = /(?<=.)([-._])(?:\d[\dT:_-]*|\d+-of-\d+)$/s;
+const ENDING = /(?<=.)\.(\d*[a-z][a-z\d_-]{0,11})$/is;
 const MOST_SHOWN = 10;
 
 interface Promised {

@@ -27,6 +27,7 @@ const settings = {
 };
 /** @typedef {import('node:http').IncomingMessage} Question */
 /** @typedef {import('node:http').ServerResponse} Response */
+/** @typedef {Pick<URL, 'pathname' | 'searchParams'>} Address */
 
 /** @type {object[]} */
 let asked = [];
@@ -148,7 +149,7 @@ function note(request, port) {
 /** @param {string} text */
 const escaped = (text) => encodeURIComponent(text);
 
-/** @param {Response} response @param {URL} url */
+/** @param {Response} response @param {Address} url */
 function list(response, url) {
   const prefix = url.searchParams.get('prefix') ?? '';
   const keys = [...objects.keys()].sort().filter((key) => key.startsWith(prefix));
@@ -179,19 +180,19 @@ function isSigned(request) {
   return again.headers.Authorization === authorization;
 }
 
-/** @param {Question} request @param {Response} response @param {URL} url */
+/** @param {Question} request @param {Response} response @param {Address} url */
 function answerS3(request, response, url) {
   const region = /Credential=[^/]*\/\d+\/([^/]*)\//.exec(request.headers.authorization ?? '')?.[1];
   if (region !== undefined && region !== settings.region)
     return refuse(response, 400, 'AuthorizationHeaderMalformed', { 'x-amz-bucket-region': settings.region });
   if (!isSigned(request)) return refuse(response, 403, 'AccessDenied');
-  const [, key = ''] = /^\/bucket\/?(.*)$/.exec(decodeURIComponent(url.pathname)) ?? [];
+  const [, key = ''] = /^\/bucket\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
   if (request.method === 'GET' && !url.searchParams.has('uploads') && !url.searchParams.has('uploadId'))
     return key === '' ? list(response, url) : send(request, response, key);
   void takeUpload(request, response, url, key);
 }
 
-/** @param {Question} request @param {Response} response @param {URL} url @param {string} key */
+/** @param {Question} request @param {Response} response @param {Address} url @param {string} key */
 async function takeUpload(request, response, url, key) {
   /** @type {Buffer[]} */
   const body = [];
@@ -208,7 +209,7 @@ async function takeUpload(request, response, url, key) {
   answerUpload(request, response, url, key, Buffer.concat(body));
 }
 
-/** @param {Question} request @param {Response} response @param {URL} url @param {string} key @param {Buffer} body */
+/** @param {Question} request @param {Response} response @param {Address} url @param {string} key @param {Buffer} body */
 function answerUpload(request, response, url, key, body) {
   const kind = faultOf.get(response);
   if (kind === 'reset after the body') return request.socket.destroy();
@@ -223,7 +224,7 @@ function answerUpload(request, response, url, key, body) {
   }, settings.answersAfterMilliseconds);
 }
 
-/** @param {Question} request @param {Response} response @param {URL} url */
+/** @param {Question} request @param {Response} response @param {Address} url */
 function answerHub(request, response, url) {
   if (settings.token !== undefined && request.headers.authorization !== `Bearer ${settings.token}`)
     return refuse(response, 401, 'Unauthorized');
@@ -248,7 +249,7 @@ function answerHub(request, response, url) {
   uses.push(0);
   response.writeHead(302, {
     'content-length': 0,
-    location: `http://127.0.0.1:${portOf(storage)}/${path.slice(file.length)}?Signature=${uses.length - 1}`,
+    location: `http://127.0.0.1:${portOf(storage)}/${escaped(path.slice(file.length))}?Signature=${uses.length - 1}`,
   });
   response.end();
 }
@@ -266,9 +267,15 @@ function usedUp(lease) {
   return count > (settings.leaseUses ?? Number.POSITIVE_INFINITY);
 }
 
+/** As it came: `URL` would fold `a/../b`. @param {Question} request */
+function addressIn({ url = '' }) {
+  const [pathname = '', query] = url.split('?');
+  return { pathname, searchParams: new URLSearchParams(query) };
+}
+
 const main = createServer((request, response) => {
   note(request, 'main');
-  const url = new URL(request.url ?? '', 'http://localhost');
+  const url = addressIn(request);
   if (fails(request, response)) return;
   if (/^\/(?:api\/)?(?:datasets|buckets)\//.test(url.pathname)) answerHub(request, response, url);
   else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
@@ -284,7 +291,7 @@ const main = createServer((request, response) => {
 const storage = createServer((request, response) => {
   note(request, 'storage');
   if (fails(request, response)) return;
-  const url = new URL(request.url ?? '', 'http://localhost');
+  const url = addressIn(request);
   if (url.pathname.startsWith('/private/') && !request.headers.authorization)
     return refuse(response, 401, 'Unauthorized');
   const lease = url.searchParams.get('Signature');

@@ -15,10 +15,10 @@ const directory = useMemoryDirectory();
 const lines = (name: string, count: number) =>
   Array.from({ length: count }, (_, i) => `{"of":"${name}","i":${i}}\n`).join('');
 
-/** One is longer than a look, one is compressed, one has a name that must be escaped, one is empty. */
+/** One is longer than a look, one is compressed, one has a name that must be escaped and is no pattern, one is empty. */
 const OBJECTS: Record<string, string | Uint8Array> = {
   'in/a.jsonl': lines('a', 9000),
-  'in/b é+.jsonl': lines('b', 40),
+  'in/b é+?#%2e[1]{*\n.jsonl': lines('b', 40),
   'in/c.jsonl.gz': gzipSync(lines('c', 500)),
   'in/sub/d.jsonl': '',
   'in/sub/e.jsonl': lines('e', 40),
@@ -50,7 +50,7 @@ const options = (name: string) => ({
 });
 /** On the thread of the test. */
 const SMALL = { inline: true };
-const web = (key: string) => `${server.url}/${encodeURI(key)}`;
+const web = (key: string) => `${server.url}/${key.split('/').map(encodeURIComponent).join('/')}`;
 
 beforeEach(async () => {
   former = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]));
@@ -194,6 +194,17 @@ it('a resumed job does not read finished slices again', async () => {
   expect({ count: again.length, end: again.some(readsEnd) }).toEqual({ count: 2, end: false });
 });
 
+it('an object of S3 whose key has . and .. is not the one to which they lead', async () => {
+  const key = 'x/../in/./b.txt';
+  await server.change({}, { [key]: 'own\n', 'x/../../up.txt': 'up\n' });
+  await shuffle({ ...options('far'), inputs: [`s3://bucket/${key}`] }, SMALL);
+  expect(readFileSync(directory.path('far'), 'utf8')).toBe('own\n');
+  const job = { ...options('far'), inputs: ['s3://bucket/x/'], hidden: true, force: true };
+  expect((await errorOf(shuffle(job, SMALL))).message).toBe(
+    's3://bucket/x/../../up.txt: its .. lead out of the bucket, where no service finds it; take another key',
+  );
+});
+
 describe('what is read next comes before a reader asks for it', () => {
   const besides = async (job: Parameters<typeof shuffle>[0]) => {
     await server.change({ settings: { delayMilliseconds: 20 } });
@@ -271,7 +282,23 @@ describe('one clear line', () => {
   const addresses = [
     [
       's3://bucket/in/*.jsonl',
-      'ERR_OPTION s3://bucket/in/*.jsonl: addresses have no patterns; end the address of the directory with /, and give `include`',
+      'ERR_INPUT_MISSING the input s3://bucket/in/*.jsonl does not exist (NoSuchKey: said by the test); addresses have no patterns; end the address of the directory with /, and give `include`',
+    ],
+    [
+      's3://bucket/in*/',
+      'ERR_OPTION s3://bucket/in*/: addresses have no patterns; end the address of the directory with /, and give `include`',
+    ],
+    [
+      's3://bucket/up/./../../private/x',
+      'ERR_OPTION s3://bucket/up/./../../private/x: its .. lead out of the bucket, where no service finds it; take another key',
+    ],
+    [
+      'hf://datasets/owner/name/../x',
+      'ERR_OPTION hf://datasets/owner/name/../x: . and .. are folded in addresses; write it without them',
+    ],
+    [
+      'https://host/a/%2E./b?c',
+      'ERR_OPTION https://host/a/%2E./b?c: . and .. are folded in addresses; write it without them',
     ],
     [
       's3://bucket',
@@ -326,7 +353,7 @@ describe('one clear line', () => {
 
   it.runIf(fromCi)('for a signed address that has expired', async () => {
     await server.change({ fault: { at: 'all', kind: '403 AccessDenied' } });
-    expect(await messageOf(web('in/a.jsonl?X-Amz-Signature=word'))).toMatch(
+    expect(await messageOf(`${web('in/a.jsonl')}?X-Amz-Signature=word`)).toMatch(
       /in\/a.jsonl: .*; the address was signed for a limited time; get a new one, and resume with it$/,
     );
   });

@@ -29,7 +29,7 @@ export class UploadServer {
 
   /**
    * @param {import('node:http').IncomingMessage} request
-   * @param {URL} url
+   * @param {Pick<URL, 'searchParams'>} url
    * @param {string} key
    * @param {Buffer} body
    * @returns {{ status?: number, code?: string, headers?: Record<string, string>, text?: string } | undefined} undefined: no business of uploads
