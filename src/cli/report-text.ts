@@ -9,14 +9,14 @@ import type { UnownedPileSets } from '../store/store-attempt.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, splits, blank, duplicates, groups = [] } = report;
+  const { records, resumed, splits, blank, duplicates, wasFinished, groups = [] } = report;
   const others = groups.length - MOST_GROUPS_SHOWN;
   return [
-    formatPlural(records, 'record'),
+    startOf(wasFinished) + formatPlural(records, 'record'),
     ...(splits === undefined ? [] : [describeSplits(splits)]),
     ...blankWords(blank),
     ...duplicateWords(duplicates),
-    ...outputWords(report),
+    ...outputWords(report, wasFinished),
     ...(resumed === undefined ? [] : [describeResumed(resumed)]),
     ...groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup),
     ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
@@ -30,6 +30,10 @@ export function blankWords(blank: ShuffleReport['blank']): string[] {
 
 export function duplicateWords(duplicates: ShuffleReport['duplicates']): string[] {
   return duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
+}
+
+function startOf(wasFinished: ShuffleReport['wasFinished']): string {
+  return wasFinished === true ? 'an earlier call has done this job: ' : '';
 }
 
 /** More would hide the rest of the line; the summary of `--progress json` has all. */
@@ -48,13 +52,14 @@ export function describeRange(report: RangeReport): string {
 }
 
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */
-export function describeTogether({ records, members, seed, seconds, resumedMembers }: ShuffleTogetherReport): string {
+export function describeTogether(report: ShuffleTogetherReport): string {
+  const { records, members, seed, seconds, resumedMembers, wasFinished } = report;
   const bytes = members.reduce((sum, member) => sum + member.bytes, 0);
   const [{ files, splits, emptyShards } = { files: [], splits: undefined, emptyShards: undefined }] = members;
   const emptyOfMember = describeEmptyShards({ records, shards: files, splits, emptyShards });
   return [
-    `${formatPlural(records, 'record')} in each of ${members.length} members`,
-    `${formatBytes(bytes)} in ${formatSeconds(seconds.total)}`,
+    `${startOf(wasFinished)}${formatPlural(records, 'record')} in each of ${members.length} members`,
+    `${formatBytes(bytes)}${wasFinished === true ? '' : ` in ${formatSeconds(seconds.total)}`}`,
     describeSeed(seed),
     ...members.map(({ name, checksum }) => `${name} checksum ${checksum}`),
     ...(resumedMembers === 0 ? [] : [`resumed behind ${formatPlural(resumedMembers, 'member')}`]),
@@ -71,13 +76,12 @@ type OutputReport = Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum'> & {
   readonly seconds: Pick<ShuffleReport['seconds'], 'total'>;
 };
 
-function outputWords({ bytes, seconds, seed, checksum }: OutputReport): string[] {
-  return [
+function outputWords({ bytes, seconds, seed, checksum }: OutputReport, wasFinished?: boolean): string[] {
+  const time = [
     `${formatExactBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),
-    describeSeed(seed),
-    `checksum ${checksum}`,
   ];
+  return [...(wasFinished === true ? [formatExactBytes(bytes)] : time), describeSeed(seed), `checksum ${checksum}`];
 }
 
 const MOST_NAMED_SPLITS = 6;

@@ -8,7 +8,7 @@
  *     OUTPUT/../.pileshuf-ID.ended  the last records, while all else is removed
  */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { listNames, lstatPath } from '../io/paths.js';
 import { FIRST_BYTES_OF_SEALED_FILES, kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
@@ -76,6 +76,11 @@ export function stagingDirectoryIn(parent: string, outputIdentity: string): stri
 /** Beside the staging directory, see `writeEndedNote`. */
 export function endedNoteOf({ stagingDirectory }: JobPaths): string {
   return stagingDirectory.replace(/out$/, ENDED_NAME);
+}
+
+/** The same for all jobs of an output, wherever their job directories are. */
+export function idOfOutput({ stagingDirectory }: JobPaths): string {
+  return basename(stagingDirectory, '.out').slice('.pileshuf-'.length);
 }
 
 function idOf(text: string): string {

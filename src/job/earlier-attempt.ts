@@ -1,12 +1,12 @@
 /** The place of a job's output, and the files of an earlier attempt there: the job resumes or discards it, or makes the caller choose. */
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ifPossible, type Release } from '../cleanup.js';
 import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
-import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
+import { dataDirectoryIn, idOfOutput, JOURNAL_NAME } from '../job-directory/job-paths.js';
 import {
   type FinishedRanges,
   type FoundNotes,
@@ -22,8 +22,10 @@ import type { RemoteOutputs } from '../remote/remote-outputs.js';
 import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
 import { type FilesPlace, formatOutputIdentity, outputIdentityOf, requireReplaceable } from '../sinks/output-place.js';
 import { recordBytesOf } from '../sinks/output-target.js';
+import { findFormerFiles } from '../sinks/shard-names.js';
 import type { ShardUploads } from '../sinks/shard-uploads.js';
-import { type ComparedJob, type ManifestOfShuffle, requireSameJob } from './job-description.js';
+import { type KnownOutput, linesOfFiles, refusalOrEnd } from './finished-job.js';
+import { type ComparedJob, jobWithSeed, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
 import type { FilesSite, JobSite, StreamSite } from './site.js';
 import { warnOfOtherShards } from './split-report.js';
@@ -85,11 +87,25 @@ export async function claimPlace(
   if (earlier?.journal === undefined) {
     const { output = '', resume } = request;
     const inputPaths = compared?.inputs.map((input) => input.path) ?? [];
-    if (uploads === undefined) requireReplaceable(chosen.output, output, inputPaths, resume);
-    else await uploads.requireReplaceable(output, resume, isLook);
+    try {
+      if (uploads === undefined) requireReplaceable(chosen.output, output, inputPaths);
+      else await uploads.requireReplaceable(output, isLook);
+    } catch (error) {
+      if (!resume || isLook || compared === undefined) throw error;
+      throw await refusalOrEnd(error, knownOutput(chosen, uploads), (seed) => jobWithSeed(compared, seed));
+    }
     if (uploads === undefined) warnOfOtherShards(request, chosen.output);
   }
   return { site: { ...chosen, directory, uploads }, earlier, manifest };
+}
+
+export function knownOutput({ output, paths }: FilesSite, uploads: ShardUploads | undefined): KnownOutput {
+  const [directory, namesIn] =
+    output.kind === 'file'
+      ? [dirname(output.path), () => [basename(output.path)]]
+      : [output.path, () => findFormerFiles(output)];
+  const lines = () => (uploads === undefined ? linesOfFiles(directory, namesIn()) : uploads.describeObjects());
+  return { id: idOfOutput(paths), lines };
 }
 
 /** Few jobs load it. */

@@ -111,6 +111,23 @@ function wordsOfPlace({ output, tempDirs, inputIds }: Pick<JobManifest, 'output'
   ];
 }
 
+/** Everything that decides the bytes of a job that has ended. */
+export function finishedJob({
+  spec,
+  inputIds,
+  inputs,
+}: Pick<JobManifest, 'inputIds' | 'inputs'> & { readonly spec: ShuffleSpec }): object {
+  return [resumeWords(SHUFFLE_OPTIONS, spec, true), inputIds, inputs];
+}
+
+/** As `finishedJob`, of a job that is asked for. @param seed its seed, if it has drawn one. */
+export async function jobWithSeed({ request, inputs, inputIds }: ComparedJob, seed: string): Promise<object> {
+  const { spec, isSeedDrawn, signal } = request;
+  const asked = withSeedOf({ ...spec, key: { ...spec.key, seed } }, { spec, isSeedDrawn });
+  const noted = await noteInputs(inputs, true, signal);
+  return finishedJob({ spec: asked, inputIds: describeInputIds(inputIds), inputs: noted });
+}
+
 /** Refuses to resume a job that started with other options, or whose inputs have changed. */
 export async function requireSame(
   jobDirectory: string,

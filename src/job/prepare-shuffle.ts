@@ -91,7 +91,6 @@ export async function prepareShuffle(
   const chosen = chooseSite(asked, { ...listed, rows: rowsOfInputs, mayBeRemote: true });
   requireFileForRows(chosen, listed.inputs);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
-  reports?.requireReportPlace(asked, listed, chosen);
   checkPlaces?.(listed, chosen);
   requireApart(asked, chosen, listed);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
@@ -103,6 +102,8 @@ export async function prepareShuffle(
     outputs,
     partBytes: tuning.partBytes,
   });
+  // A job that is done has its report.
+  reports?.requireReportPlace(asked, listed, chosen);
 
   const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };
   const draws = deriveDrawSeed((manifest?.spec ?? asked.spec).key.seed);

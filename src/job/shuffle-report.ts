@@ -12,7 +12,7 @@ import { reportOutput } from './split-report.js';
 import type { Committed, FilesStaging } from './staging.js';
 
 /** A report without the total time, which is known when the job has ended. */
-type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
+export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
   readonly seconds: Omit<ShuffleReport['seconds'], 'total'>;
 };
 

@@ -28,7 +28,7 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/job-manifest.js';
-import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import { deriveJobPaths, idOfOutput, type JobPaths } from '../job-directory/job-paths.js';
 import { isHead } from '../keep/head.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { DeviceGates } from '../machine/devices.js';
@@ -40,7 +40,7 @@ import { SHUFFLE_OPTIONS, type ShuffleOptions, type ShuffleTogetherOptions } fro
 import { checksumTextOf } from '../piles/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { nameSome } from '../quantity.js';
-import { PERHAPS_DONE, requireNoObstacle, requireReplaceable, resolveOutput } from '../sinks/output-place.js';
+import { requireNoObstacle, requireReplaceable, resolveOutput } from '../sinks/output-place.js';
 import { shardNames } from '../sinks/shard-names.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
@@ -48,6 +48,7 @@ import { listInputs } from '../sources/list-inputs.js';
 import { type FileInput, holdsRows, type Input, isKept, storedBytesOf } from '../sources/source.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
+import { type KnownOutput, linesOfFiles, noteFinished, refusalOrEnd, reportOfFinished } from './finished-job.js';
 import { type JobScope, runJob } from './job.js';
 import { requireSame, withSeedOf } from './job-description.js';
 import type { ShuffleRequest } from './request.js';
@@ -76,8 +77,8 @@ export async function shuffleTogether(
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleTogetherReport> {
   const { value, seconds } = await runJob(options, async (scope) => {
-    const job = await prepareTogether(options, scope);
-    return new TogetherJob(job, options, tuning).run(scope);
+    const job = async () => new TogetherJob(await prepareTogether(options, scope), options, tuning).run(scope);
+    return job().catch(reportOfFinished<Omit<ShuffleTogetherReport, 'seconds'>>);
   });
   return { ...value, seconds: { total: seconds } };
 }
@@ -130,11 +131,29 @@ export async function prepareTogether(
     earlier !== undefined &&
     members.every(({ ordinal }) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, ordinal)));
   if (!isDone) {
-    requireEmpty(output, outputPath, place.exists, common.resume);
+    try {
+      requireEmpty(output, outputPath, place.exists);
+    } catch (error) {
+      if (!common.resume || isLook) throw error;
+      throw await refusalOrEnd(error, knownOutput(job), async (seed) => {
+        const asked = withSeedOf({ ...spec, key: { ...spec.key, seed } }, common);
+        const inputs = await noteInputs(inputsOf(job), true, common.signal);
+        return finishedTogether({ ...job, common: { ...common, spec: asked } }, inputs);
+      });
+    }
     requireReplaceable(place, output, []);
   }
   if (earlier === undefined) requireRoom(job);
   return { ...job, isResumable: earlier !== undefined || common.mustBeResumable || isLarge(members) };
+}
+
+function finishedTogether(job: TogetherParts, inputs: MembersManifest['inputs']): object {
+  const { spec, output: _, ...described } = describeMembers(job);
+  return [described, resumeWords(SHUFFLE_OPTIONS, spec, true), inputs];
+}
+
+function knownOutput({ paths, outputPath }: TogetherParts): KnownOutput {
+  return { id: idOfOutput(paths), lines: () => linesOfFiles(outputPath, listNames(outputPath, 'output').sort()) };
 }
 
 async function openFiles(
@@ -217,12 +236,12 @@ function inputsOf({ members }: TogetherParts): readonly FileInput[] {
 }
 
 /** The directory must be able to appear by one rename. */
-function requireEmpty(output: string, outputPath: string, exists: boolean, resume: boolean): void {
+function requireEmpty(output: string, outputPath: string, exists: boolean): void {
   if (!exists) return;
   const names = listNames(outputPath, 'output');
   if (names.length > 0)
     throw new UsageError(
-      `the output directory ${output} holds ${nameSome(names)} already${resume ? PERHAPS_DONE : ''}; aligned files appear together, in a directory of their own: name a new or an empty one`,
+      `the output directory ${output} holds ${nameSome(names)} already; aligned files appear together, in a directory of their own: name a new or an empty one`,
       'ERR_OUTPUT_EXISTS',
     );
   if (!areOnOneMount(outputPath, dirname(outputPath)))
@@ -335,7 +354,11 @@ class TogetherJob {
       throw error;
     }
     this.#fate = 'completed';
-    return { ...this.#report(), resumedMembers };
+    const report = { ...this.#report(), resumedMembers };
+    const inputs = readMembersManifest(this.#job.paths.jobDirectory)?.inputs;
+    if (this.#job.isResumable && inputs !== undefined)
+      await noteFinished(knownOutput(this.#job), report.seed, finishedTogether(this.#job, inputs), report);
+    return report;
   }
 
   get #stagingDirectory(): string {

@@ -22,13 +22,14 @@ import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { isKept } from '../sources/source.js';
 import type { InputCounts } from '../stages/coverage-check.js';
-import { runJob } from './job.js';
+import { reportOfFinished } from './finished-job.js';
+import { type JobScope, runJob } from './job.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import { type RunningShuffle, runPass1 } from './pass1.js';
 import { runPass2 } from './pass2.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { finishMoves, reportShuffle } from './shuffle-report.js';
+import { finishMoves, reportShuffle, type UntimedReport } from './shuffle-report.js';
 import { commitOutput, FilesStaging, openStaging, workOn } from './staging.js';
 
 /**
@@ -39,7 +40,7 @@ import { commitOutput, FilesStaging, openStaging, workOn } from './staging.js';
  *   set, the same call with `resume` continues the job.
  */
 export function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
-  return shuffleCounted(options, tuning, async () => {});
+  return shuffleCounted(options, tuning, undefined);
 }
 
 type OnCounts = (counts: InputCounts) => Promise<void>;
@@ -48,39 +49,44 @@ type OnCounts = (counts: InputCounts) => Promise<void>;
  * As `shuffle`, for one of several jobs whose inputs belong together.
  *
  * @param onCounts called between the passes with what was counted of each input, if the keys come from ordinals. If it
- *   throws, the job fails. Not called if an earlier attempt had written all of the output.
+ *   throws, the job fails. Not called if an earlier attempt had written all of the output. Undefined: the job stands alone.
  */
 export async function shuffleCounted(
   options: ShuffleOptions,
   tuning: Partial<Tuning>,
-  onCounts: OnCounts,
+  onCounts: OnCounts | undefined,
 ): Promise<ShuffleReport> {
   const profile = new ProfileLog();
-  const { value, seconds } = await runJob(options, async (scope) => {
+  const job = async (scope: JobScope) => {
     const prepared = await prepareShuffle(options, tuning, scope);
     const { request, control, deviceGates, earlier } = prepared;
     const progress = new JobProgress(control, request, deviceGates, phasesOfShuffle(prepared), scope.releases);
     const staging = await openStaging(prepared, scope);
     const journal = earlier?.journal;
-    if (journal !== undefined && staging instanceof FilesStaging)
-      return workOn(staging, scope, () => finishMoves(prepared, staging, journal, progress));
-    const job = { prepared, staging, progress, profile, attempt: randomBytes(4).toString('hex') };
-    return workOn(staging, scope, ({ releases }) => runPasses({ ...job, releases }, onCounts)).catch(
-      (error: unknown) => {
-        throw tellOfDiscarded(progress.stop.reason ?? error, prepared);
-      },
-    );
-  });
+    const work = ({ releases }: JobScope) =>
+      journal !== undefined && staging instanceof FilesStaging
+        ? finishMoves(prepared, staging, journal, progress)
+        : runPasses(
+            { prepared, staging, progress, profile, attempt: randomBytes(4).toString('hex'), releases },
+            onCounts,
+          );
+    const report = await workOn(staging, scope, work).catch((error: unknown) => {
+      throw journal === undefined ? tellOfDiscarded(progress.stop.reason ?? error, prepared) : error;
+    });
+    if (onCounts === undefined) await staging.noteFinished(report);
+    return report;
+  };
+  const { value, seconds } = await runJob(options, (scope) => job(scope).catch(reportOfFinished<UntimedReport>));
   const report = { ...value, seconds: { total: seconds, ...value.seconds } };
-  await profile.tell(options, report);
+  if (report.wasFinished !== true) await profile.tell(options, report);
   return report;
 }
 
-async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
+async function runPasses(job: RunningShuffle, onCounts: OnCounts | undefined) {
   const { prepared, staging, progress } = job;
   const pass1 = await runPass1(job);
   const { piles, found } = pass1;
-  await onCounts(found.counts);
+  await onCounts?.(found.counts);
   const pass2 = await runPass2(job, pass1);
   const { layout, totals } = pass2.output;
   prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });

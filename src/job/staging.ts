@@ -39,9 +39,10 @@ import type { FoundSplit } from '../stages/find-splits.js';
 import { type KeptRanges, shufflePiles } from '../stages/shuffle.js';
 import type { ShuffleWork } from '../stages/shuffle-work.js';
 import type { Threads } from '../stages/threads.js';
-import type { EarlierAttempt, HeldSite } from './earlier-attempt.js';
+import { type EarlierAttempt, type HeldSite, knownOutput } from './earlier-attempt.js';
+import { noteFinished } from './finished-job.js';
 import type { JobScope } from './job.js';
-import { type DescribedJob, describeJob } from './job-description.js';
+import { type DescribedJob, describeJob, finishedJob } from './job-description.js';
 import type { ProfileLog } from './job-profile.js';
 import type { JobProgress, Timed } from './job-progress.js';
 import type { ResumeRequest, TalkRequest } from './request.js';
@@ -58,6 +59,8 @@ export interface Staging {
   begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
   /** Completes, verifies and commits the output. @returns the final paths of the shards; none for one output. */
   commit(output: WrittenOutput, summary: OutputSummary, control: JobControl): Promise<readonly string[]>;
+  /** Keeps a record of the job, which has succeeded, if a later call may ask to resume it. */
+  noteFinished(report: object): Promise<void>;
   /** Decides, before anything is removed, what stays. @returns the error with which the job ends. */
   failed(error: unknown, warn: JobScope['warn']): Promise<unknown>;
   succeeded(): Promise<void>;
@@ -113,6 +116,8 @@ export class StreamStaging implements Staging {
   async failed(error: unknown): Promise<unknown> {
     return error instanceof AbortError ? new AbortError(error.cause, 'incomplete') : error;
   }
+
+  async noteFinished(): Promise<void> {}
 
   async succeeded(): Promise<void> {}
 }
@@ -232,6 +237,14 @@ export class FilesStaging implements Staging {
       );
     }
     return error;
+  }
+
+  async noteFinished(report: object): Promise<void> {
+    const { inputIds, inputs, spec, isResumable = false } = this.#manifest ?? {};
+    const { site } = this.#job;
+    if (!isResumable || inputs === undefined || spec === undefined || !('read' in spec)) return;
+    const job = finishedJob({ spec, inputs, inputIds: inputIds ?? null });
+    await noteFinished(knownOutput(site, site.uploads), spec.key.seed, job, report);
   }
 
   async succeeded(): Promise<void> {

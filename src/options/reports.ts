@@ -43,6 +43,8 @@ export interface ReportFile {
 
 /** What a shuffle read and wrote. */
 export interface ShuffleReport {
+  /** Whether an earlier call had finished the job, so that this one, with `resume`, did nothing. Undefined: it did not. */
+  readonly wasFinished?: true | undefined;
   /** Number of records of the output. */
   readonly records: number;
   /** Bytes of all records of the output, before compression, without headers and trailers. */
@@ -175,6 +177,8 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
 
 export interface ShuffleTogetherReport extends Pick<ShuffleReport, 'records' | 'seed'> {
   readonly members: readonly MemberReport[];
+  /** As in `ShuffleReport`. */
+  readonly wasFinished?: true | undefined;
   /** Members that an earlier attempt had shuffled. */
   readonly resumedMembers: number;
   /** Elapsed time. */

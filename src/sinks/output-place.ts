@@ -122,15 +122,8 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
 /**
  * @param output as the user named it, for messages.
  * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
- * @param resume whether the user asked to resume a job of which nothing is left.
  */
-export function requireReplaceable(
-  place: FilesPlace,
-  output: string,
-  inputPaths: readonly string[],
-  resume = false,
-): void {
-  const perhapsDone = resume ? PERHAPS_DONE : '';
+export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
   if (place.kind === 'file') {
     const isThere = statPath(place.path, 'output') !== undefined;
     if (place.mayReplace || !isThere) {
@@ -141,7 +134,7 @@ export function requireReplaceable(
     throw new UsageError(
       inputPaths.some((input) => isSameFile(input, place.path, 'output'))
         ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
-        : `the output ${output} exists already${perhapsDone}; give \`force\` to replace it`,
+        : `the output ${output} exists already; give \`force\` to replace it`,
       'ERR_OUTPUT_EXISTS',
     );
   }
@@ -160,7 +153,7 @@ export function requireReplaceable(
   const existing = former.find(isShard);
   if (existing !== undefined && !mayReplace) {
     throw new UsageError(
-      `the output directory ${output} holds shards already (${existing})${perhapsDone}; give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
+      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
       'ERR_OUTPUT_EXISTS',
     );
   }
@@ -182,9 +175,6 @@ export function requireNoObstacle(paths: readonly string[], nameOf: (path: strin
     if (obstacle !== undefined) throw badPlace(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`);
   }
 }
-
-/** Said of an output that exists, where a job should be resumed. */
-export const PERHAPS_DONE = ', and nothing is left to resume, so the job may be done';
 
 function patternsOf({ prefixes }: ShardNaming): string {
   return nameSome(prefixes.map((prefix) => `${prefix}-*-of-*`));

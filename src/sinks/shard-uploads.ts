@@ -15,7 +15,7 @@ import type { RemoteOutputs } from '../remote/remote-outputs.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { addressIn, addressOfShard } from './object-place.js';
 import type { OutputLayout } from './output-layout.js';
-import { type FilesPlace, PERHAPS_DONE } from './output-place.js';
+import type { FilesPlace } from './output-place.js';
 import { stagedPath, type UploadTarget, type WrittenRegion } from './output-target.js';
 import { completionMarkerName, formerFilesAmong, isShard, type ShardGroup } from './shard-names.js';
 import { isUploadNote, noteUpload, readUpload, type UploadNote, uploadNotePath } from './upload-note.js';
@@ -60,20 +60,30 @@ export class ShardUploads {
     return formerFilesAmong(names, place.naming);
   }
 
+  /** A line for each object of the output that is there, in which every change of the object shows. */
+  async describeObjects(): Promise<readonly string[]> {
+    const { kind, path } = this.#place;
+    const lines: string[] = [];
+    await severalAtOnce(await this.formerNames(), async (name) => {
+      const found = await this.#outputs.head(kind === 'file' ? path : addressIn(path, name));
+      lines.push(`${name} ${found?.byteLength} ${found?.tag}`);
+    });
+    return lines.sort();
+  }
+
   /**
    * Refuses an output that must not be replaced, and finds out whether uploads are allowed.
    * @param output as the user named it.
    * @param isLook then nothing is tried.
    */
-  async requireReplaceable(output: string, resume: boolean, isLook: boolean): Promise<void> {
+  async requireReplaceable(output: string, isLook: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.#place;
-    const perhapsDone = resume ? PERHAPS_DONE : '';
     const existing = (await this.formerNames()).find((name) => kind === 'file' || isShard(name));
     if (existing !== undefined && !mayReplace)
       throw new UsageError(
         kind === 'file'
-          ? `the output ${output} exists already${perhapsDone}; give \`force\` to replace it`
-          : `the output directory ${output} holds shards already (${existing})${perhapsDone}; give \`force\` to replace them, or another \`shardPrefix\``,
+          ? `the output ${output} exists already; give \`force\` to replace it`
+          : `the output directory ${output} holds shards already (${existing}); give \`force\` to replace them, or another \`shardPrefix\``,
         'ERR_OUTPUT_EXISTS',
       );
     if (isLook) return;

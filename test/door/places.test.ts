@@ -43,7 +43,7 @@ describe('an output', () => {
       argv: ['a', '--resume', '-o', 'b'],
       exitCode: 2,
       lines: [
-        'the output b exists already, and nothing is left to resume, so the job may be done; give --force to replace it',
+        'the output b exists already; give --force to replace it; nothing is left to resume, and nobody knows whether it is the output of this job',
       ],
     },
   ]);

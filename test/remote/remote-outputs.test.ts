@@ -207,6 +207,27 @@ it.each([false, true])('is withdrawn when one of another job appears at the last
   expect(readdirSync(directory.temp)).toEqual([]);
 });
 
+it.runIf(fromCi)('is done already when its job is resumed, until somebody replaces an object', async () => {
+  vi.stubEnv('XDG_STATE_HOME', directory.path('state'));
+  const job = (asked: Asked) => shuffle({ ...options('s3://bucket/out/'), ...asked, resume: true }, SMALL);
+  for (const [asked, name] of [
+    [SHARDS, 'out/shard-00001-of-00005'],
+    [{ output: 's3://bucket/one' }, 'one'],
+  ] as const) {
+    const { checksum } = await job(asked);
+    expect(await job({ ...asked, tempDirs: [directory.path()] })).toMatchObject({ checksum, wasFinished: true });
+    await looked(() =>
+      fetch(`${server.url}/bucket/${name}`, {
+        method: 'PUT',
+        body: 'other',
+        headers: { 'x-amz-content-sha256': digestOf(Buffer.from('other')) },
+      }),
+    );
+    expect(await errorOf(job(asked))).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+  }
+  vi.unstubAllEnvs();
+});
+
 describe('a job that fails', () => {
   const job = (asked: Asked) => shuffle({ ...options('s3://bucket/out/'), ...SHARDS, ...asked }, SMALL);
   /** Requests that send a part. */
