@@ -117,7 +117,7 @@ export async function prepareShuffle(
     readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const write = withTable(asked.spec.write, rows);
+  const write = await withTable(asked.spec.write, rows, reading);
   const { table, hdf5 } = rows ?? {};
   const known = { ...asked.spec, read: { ...read, framing, table, hdf5 }, key: manifest?.spec.key ?? key, write };
   const path = inputs[0]?.path ?? '';

@@ -1,6 +1,7 @@
 /** Completes the options that say how rows are written, and refuses what does not go with them. */
 import { UsageError } from '../errors.js';
 import { openZstdPages } from '../formats/codecs/zstd-writer.js';
+import { dictionaryLeavesOf } from '../formats/parquet/kept-dictionary.js';
 import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
 import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
@@ -8,7 +9,7 @@ import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
 import type { ParquetCompression } from '../options/values.js';
 import type { OpenedRows } from '../sources/rows.js';
-import { holdsRows, type Input } from '../sources/source.js';
+import { holdsRows, type Input, type RowsRequest } from '../sources/source.js';
 import type { ShuffleSpec, WriteSpec } from '../spec.js';
 
 const CODECS: Readonly<Record<Exclude<ParquetCompression, 'none'>['codec'], WrittenCodec>> = {
@@ -69,10 +70,21 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
 }
 
 /** How rows are written, once the inputs are opened. @throws UsageError if nothing here can write so. */
-export function withTable(write: WriteSpec, { table, output: hdf5 }: Partial<OpenedRows> = {}): WriteSpec {
-  if (hdf5 !== undefined) return { ...write, hdf5 };
-  if (table === undefined) return write;
-  const completed = completeTable(write.tableChoice, table.codec);
+export async function withTable(
+  write: WriteSpec,
+  rows: OpenedRows | undefined,
+  request: Pick<RowsRequest, 'read' | 'signal' | 'onWarning'>,
+): Promise<WriteSpec> {
+  if (rows?.output !== undefined) return { ...write, hdf5: rows.output };
+  if (rows?.table === undefined) return write;
+  const { schema, codec } = rows.table;
+  const completed = completeTable(write.tableChoice, codec);
   if (completed.codec === 'ZSTD') openZstdPages(completed.level);
-  return { ...write, table: completed };
+  const asked = dictionaryLeavesOf(schema);
+  if (asked.length === 0) return { ...write, table: completed };
+  const { readDictionaries } = await import('./table-dictionaries.js');
+  return {
+    ...write,
+    table: { ...completed, dictionaries: await readDictionaries(rows.inputs, schema, asked, request) },
+  };
 }

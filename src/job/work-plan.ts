@@ -200,10 +200,13 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
 }
 
 /** What a thread needs for columns at the most: it reads them in pass 1, and writes them in pass 2. */
-function columnBytesOf(inputs: readonly Input[], { read: { table, hdf5 } }: ShuffleSpec): number {
+function columnBytesOf(inputs: readonly Input[], { read: { table, hdf5 }, write }: ShuffleSpec): number {
   const readBytes = inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0);
   if (hdf5 !== undefined) return Math.max(readBytes, writerBytes(hdf5.datasets));
-  return Math.max(readBytes, table === undefined ? 0 : rowGroupWriterBytes(table.schema.leaves));
+  return Math.max(
+    readBytes,
+    table === undefined ? 0 : rowGroupWriterBytes(table.schema.leaves, write.table?.dictionaries),
+  );
 }
 
 /** The records of a job, as far as the inputs tell. */

@@ -2,11 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyPermutation } from '#src/checks/verify-permutation.js';
+import { readFooter } from '#src/formats/parquet/footer.js';
+import { readPageHeader } from '#src/formats/parquet/page-header.js';
 import { appendToStore } from '#src/job/append.js';
 import { previewShuffle } from '#src/job/preview-shuffle.js';
 import { shuffle } from '#src/job/shuffle.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { useFedPipes } from '../fixtures/fed-pipes.ts';
+import { CATEGORY_FILES } from '../fixtures/parquet/category-files.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';
 
@@ -36,6 +39,56 @@ beforeEach(() => {
   );
   writeFileSync(lines, objects.join(''));
 });
+
+describe('the dictionaries of columns', () => {
+  const write = (...names: readonly (keyof typeof CATEGORY_FILES)[]) =>
+    names.map((name) => {
+      writeFileSync(directory.path(`${name}.parquet`), Buffer.from(CATEGORY_FILES[name], 'base64'));
+      return directory.path(`${name}.parquet`);
+    });
+  const shuffled = async (inputs: readonly string[], more = {}) => {
+    const output = directory.path('out.parquet');
+    await shuffle({ inputs, output, seed: 's', force: true, tempDirs: [directory.temp], ...more }, INLINE);
+    return dictionariesOf(output);
+  };
+
+  it('begin with those of the first input, in each row group', async () => {
+    const first = ['lo mid hi never', 'x y z'];
+    expect(await shuffled(write('first'))).toEqual([first]);
+    expect(await shuffled(write('first', 'other'))).toEqual([['lo mid hi never', 'x y z q']]);
+    const groups = await shuffled(write('first', 'other'), { rowGroupRows: 2 });
+    expect(groups.map(([ordered, other]) => `${ordered}, ${other?.slice(0, 5)}`)).toEqual(
+      Array.from({ length: 3 }, () => 'lo mid hi never, x y z'),
+    );
+    expect(await shuffled(write('first'), { columns: ['n', 'l'] })).toEqual([['x y z']]);
+  });
+
+  it('have one order if it has a meaning', async () => {
+    expect(await shuffled(write('other', 'first').slice(0, 1))).toEqual([['mid hi', 'q x']]);
+    const error = await errorOf(shuffled(write('first', 'other', 'reversed')));
+    expect(error).toMatchObject({
+      code: 'ERR_INPUT_FORMAT',
+      message: expect.stringMatching(
+        /reversed.parquet: row group 0, column c: its ordered categories are hi, lo, but in .*first.parquet lo, mid, hi, never; /,
+      ),
+    });
+  });
+});
+
+/** Of each row group, the texts in the dictionaries of its columns. */
+function dictionariesOf(path: string): string[][] {
+  const file = readFileSync(path);
+  const read = (position: number, byteLength: number) => file.subarray(position, position + byteLength);
+  return Array.from(readFooter({ read }, file.byteLength, path).rowGroups(), ({ columns }) =>
+    columns.flatMap(({ start }) => {
+      const { header, headerBytes = 0 } = readPageHeader(file, start) ?? {};
+      if (header?.kind !== 'dictionary') return [];
+      const from = start + headerBytes;
+      const texts = file.toString('latin1', from, from + header.compressedBytes).replace(/.\0\0\0/g, ' ');
+      return [texts.trim()];
+    }),
+  );
+}
 
 describe('the values of rows', () => {
   it.each(['.site', '.number'])('choose splits as those of JSON lines do: %s', async (splitBy) => {

@@ -1,10 +1,12 @@
 /**
  * Makes the pages of one leaf. Its first values decide how all are encoded: each encoding that may be shorter is tried on
  * them, compressed as pages will be. A dictionary that becomes too large ends; the pages after it are PLAIN. All this
- * happens between batches of rows, so it follows from the rows alone.
+ * happens between batches of rows, so it follows from the rows alone. A leaf with a kept dictionary decides nothing: each
+ * of its chunks begins with that.
  */
 import { crc32 } from 'node:zlib';
 import type { Bounds, ChunkDescription, PageDescription } from '../../src/formats/parquet/description.js';
+import type { KeptDictionary } from '../../src/formats/parquet/kept-dictionary.js';
 import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
 import { ENCODINGS } from '../../src/formats/parquet/page-header.js';
 import { ThriftWriter } from '../../src/formats/parquet/thrift.js';
@@ -24,6 +26,8 @@ const WORDS = [
   'maxRepetition',
   'pageBytes',
   'dictionaryLimit',
+  'entryLimit',
+  'batchLimit',
   'sampleValues',
   'mode',
   'values',
@@ -58,6 +62,9 @@ const MOST_DICTIONARY_VALUE_BYTES = 1024;
 /** What another encoding must save: readers decode PLAIN fastest. */
 const WORTHWHILE = 0.9;
 
+const ANY_BYTES = 2 ** 32 - 1;
+const NOTHING = new Uint8Array();
+
 /** The most bytes of a bound. */
 const MOST_BOUND_BYTES = 64;
 /** Values that are longer on average hardly have short bounds. */
@@ -88,6 +95,7 @@ export class LeafEncoder {
   readonly #takesDelta: boolean;
   readonly #firstMode: number;
   readonly #pageBytes: number;
+  readonly #kept: KeptDictionary | undefined;
   readonly #values: GrownRegion;
   readonly #definitions: GrownRegion;
   readonly #repetitions: GrownRegion;
@@ -102,17 +110,27 @@ export class LeafEncoder {
   #areBounded = true;
   #uncompressedBytes = 0;
   #pages: { readonly page: FinishedPage; readonly description: PageDescription }[] = [];
+  /** Whether some chunk has more values than its dictionary may have beside the kept ones. */
+  hasOutgrown = false;
 
   /** @param address of its `EncodedLeaf`, all zeros. */
-  constructor(workshop: LeafWorkshop, address: number, leaf: Leaf, order: ValueOrder, pageBytes: number) {
+  constructor(
+    workshop: LeafWorkshop,
+    address: number,
+    leaf: Leaf,
+    order: ValueOrder,
+    pageBytes: number,
+    kept: KeptDictionary | undefined,
+  ) {
     const { memory } = workshop;
     const region = () => new GrownRegion(memory);
     this.#workshop = workshop;
     this.#address = address;
     this.#order = leaf.type === 'FIXED_LEN_BYTE_ARRAY' && leaf.typeLength > MOST_BOUND_BYTES ? 'none' : order;
     this.#takesDelta = leaf.type === 'INT32' || leaf.type === 'INT64';
-    this.#firstMode = leaf.type === 'BOOLEAN' ? MODES.raw : MODES.sampling;
+    this.#firstMode = kept !== undefined ? MODES.indexed : leaf.type === 'BOOLEAN' ? MODES.raw : MODES.sampling;
     this.#pageBytes = pageBytes;
+    this.#kept = kept;
     [this.#values, this.#definitions, this.#repetitions] = [region(), region(), region()];
     [this.#dictionary, this.#slots, this.#offsets] = [region(), region(), region()];
     this.#set('width', valueBytesOf(leaf));
@@ -120,7 +138,9 @@ export class LeafEncoder {
     this.#set('maxDefinition', leaf.maxDefinition);
     this.#set('maxRepetition', leaf.maxRepetition);
     this.#set('pageBytes', pageBytes);
-    this.#set('dictionaryLimit', dictionaryLimitOf(pageBytes));
+    this.#set('dictionaryLimit', dictionaryLimitOf(pageBytes) + (kept?.values.byteLength ?? 0));
+    this.#set('entryLimit', MOST_DICTIONARY_ENTRIES + (kept?.count ?? 0));
+    this.#set('batchLimit', kept === undefined ? dictionaryLimitOf(pageBytes) : ANY_BYTES);
     this.#set('sampleValues', SAMPLE_VALUES);
     this.#set('mode', this.#firstMode);
   }
@@ -150,10 +170,12 @@ export class LeafEncoder {
       else if (mode === MODES.indexed && this.#isDictionaryOver(batchBytes)) {
         this.#finishPage(rows, pages);
         this.#set('mode', MODES.raw);
+        this.hasOutgrown ||= this.#kept !== undefined;
       } else if (isFull) this.#finishPage(rows, pages);
       else {
         this.#makeRoom(valueBytes, levels === 0 ? 0 : entries);
         if (mode === MODES.indexed) {
+          if (this.#get('dictionaryCount') === 0) this.#beginDictionary();
           this.#growDictionary(batchBytes, newEntries);
           this.#workshop.scratch.ensure(batchBytes);
         }
@@ -165,9 +187,9 @@ export class LeafEncoder {
   /** It is full, or long values come. */
   #isDictionaryOver(batchBytes: number): boolean {
     return (
-      (this.#get('width') === 0 && batchBytes > dictionaryLimitOf(this.#pageBytes)) ||
-      this.#get('dictionaryBytes') > dictionaryLimitOf(this.#pageBytes) ||
-      this.#get('dictionaryCount') > MOST_DICTIONARY_ENTRIES
+      (this.#get('width') === 0 && batchBytes > this.#get('batchLimit')) ||
+      this.#get('dictionaryBytes') > this.#get('dictionaryLimit') ||
+      this.#get('dictionaryCount') > this.#get('entryLimit')
     );
   }
 
@@ -188,14 +210,24 @@ export class LeafEncoder {
     this.#set('levelCapacity', Math.min(...levels.map(({ byteLength }) => byteLength)));
   }
 
+  #beginDictionary(): void {
+    const { count = 0, values = NOTHING } = this.#kept ?? {};
+    if (count === 0) return;
+    const { memory } = this.#workshop;
+    this.#dictionary.ensure(this.#get('dictionaryLimit'));
+    this.#growDictionary(values.byteLength, count);
+    memory.bytes.set(values, this.#dictionary.address);
+    memory.wasm.beginDictionary(this.#address, values.byteLength, count);
+  }
+
   #growDictionary(newBytes: number, newEntries: number): void {
     const { wasm } = this.#workshop.memory;
     const [byteLength, count] = [this.#get('dictionaryBytes'), this.#get('dictionaryCount')];
-    const usualBytes = dictionaryLimitOf(this.#pageBytes);
+    const usualBytes = this.#get('dictionaryLimit');
     this.#set('dictionary', this.#dictionary.ensure(byteLength + newBytes, byteLength, usualBytes));
     this.#set('dictionaryCapacity', this.#dictionary.byteLength);
     if (this.#get('width') === 0) {
-      this.#set('offsets', this.#offsets.ensure(4 * (count + newEntries), 4 * count, 4 * MOST_DICTIONARY_ENTRIES));
+      this.#set('offsets', this.#offsets.ensure(4 * (count + newEntries), 4 * count, 4 * this.#get('entryLimit')));
       this.#set('offsetCapacity', Math.floor(this.#offsets.byteLength / 4));
     }
     const slotCount = slotsOf(count + newEntries);
@@ -391,7 +423,8 @@ export class LeafEncoder {
 
   #storeDictionary(pages: FinishedPages): FinishedPage | undefined {
     const count = this.#get('dictionaryCount');
-    if (count === 0) return undefined;
+    // Readers want one before indexes, also where all values are null.
+    if (count === 0 && (this.#kept === undefined || this.#pages.length === 0)) return undefined;
     const writeHeader = (writer: ThriftWriter) => {
       writer.field(7).struct(() => writer.field(1).i32(count).field(2).i32(ENCODINGS.PLAIN).field(3).boolean(false));
     };

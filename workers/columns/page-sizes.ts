@@ -1,4 +1,5 @@
 /** How large pages and dictionaries become, and what memory that takes: a function of the columns alone. */
+import type { KeptDictionary } from '../../src/formats/parquet/kept-dictionary.js';
 import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
 
 const MIB = 1024 * 1024;
@@ -18,15 +19,18 @@ export function pageBytesOf(leafCount: number): number {
 }
 
 /** Bytes of column memory that a writer needs at most, unless a row is longer than a page. */
-export function rowGroupWriterBytes(leaves: readonly Leaf[]): number {
+export function rowGroupWriterBytes(leaves: readonly Leaf[], kept: readonly KeptDictionary[] = []): number {
   const pageBytes = pageBytesOf(leaves.length);
-  const ofLeaf = (leaf: Leaf) => {
+  const ofLeaf = (leaf: Leaf, index: number) => {
+    const { count = 0, values } = kept.find((dictionary) => dictionary.leaf === index) ?? {};
     const entries = Math.min(dictionaryLimitOf(pageBytes) / Math.max(valueBytesOf(leaf), 4), MOST_DICTIONARY_ENTRIES);
     const levels = leaf.maxDefinition === 0 ? 0 : leaf.maxRepetition === 0 ? pageBytes / 2 : pageBytes;
-    return pageBytes + levels + dictionaryLimitOf(pageBytes) + 4 * slotsOf(entries) + 1024;
+    // Its page is compressed at once.
+    const keptBytes = 2.5 * (values?.byteLength ?? 0) + 4 * count;
+    return pageBytes + levels + dictionaryLimitOf(pageBytes) + keptBytes + 4 * slotsOf(entries + count) + 1024;
   };
   // The area, and what Snappy and LZ4 compress to.
-  return leaves.reduce((sum, leaf) => sum + ofLeaf(leaf), 2 * STAGE_BYTES + 5 * pageBytes);
+  return leaves.reduce((sum, leaf, i) => sum + ofLeaf(leaf, i), 2 * STAGE_BYTES + 5 * pageBytes);
 }
 
 /** The dictionary that has more bytes ends. */

@@ -77,7 +77,8 @@ export class RowGroupWriter {
     const orders = valueOrdersOf(schema);
     this.#leaves = schema.leaves.map((leaf, i) => {
       const address = table.address + PLACES_BYTES + i * leafBytes;
-      return new LeafEncoder(this.#workshop, address, leaf, orders[i] ?? 'none', pageBytes);
+      const kept = spec.dictionaries?.find((dictionary) => dictionary.leaf === i);
+      return new LeafEncoder(this.#workshop, address, leaf, orders[i] ?? 'none', pageBytes, kept);
     });
   }
 
@@ -167,6 +168,12 @@ export class RowGroupWriter {
       },
       release: () => pages.release(),
     };
+  }
+
+  /** The columns of which some row group has more values than its dictionary may have beside the kept ones. */
+  get outgrown(): string[] {
+    const { leaves } = this.#parts.schema;
+    return leaves.filter((_, i) => this.#leaves[i]?.hasOutgrown === true).map(nameOfLeaf);
   }
 
   /** Gives all memory back, also that of a row group that did not end. */

@@ -14,7 +14,9 @@ const MESSAGE_HEADER = 2;
 const SCHEMA_FIELDS = 1;
 const SCHEMA_METADATA = 2;
 const FIELD_NAME = 0;
+const FIELD_DICTIONARY = 4;
 const FIELD_CHILDREN = 5;
+const DICTIONARY_IS_ORDERED = 2;
 const PAIR_KEY = 0;
 const PAIR_VALUE = 1;
 
@@ -85,11 +87,43 @@ export function cutArrowSchema(text: string, root: SchemaNode, selected: SchemaN
   );
 }
 
+/**
+ * @param most of its leaves.
+ * @returns for each leaf whether it is a dictionary, and of which kind; undefined: the text is no schema.
+ */
+export function arrowDictionaries(text: string, most: number): ('ordered' | 'unordered' | undefined)[] | undefined {
+  const leaves: ('ordered' | 'unordered' | undefined)[] = [];
+  const visit = (bytes: Buffer, fields: number): void => {
+    const count = fields === 0 ? 0 : bytes.readUInt32LE(fields);
+    for (let i = 0; i < count; i += 1) {
+      const place = fields + 4 + 4 * i;
+      const field = place + bytes.readUInt32LE(place);
+      const children = placeOf(bytes, field, FIELD_CHILDREN);
+      if (children !== 0 && bytes.readUInt32LE(children) > 0) {
+        visit(bytes, children);
+        continue;
+      }
+      if (leaves.length === most) throw new RangeError('it has more leaves');
+      const dictionary = placeOf(bytes, field, FIELD_DICTIONARY);
+      const order = dictionary === 0 ? 0 : fieldOf(bytes, dictionary, DICTIONARY_IS_ORDERED);
+      leaves.push(dictionary === 0 ? undefined : order > 0 && bytes[order] === 1 ? 'ordered' : 'unordered');
+    }
+  };
+  return inSchema(text, (bytes, schema) => {
+    visit(bytes, placeOf(bytes, schema, SCHEMA_FIELDS));
+    return leaves;
+  });
+}
+
 function edited(text: string, edit: (bytes: Buffer, schema: number) => Buffer | undefined): string | undefined {
+  return inSchema(text, edit)?.toString('base64');
+}
+
+function inSchema<Result>(text: string, use: (bytes: Buffer, schema: number) => Result): Result | undefined {
   const bytes = Buffer.from(text, 'base64');
   try {
     const start = startOf(bytes);
-    return edit(bytes, placeOf(bytes, start + bytes.readUInt32LE(start), MESSAGE_HEADER))?.toString('base64');
+    return use(bytes, placeOf(bytes, start + bytes.readUInt32LE(start), MESSAGE_HEADER));
   } catch (error) {
     // A place outside of the bytes.
     if (error instanceof RangeError) return undefined;

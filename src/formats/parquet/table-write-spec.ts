@@ -1,5 +1,6 @@
 /** How the pages of tables are compressed. */
 import { UsageError } from '../../errors.js';
+import type { KeptDictionary } from './kept-dictionary.js';
 import type { PageCodec } from './page-codec.js';
 
 /** LZ4 in Hadoop's framing is only read. */
@@ -25,6 +26,8 @@ export interface TableWriteSpec {
   readonly codec: WrittenCodec;
   /** 0 for codecs that have none. */
   readonly level: number;
+  /** With which the chunks of their columns begin. Absent: none. */
+  readonly dictionaries?: readonly KeptDictionary[] | undefined;
 }
 
 /** As in `zstd 3`; undefined: pages are not compressed. */

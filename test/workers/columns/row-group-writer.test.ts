@@ -238,6 +238,52 @@ describe('the encoding of a column', () => {
   });
 });
 
+describe('a kept dictionary', () => {
+  const schema = schemaOf([{ type: 'BYTE_ARRAY', repetitions: [1] }]);
+  const rowWith = (text: string) => Buffer.concat([Buffer.of(1), withLength(Buffer.from(text))]);
+  const NULL = Buffer.of(0);
+  const keeping = (...texts: readonly string[]) => {
+    const values = Buffer.concat(texts.map((text) => withLength(Buffer.from(text))));
+    return { ...PLAIN, dictionaries: [{ leaf: 0, count: texts.length, values }] };
+  };
+  const shown = (bytes: Buffer) =>
+    pagesOf(bytes)[0]?.map(({ header, body }) =>
+      header.kind === 'dictionary' ? body.toString().replace(/.\0\0\0/g, ' ') : header.encoding,
+    );
+
+  it('begins each chunk, and what it lacks comes after it', () => {
+    const made = new MadeGroups(schema, keeping('no row', 'b', 'a'));
+    for (const [texts, expected] of [
+      [['a', 'c', 'b', 'd'], ' no row b a c d'],
+      [[], ' no row b a'],
+    ] as const) {
+      const rows = [NULL, ...texts.map(rowWith)];
+      const bytes = made.make(rows);
+      expect(shown(bytes)).toEqual([expected, 'RLE_DICTIONARY']);
+      expect(hex(readGroup(schema, bytes))).toBe(hex(rows));
+    }
+    made.writer.close();
+  });
+
+  it('is a page without values where there are none', () => {
+    expect(shown(makeGroup(schema, [NULL, NULL], keeping()))).toEqual(['', 'RLE_DICTIONARY']);
+  });
+
+  it('of any size keeps its page; only more new values than usual ones end it', () => {
+    const texts = Array.from({ length: 20_000 }, (_, i) => `a category with the number ${i}`);
+    const rows = texts.map(rowWith);
+    const made = new MadeGroups(schema, keeping(...texts));
+    const whole = made.make(rows);
+    expect(new Set(shown(whole)?.slice(1))).toEqual(new Set(['RLE_DICTIONARY']));
+    expect(hex(readGroup(schema, whole))).toBe(hex(rows));
+    expect(made.writer.outgrown).toEqual([]);
+    const others = texts.map((text) => rowWith(`of others, ${text}`));
+    expect(shown(made.make([...others, ...rows]))).toContain('PLAIN');
+    expect(made.writer.outgrown).toEqual(['c0']);
+    made.writer.close();
+  });
+});
+
 describe('the pages of a column', () => {
   it('have at most 1 MiB, or one batch of rows, and begin with rows', () => {
     const schema = schemaOf([{ type: 'BYTE_ARRAY', repetitions: [2] }, { type: 'INT32' }]);

@@ -82,7 +82,7 @@ export class MadeGroups {
   ) {
     this.control = JobControl.create([], spareBytes);
     this.#spareBytes = spareBytes;
-    const memory = new ColumnMemory(noSpare, rowGroupWriterBytes(schema.leaves) + moreBytes);
+    const memory = new ColumnMemory(noSpare, rowGroupWriterBytes(schema.leaves, spec.dictionaries) + moreBytes);
     const newPlace = () => ({ gate: UNGATED, path: newPath() });
     this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, newPlace });
   }

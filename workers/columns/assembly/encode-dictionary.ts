@@ -112,6 +112,21 @@ function indexBytes(leaf: EncodedLeaf, from: usize, count: u32, out: usize): voi
   }
 }
 
+/** Takes `count` values for the first of an empty dictionary. They lie there already, and there is room for them. */
+export function beginDictionary(address: usize, byteLength: u32, count: u32): void {
+  const leaf = changetype<EncodedLeaf>(address);
+  leaf.dictionaryBytes = byteLength;
+  leaf.dictionaryCount = count;
+  if (leaf.width == 0) {
+    let offset: u32 = 0;
+    for (let i: usize = 0; i < (count as usize); i++) {
+      store<u32>((leaf.offsets as usize) + (i << 2), offset);
+      offset += 4 + load<u32>((leaf.dictionary as usize) + (offset as usize));
+    }
+  }
+  fillSlots(address);
+}
+
 /** Fills the new and empty slots of a dictionary. */
 export function fillSlots(address: usize): void {
   const leaf = changetype<EncodedLeaf>(address);

@@ -8,8 +8,6 @@ export const RAW: u32 = 1;
 /** `values` has u32 indexes of the dictionary. */
 export const INDEXED: u32 = 2;
 
-export const MOST_DICTIONARY_ENTRIES: u32 = 32768;
-
 @unmanaged
 export class EncodedLeaf {
   /** Bytes of each value; 0: BYTE_ARRAY. */
@@ -19,7 +17,10 @@ export class EncodedLeaf {
   maxRepetition: u32;
   /** The most bytes of a page, levels as single bytes; only one batch may have more. */
   pageBytes: u32;
+  /** A dictionary that has more bytes, or more entries, ends before the next batch; so it does before a batch of more bytes. */
   dictionaryLimit: u32;
+  entryLimit: u32;
+  batchLimit: u32;
   sampleValues: u32;
   mode: u32;
 

@@ -12,7 +12,7 @@ export function release(address: usize): void {
 
 export { blockBound, blockTableBytes, encodeBlock } from './encode-blocks';
 export { findBounds, leastAt, leastBytes, mostAt, mostBytes } from './encode-bounds';
-export { fillSlots, indexSample } from './encode-dictionary';
+export { beginDictionary, fillSlots, indexSample } from './encode-dictionary';
 export { clear, copy, encodedLeafBytes, setWord, word } from './encode-leaf';
 export { encodePage, encodeValues, pageBound } from './encode-page';
 export { beginSplitting, bytesOfArrays, faultyLeaf, newEntries, rowsOfBatch, splitBatch, walkBatch } from './split-rows';

@@ -6,7 +6,7 @@
 
 import { copyLoosely } from './copy-bytes';
 import { indexValues } from './encode-dictionary';
-import { EncodedLeaf, INDEXED, MOST_DICTIONARY_ENTRIES, SAMPLING, leafAt } from './encode-leaf';
+import { EncodedLeaf, INDEXED, SAMPLING, leafAt } from './encode-leaf';
 
 const BATCH_ROWS: u32 = 64;
 /** The row that reaches it is the last one. */
@@ -177,9 +177,9 @@ function isReady(leaf: EncodedLeaf): bool {
   if (valueBytes > leaf.valueCapacity || (levels != 0 && leaf.entries + entries > leaf.levelCapacity)) return false;
   return (
     !isIndexed ||
-    ((leaf.width != 0 || leaf.batchBytes <= leaf.dictionaryLimit) &&
+    ((leaf.width != 0 || leaf.batchBytes <= leaf.batchLimit) &&
       leaf.dictionaryBytes <= leaf.dictionaryLimit &&
-      leaf.dictionaryCount <= MOST_DICTIONARY_ENTRIES &&
+      leaf.dictionaryCount <= leaf.entryLimit &&
       leaf.dictionaryBytes + leaf.batchBytes <= leaf.dictionaryCapacity &&
       (leaf.dictionaryCount + entries) << 2 <= leaf.slotCount &&
       (leaf.width != 0 || leaf.dictionaryCount + entries <= leaf.offsetCapacity))

@@ -1,0 +1,153 @@
+/** Reads the dictionaries that an output keeps (`formats/parquet/kept-dictionary.ts`) from the pages of inputs. */
+import { ColumnMemory } from '../../workers/columns/column-memory.js';
+import { decompressPage, loadPageCodecs, requireExpansion } from '../../workers/columns/page-codecs.js';
+import { PageError } from '../../workers/columns/page-error.js';
+import { InputError, SystemError } from '../errors.js';
+import type { ByteRanges } from '../formats/parquet/footer.js';
+import {
+  type DictionaryLeaf,
+  GatheredValues,
+  type KeptDictionary,
+  shownValues,
+  splitPlain,
+} from '../formats/parquet/kept-dictionary.js';
+import { type Leaf, nameOfLeaf } from '../formats/parquet/leaf.js';
+import { readPageHeader } from '../formats/parquet/page-header.js';
+import type { ColumnChunk } from '../formats/parquet/row-group.js';
+import type { TableSchema } from '../formats/parquet/schema.js';
+import { ThriftError } from '../formats/parquet/thrift.js';
+import { hearSignalsAt } from '../pause.js';
+import { holdsRows, type Input, type RowsRequest } from '../sources/source.js';
+import { sourcesIn, withFooter } from '../sources/tables.js';
+
+/** All kept dictionaries together: the manifest of a job has them, and each thread. */
+const MOST_KEPT_BYTES = 8 * 2 ** 20;
+/** Most dictionaries fit in the first call. */
+const HEAD_BYTES = 16 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+interface GatheredLeaf extends DictionaryLeaf {
+  readonly column: Leaf;
+  readonly values: GatheredValues;
+  /** The last page as it is stored: most row groups have the same. */
+  last: Buffer;
+}
+
+/**
+ * Reads those of the first input that has rows. Others are read where the order has a meaning.
+ * @throws InputError if two have another order, or one is too large to be kept in order.
+ */
+export async function readDictionaries(
+  inputs: readonly Input[],
+  schema: TableSchema,
+  asked: readonly DictionaryLeaf[],
+  { read, signal, onWarning }: Pick<RowsRequest, 'read' | 'signal' | 'onWarning'>,
+): Promise<readonly KeptDictionary[]> {
+  await loadPageCodecs();
+  const memory = new ColumnMemory({ takeSpare: () => true, giveSpare: () => {} }, 0);
+  let kept = asked.flatMap((each): GatheredLeaf[] => {
+    const column = schema.leaves[each.leaf];
+    return column === undefined ? [] : [{ ...each, column, values: new GatheredValues(column), last: NOTHING }];
+  });
+  let first: string | undefined;
+  let groupCount = 0;
+  for (const input of inputs) {
+    if (!holdsRows(input) || input.table.rows === 0) continue;
+    const { path } = input;
+    await withFooter(input, async (footer, file) => {
+      const sources = sourcesIn(footer, schema, read, path);
+      let group = 0;
+      for (const { columns } of footer.rowGroups()) {
+        await hearSignalsAt(groupCount++, signal);
+        for (const each of kept) {
+          const chunk = columns[sources[each.leaf]?.index ?? -1];
+          if (chunk === undefined || (first !== undefined && !each.isOrdered)) continue;
+          const place = `${path}: row group ${group}, column ${nameOfLeaf(each.column)}`;
+          const isKept = gather(each, memory, file, chunk, { place, first: first ?? 'the row groups before' });
+          if (isKept && kept.reduce((sum, { values }) => sum + values.byteLength, 0) <= MOST_KEPT_BYTES) continue;
+          const problem = `${place}: its dictionary takes more than the ${MOST_KEPT_BYTES / 2 ** 20} MiB that an output keeps`;
+          if (each.isOrdered)
+            throw new InputError('ERR_INPUT_FORMAT', `${problem}, but its order has a meaning; write it as strings`);
+          onWarning(`${problem}: its values are written in the order of the rows, and polars may not read them`);
+          kept = kept.filter((other) => other !== each);
+        }
+        group += 1;
+      }
+    });
+    first ??= path;
+    if (!kept.some(({ isOrdered }) => isOrdered)) break;
+  }
+  return kept.map(({ leaf, values }) => ({ leaf, count: values.count, values: values.plain() }));
+}
+
+interface GatheringPlace {
+  readonly place: string;
+  /** Where the values that were gathered before come from. */
+  readonly first: string;
+}
+
+/** @returns false: the dictionary is larger than all that are kept. */
+function gather(
+  each: GatheredLeaf,
+  memory: ColumnMemory,
+  file: ByteRanges,
+  chunk: ColumnChunk,
+  { place, first }: GatheringPlace,
+): boolean {
+  try {
+    const page = readDictionaryPage(file, chunk);
+    if (page === undefined || page.body.equals(each.last)) return true;
+    each.last = page.body;
+    if (page.uncompressedBytes > MOST_KEPT_BYTES) return false;
+    const values = splitPlain(each.column, decompressed(memory, chunk, page), page.valueCount);
+    if (values === undefined) throw new PageError('its values are cut off');
+    if (!each.isOrdered) each.values.add(values);
+    else if (!each.values.addOrdered(values)) {
+      const problem = `${place}: its ordered categories are ${shownValues(values)}, but in ${first} ${each.values.shown()}`;
+      throw new InputError(
+        'ERR_INPUT_FORMAT',
+        `${problem}; expected one order: write one of them again in that of the other`,
+      );
+    }
+    return true;
+  } catch (error) {
+    if (!(error instanceof PageError || error instanceof ThriftError)) throw error;
+    const problem = `${place}, page at byte ${chunk.start}: ${error.message}; make the file again`;
+    throw new InputError('ERR_INPUT_CORRUPT', problem, { cause: error });
+  }
+}
+
+interface DictionaryPage {
+  readonly uncompressedBytes: number;
+  readonly valueCount: number;
+  readonly body: Buffer;
+}
+
+/** @returns undefined: the chunk does not begin with one. */
+function readDictionaryPage(file: ByteRanges, { start, byteLength }: ColumnChunk): DictionaryPage | undefined {
+  for (let count = HEAD_BYTES; ; count *= 4) {
+    const bytes = Buffer.from(file.read(start, Math.min(count, byteLength)));
+    const found = bytes.byteLength === 0 ? undefined : readPageHeader(bytes, 0);
+    if (found === undefined && count < byteLength) continue;
+    if (found?.header.kind !== 'dictionary') return undefined;
+    const { headerBytes, header } = found;
+    const end = headerBytes + header.compressedBytes;
+    if (end > byteLength) throw new PageError(`it claims ${end} bytes, and the column chunk has only ${byteLength}`);
+    const page = end <= bytes.byteLength ? bytes : Buffer.from(file.read(start, end));
+    return { ...header, body: page.subarray(headerBytes, end) };
+  }
+}
+
+function decompressed(
+  memory: ColumnMemory,
+  { codec }: ColumnChunk,
+  { body, uncompressedBytes }: DictionaryPage,
+): Buffer {
+  requireExpansion(codec, body.byteLength, uncompressedBytes);
+  const region = memory.allocate(uncompressedBytes);
+  if (region === undefined) throw new SystemError('ERR_OUT_OF_MEMORY', 'no memory to decode a dictionary');
+  decompressPage(memory, codec, body, region);
+  const values = Buffer.from(memory.bytes.slice(region.address, region.address + uncompressedBytes));
+  memory.release(region);
+  return values;
+}
