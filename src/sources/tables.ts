@@ -1,4 +1,5 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
+import { createHash } from 'node:crypto';
 import { type ByteRanges, type FileFooter, readFooter } from '../formats/parquet/footer.js';
 import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
@@ -10,6 +11,7 @@ import type { TableSpec } from '../formats/parquet/table-spec.js';
 import { openForRead, readBytes, withFileAsync } from '../io/files.js';
 import { isRemote } from '../io/remote-objects.js';
 import { hearSignalsAt } from '../pause.js';
+import { nameSome } from '../quantity.js';
 import type { ReadSpec } from '../spec.js';
 import { moreInputs } from './list-inputs.js';
 import { type FileInput, holdsRows, type Input, type InputTable, type RowsRequest, type TableInput } from './source.js';
@@ -35,9 +37,11 @@ export async function openTables(
 ): Promise<OpenedTables> {
   const { read, signal, onWarning } = request;
   const opened: TableInput[] = [];
-  let first: { readonly path: string; readonly footer: TableSchema; readonly rows: TableSchema } | undefined;
+  let first: { readonly path: string; readonly rows: TableSchema } | undefined;
   let table: TableSpec | undefined;
+  const seen = new Set<string>();
   const withOtherKeys: string[] = [];
+  const otherKeys = new Set<string>();
   const isFar = inputs.some(({ path }) => isRemote(path));
   const ends = isFar ? (await import('../remote/remote-inputs.js')).endsOf(inputs.map(({ path }) => path)) : undefined;
   for (const input of inputs) {
@@ -48,15 +52,21 @@ export async function openTables(
     opened.push(
       await withFooter(input, async (footer) => {
         const { schema } = footer;
-        const isAsFirst = first !== undefined && areSame(schema.elements, first.footer.elements);
-        const own =
-          isAsFirst && first !== undefined ? first.rows : columnsOf(schema, path, first === undefined, request);
-        first ??= { path, footer: schema, rows: own };
-        if (!areSame(schema.keyValues, first.footer.keyValues)) withOtherKeys.push(path);
-        const unified = isAsFirst && table !== undefined ? { schema: table.schema } : unify(table?.schema ?? own, own);
-        if ('difference' in unified) throw schemasDiffer(unified.difference, first.path, path);
-        const measured = await measure(footer, sourcesIn(footer, unified.schema, read, path), unified.schema, signal);
-        table = { schema: unified.schema, codec: table?.codec ?? measured.codec };
+        const digest = digestOf(schema);
+        if (table === undefined || !seen.has(digest)) {
+          seen.add(digest);
+          const own = columnsOf(schema, path, first === undefined, request);
+          const unified = table === undefined ? { schema: own, ignored: [] } : unify(table.schema, own);
+          first ??= { path, rows: own };
+          const others = table === undefined || table.schema === first.rows ? first.path : 'the inputs before';
+          if ('difference' in unified) throw schemasDiffer(unified.difference, others, path);
+          if (unified.ignored.length > 0) withOtherKeys.push(path);
+          for (const key of unified.ignored) otherKeys.add(key);
+          table = { schema: unified.schema, codec: table?.codec };
+        }
+        const { schema: rows } = table;
+        const measured = await measure(footer, sourcesIn(footer, rows, read, path), rows, signal);
+        table = { schema: rows, codec: table.codec ?? measured.codec };
         return { ...input, table: measured };
       }),
     );
@@ -64,7 +74,7 @@ export async function openTables(
   const [other] = withOtherKeys;
   if (other !== undefined)
     onWarning(
-      `the metadata of ${other}${moreInputs(withOtherKeys.length - 1)} differs from that of ${first?.path}, which counts`,
+      `${other}${moreInputs(withOtherKeys.length - 1)} has other metadata than ${first?.path}, which counts: ${nameSome([...otherKeys])}`,
     );
   if (table === undefined) throw new RangeError('there is no input');
   return { inputs: opened, table };
@@ -88,8 +98,8 @@ function columnsOf(
   return chosen;
 }
 
-function areSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0;
+function digestOf({ elements, keyValues = new Uint8Array() }: TableSchema): string {
+  return createHash('sha256').update(elements).update('\0').update(keyValues).digest('hex');
 }
 
 /** @param use the file is open as long as it runs. */

@@ -1,8 +1,9 @@
 /** Files of rows at the door of a job: which are taken, what is refused beside them, and what is told. */
-import { writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
+import { readKeyValues } from '#src/formats/parquet/key-values.js';
 import { estimateInputs } from '#src/sources/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows } from '#src/sources/rows-or-records.js';
@@ -10,6 +11,8 @@ import { holdsRows } from '#src/sources/source.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';
+import { REFUSED, TOLD, UNITED } from '../formats/parquet/pairs.ts';
+import { readArrowSchema } from '../formats/parquet/plain-arrow-schema.ts';
 import { fileOf, plainGroups, tableOf } from '../formats/parquet/plain-footer.ts';
 import { LINES_ASSUMED, openParts } from '../workers/read/table-parts.ts';
 
@@ -20,6 +23,12 @@ const numbers = (...names: readonly string[]): PlainTable => ({
   rowsPerGroup: 4,
   columns: names.map((name) => column(name, 'INT32', (i) => i)),
 });
+
+const PAIRS = new URL('../fixtures/parquet/pairs.json.gz', import.meta.url);
+
+function literal(text: string): string {
+  return text.replace(/[[\](){}.^$|]/g, '\\$&');
+}
 
 describe('files of rows', () => {
   it('are known by their first bytes, and measured by their footers', async () => {
@@ -69,14 +78,70 @@ describe('files of rows', () => {
   it('may differ in the order of columns, and in metadata, which is told', async () => {
     const warnings: string[] = [];
     const paths = [
-      writeParquet(directory.path('a'), { ...numbers('a', 'b'), keyValues: { pandas: '{}' } }),
+      writeParquet(directory.path('a'), { ...numbers('a', 'b'), keyValues: { unit: 'm' } }),
       writeParquet(directory.path('b'), numbers('b', 'a')),
       writeParquet(directory.path('c'), numbers('a', 'b')),
     ];
     await openParts(paths, { onWarning: (line) => warnings.push(line) });
     expect(warnings).toEqual([
-      expect.stringMatching(/^the metadata of .*b \(and 1 other input\) differs from that of .*a, /),
+      expect.stringMatching(/b \(and 1 other input\) has other metadata than .*a, which counts: `unit`$/),
     ]);
+  });
+
+  describe('of usual programs', () => {
+    const made = new Map<string, string>(
+      Object.entries(JSON.parse(gunzipSync(readFileSync(PAIRS)).toString()) as Record<string, string>),
+    );
+    const madeFile = (name: string) => {
+      const path = directory.path(name);
+      writeFileSync(path, Buffer.from(made.get(name) ?? expect.fail(`there is no ${name}`), 'latin1'));
+      return path;
+    };
+    /** What is said of two files, in both orders. */
+    const outcomes = (one: string, other: string) => {
+      const paths = [madeFile(one), madeFile(other)];
+      return Promise.all(
+        [paths, paths.toReversed()].map(async (inOrder) => {
+          const lines: string[] = [];
+          await openParts(inOrder, { onWarning: (line) => lines.push(line) }).catch((error: Error) =>
+            lines.push(`${(error as { code?: string }).code}: ${error.message}`),
+          );
+          return lines.map((line) => line.replaceAll(directory.path(), ''));
+        }),
+      );
+    };
+
+    it.each(UNITED)('become one: %s, %s', async (one, other) => {
+      expect(await outcomes(one, other)).toEqual([[], []]);
+    });
+
+    it('may have nulls in the schema of Arrow as in that of Parquet', async () => {
+      const { read } = await openParts([madeFile('required below'), madeFile('optional below')]);
+      const [arrow] = readKeyValues(read.table?.schema.keyValues);
+      const element = { name: 'element', isNullable: true, fields: [] };
+      const fields = [
+        { ...element, name: 'a' },
+        { name: 'l', isNullable: true, fields: [element] },
+      ];
+      expect(readArrowSchema(arrow?.value ?? '').fields).toEqual([{ name: 'x', isNullable: true, fields }]);
+    });
+
+    it.each(TOLD)('become one, which is told: %s, %s', async (one, other, what) => {
+      const line = (a: string, b: string) => `/${b} has other metadata than /${a}, which counts: ${what}`;
+      expect(await outcomes(one, other)).toEqual([[line(one, other)], [line(other, one)]]);
+    });
+
+    it.each(REFUSED)('are refused: %s, %s', async ([one, ofOne], [other, ofOther]) => {
+      const advice = 'write one of the files again with the type of the other';
+      const line = (b: string, ofB: string, a: string, ofA: string) =>
+        expect.stringMatching(
+          RegExp(
+            `^ERR_INPUT_FORMAT: /${b}: its column [^ ]+ ${literal(ofB)}, but in /${a} it ${literal(ofA)}; ${advice}$`,
+          ),
+        );
+      const expected = [line(other, ofOther, one, ofOne), line(one, ofOne, other, ofOther)];
+      expect(await outcomes(one, other)).toEqual(expected.map((each) => [each]));
+    });
   });
 
   it('are refused if a column is missing, with both files', async () => {

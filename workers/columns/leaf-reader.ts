@@ -82,9 +82,17 @@ interface Encoded {
   readonly count: number;
 }
 
+/** What a file says of a leaf, where that differs from what rows have. */
+export interface FileLeaf {
+  readonly maxRepetition: number;
+  /** The file has no type for it: all its values are null. */
+  readonly isUntyped: boolean;
+}
+
 export class LeafReader {
   readonly #memory: ColumnMemory;
   readonly #leaf: Leaf;
+  readonly #file: FileLeaf;
   readonly #width: number;
   /** The highest levels of the file. */
   readonly #mostDefinition: number;
@@ -107,9 +115,15 @@ export class LeafReader {
    *   and no other is.
    * @throws PageMemoryError
    */
-  constructor(memory: ColumnMemory, leaf: Leaf, definitions: Uint8Array) {
+  constructor(
+    memory: ColumnMemory,
+    leaf: Leaf,
+    definitions: Uint8Array,
+    file: FileLeaf = { ...leaf, isUntyped: false },
+  ) {
     this.#memory = memory;
     this.#leaf = leaf;
+    this.#file = file;
     this.#width = valueBytesOf(leaf);
     this.#mostDefinition = definitions.length - 1;
     this.#firstDefinition = definitions[0] ?? 0;
@@ -228,8 +242,12 @@ export class LeafReader {
     let rowStarts = valueCount;
     if (maxRepetition > 0) {
       repetitions = this.#take(valueCount, 'repetition levels', this.#pageRegions);
-      at = this.#decodeLevels('repetition', page, { from: at, to, count: valueCount }, maxRepetition, repetitions);
-      rowStarts = this.#memory.wasm.levelCount.value;
+      const { maxRepetition: most } = this.#file;
+      if (most === 0) this.#memory.bytes.fill(0, repetitions, repetitions + valueCount);
+      else {
+        at = this.#decodeLevels('repetition', page, { from: at, to, count: valueCount }, most, repetitions);
+        rowStarts = this.#memory.wasm.levelCount.value;
+      }
     }
     if (page.rows !== undefined && page.rows !== rowStarts) {
       throw new PageError(`${counted(rowStarts, 'row')} begin in it; its header or page index claims ${page.rows}`);
@@ -246,6 +264,7 @@ export class LeafReader {
       this.#memory.bytes.fill(this.#firstDefinition, definitions, definitions + valueCount);
     }
     if (page.kind === 'data2') at = region.address + levelBytes;
+    if (this.#file.isUntyped && count > 0) throw new PageError('it has values, but its column has no type');
 
     const isIndexed = page.encoding === 'PLAIN_DICTIONARY' || page.encoding === 'RLE_DICTIONARY';
     const values = count === 0 ? at : this.#decodeValues(page, { from: at, to, count });

@@ -91,11 +91,12 @@ class RowReader {
   #open(): RowJoiner {
     const { leaves } = this.#schema;
     const sources = sourcesIn(this.#footer, this.#schema, this.#context.read, this.#part.path);
-    for (const [i, { index, definitionLevels }] of sources.entries()) {
-      const leaf = leaves[i];
-      if (leaf === undefined) throw new RangeError(`rows have no leaf ${i}`);
+    for (const [i, { index, definitionLevels, isUntyped }] of sources.entries()) {
+      const [leaf, fileLeaf] = [leaves[i], this.#footer.schema.leaves[index]];
+      if (leaf === undefined || fileLeaf === undefined) throw new RangeError(`rows have no leaf ${i}`);
       const levels = definitionLevels ?? Uint8Array.from({ length: leaf.maxDefinition + 1 }, (_, level) => level);
-      this.#leaves.push({ name: nameOfLeaf(leaf), index, reader: new LeafReader(this.#columns, leaf, levels) });
+      const file = { maxRepetition: fileLeaf.maxRepetition, isUntyped };
+      this.#leaves.push({ name: nameOfLeaf(leaf), index, reader: new LeafReader(this.#columns, leaf, levels, file) });
     }
     this.#joiner = new RowJoiner(
       this.#columns,

@@ -3,8 +3,8 @@
  * tell tables apart, to keep groups whole, and to know how values are ordered.
  */
 import { PHYSICAL_TYPES, type PhysicalType } from './leaf.js';
-import { fieldsOf, readSchema, type SchemaNode, type TableSchema } from './schema.js';
-import { THRIFT, ThriftReader } from './thrift.js';
+import { fieldsOf, rawFields, readSchema, type SchemaNode, type TableSchema } from './schema.js';
+import { THRIFT, ThriftReader, type ThriftType } from './thrift.js';
 
 export interface Annotation {
   /** Of parquet.thrift; -1: a group. */
@@ -18,8 +18,8 @@ export interface Annotation {
   readonly unknownFields: string;
   /** The older type with its parameters; empty: none. */
   readonly convertedType: string;
-  /** A time without a time zone, which the older type cannot say. */
-  readonly isLocal: boolean;
+  /** Parameters of the logical type, by the numbers of their fields, or those of the older one as the logical type has them. */
+  readonly parameters: readonly Parameter[];
   readonly isUnsigned: boolean;
   readonly fieldId: number | undefined;
 }
@@ -49,12 +49,14 @@ const CONVERTED_TYPES = [
   'STRING MAP MAP LIST ENUM DECIMAL DATE TIME TIME TIMESTAMP TIMESTAMP',
   'INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER JSON BSON INTERVAL',
 ].flatMap((line) => line.split(' '));
-const FIRST_UNSIGNED = 11;
-const LAST_UNSIGNED = 14;
+
+/** Of a struct: the number of its field. */
+type Parameter = number | boolean | string | undefined;
 
 export function annotationOf(elements: Uint8Array, node: SchemaNode): Annotation {
   let [type, typeLength, converted, fieldId] = [-1, 0, -1, undefined as number | undefined];
-  let [logicalType, unknownFields, parameters] = ['', '', ''];
+  let [logicalType, unknownFields] = ['', ''];
+  const decimal: number[] = [];
   let logical: LogicalType | undefined;
   for (const { field, type: thriftType, bytes } of fieldsOf(elements, node)) {
     const number = () => new ThriftReader(bytes, 0, thriftType).i32();
@@ -62,26 +64,35 @@ export function annotationOf(elements: Uint8Array, node: SchemaNode): Annotation
     if (field === 1) type = number();
     else if (field === 2) typeLength = number();
     else if (field === 6) converted = number();
-    else if (field === 7 || field === 8) parameters += ` ${number()}`;
+    else if (field === 7 || field === 8) decimal[field - 6] = number();
     else if (field === 9) fieldId = number();
     else if (field === 10) {
       logicalType = hex();
-      logical = readLogicalType(new ThriftReader(bytes, 0, thriftType));
+      logical = readLogicalType(bytes);
     } else if (field > 10) unknownFields += `${field}:${thriftType}:${hex()} `;
   }
-  const isUnsigned = logical?.isUnsigned ?? (converted >= FIRST_UNSIGNED && converted <= LAST_UNSIGNED);
+  const kind = logical === undefined ? CONVERTED_TYPES[converted] : LOGICAL_TYPES.get(logical.number);
+  const parameters = logical?.parameters ?? parametersOf(converted, decimal);
   return {
     // The type of a group says nothing.
     type: node.leaf === undefined ? -1 : type,
     typeLength: type === PHYSICAL_TYPES.FIXED_LEN_BYTE_ARRAY ? typeLength : 0,
-    kind: logical === undefined ? CONVERTED_TYPES[converted] : LOGICAL_TYPES.get(logical.number),
+    kind,
     logicalType,
     unknownFields,
-    convertedType: converted === -1 ? '' : `${converted}${parameters}`,
-    isLocal: logical?.isLocal ?? false,
-    isUnsigned,
+    convertedType: converted === -1 ? '' : `${converted}`,
+    parameters,
+    isUnsigned: kind === 'INTEGER' && parameters[2] === false,
     fieldId,
   };
+}
+
+/** What the logical types say that the older ones became: times are in UTC. */
+function parametersOf(converted: number, decimal: readonly number[]): readonly Parameter[] {
+  if (converted === 5) return [undefined, decimal[1] ?? 0, decimal[2]];
+  if (converted >= 7 && converted <= 10) return [undefined, true, converted % 2 === 1 ? 1 : 2];
+  const isInteger = converted >= 11 && converted <= 18;
+  return isInteger ? [undefined, 8 * 2 ** ((converted - 11) % 4), converted >= 15] : [];
 }
 
 export function annotationOfLeaf({ elements }: TableSchema, leaf: number): Annotation {
@@ -94,42 +105,80 @@ export function annotationOfLeaf({ elements }: TableSchema, leaf: number): Annot
 }
 
 interface LogicalType {
-  number: number;
-  isLocal: boolean;
-  isUnsigned: boolean;
+  readonly number: number;
+  readonly parameters: readonly Parameter[];
 }
 
-function readLogicalType(reader: ThriftReader): LogicalType {
-  const found: LogicalType = { number: 0, isLocal: false, isUnsigned: false };
-  reader.struct((number) => {
-    found.number = number;
-    const name = LOGICAL_TYPES.get(number);
-    if (name !== 'TIME' && name !== 'TIMESTAMP' && name !== 'INTEGER') return;
-    reader.struct((field) => {
-      if (name === 'INTEGER') {
-        if (field === 2) found.isUnsigned = !reader.boolean();
-      } else if (field === 1) found.isLocal = !reader.boolean();
-    });
-  });
-  return found;
+/** @param union of the types, of which one is set. */
+function readLogicalType(union: Uint8Array): LogicalType {
+  const [set] = rawFields(union);
+  if (set === undefined) return { number: 0, parameters: [] };
+  const parameters: Parameter[] = [];
+  if (set.type === THRIFT.STRUCT)
+    for (const { field, type, bytes } of rawFields(set.bytes)) parameters[field] = readParameter(type, bytes);
+  return { number: set.field, parameters };
 }
 
-/** Whether values mean the same. Older programs write no logical types, only what these became from. */
-export function meanTheSame(one: Annotation, other: Annotation): boolean {
-  if (one.type !== other.type || one.typeLength !== other.typeLength) return false;
-  if (one.unknownFields !== other.unknownFields) return false;
-  if (one.logicalType !== '' && other.logicalType !== '') return one.logicalType === other.logicalType;
-  if (one.convertedType !== other.convertedType) return false;
-  const isOlder = one.logicalType !== other.logicalType;
-  return !isOlder || (one.convertedType !== '' && !one.isLocal && !other.isLocal);
+function readParameter(type: ThriftType, bytes: Uint8Array): Parameter {
+  if (type === THRIFT.TRUE || type === THRIFT.FALSE) return type === THRIFT.TRUE;
+  if (type === THRIFT.I8) return bytes[0];
+  if (type === THRIFT.BINARY) return new ThriftReader(bytes, 0, type).string();
+  if (type === THRIFT.STRUCT) return rawFields(bytes)[0]?.field;
+  return type === THRIFT.I32 ? new ThriftReader(bytes, 0, type).i32() : undefined;
 }
 
-export function describeAnnotation({ type, typeLength, kind, logicalType, convertedType }: Annotation): string {
-  const [name] = Object.entries(PHYSICAL_TYPES).find(([, number]) => number === type) ?? ['a group'];
-  const length = typeLength === 0 ? '' : ` of ${typeLength} bytes`;
-  if (logicalType === '' && convertedType === '') return `${name}${length}`;
-  const parameters = logicalType === '' ? convertedType : logicalType;
-  return `${name}${length} that is ${kind ?? 'of an unknown type'} (${parameters})`;
+const STORED_TYPES = ['bool', 'int32', 'int64', 'timestamp in int96', 'float32', 'float64', 'binary'];
+const TIME_UNITS = ['', 'ms', 'us', 'ns'];
+const USUAL_CRS = 'OGC:CRS84';
+/** How values of a kind are usually stored, for kinds of which their name does not tell it. Others: as bytes, or as a group. */
+const USUALLY_STORED: Readonly<Record<string, string>> = {
+  DATE: 'int32',
+  TIMESTAMP: 'int64',
+  UUID: 'binary of 16 bytes',
+  FLOAT16: 'binary of 2 bytes',
+  INTERVAL: 'binary of 12 bytes',
+  LIST: 'struct',
+  MAP: 'struct',
+  VARIANT: 'struct',
+};
+
+/** How many are known here. */
+const PARAMETERS_OF: Readonly<Record<string, number>> = {
+  INTEGER: 2,
+  DECIMAL: 2,
+  TIME: 2,
+  TIMESTAMP: 2,
+  GEOMETRY: 1,
+  GEOGRAPHY: 2,
+};
+
+/** The type in the words of data frames. Values mean the same if and only if these are equal. */
+export function typeWordsOf(annotation: Annotation): string {
+  const { type, typeLength, kind, parameters, logicalType, convertedType, unknownFields } = annotation;
+  const stored = type === -1 ? 'struct' : (STORED_TYPES[type] ?? `binary of ${typeLength} bytes`);
+  const laterParameters = parameters.length > 1 + (PARAMETERS_OF[kind ?? ''] ?? 0) ? logicalType : '';
+  const isLater = unknownFields + laterParameters !== '';
+  const later = isLater ? ` with fields of a later version (${unknownFields}${laterParameters})` : '';
+  if (kind === undefined) {
+    const unknown = logicalType === '' ? convertedType : logicalType;
+    return `${stored}${unknown === '' ? '' : ` of an unknown type (${unknown})`}${later}`;
+  }
+  const { words, usual } = wordsOfKind(kind, parameters);
+  const isUsual = kind === 'UNKNOWN' || stored === (usual ?? USUALLY_STORED[kind] ?? 'binary');
+  return `${words}${isUsual ? '' : ` in ${stored}`}${later}`;
+}
+
+function wordsOfKind(kind: string, [, one, two]: readonly Parameter[]): { words: string; usual?: string } {
+  const unit = TIME_UNITS[Number(two)] ?? '?';
+  const inUnit = `${kind.toLowerCase()}[${unit}${one === true ? ', UTC' : ''}]`;
+  if (kind === 'INTEGER')
+    return { words: `${two === false ? 'u' : ''}int${one}`, usual: Number(one) > 32 ? 'int64' : 'int32' };
+  if (kind === 'DECIMAL') return { words: `decimal(${two}, ${one})`, usual: 'any type' };
+  if (kind === 'TIME') return { words: inUnit, usual: unit === 'ms' ? 'int32' : 'int64' };
+  if (kind === 'TIMESTAMP') return { words: inUnit };
+  if (kind === 'GEOMETRY') return { words: `geometry(${one ?? USUAL_CRS})` };
+  if (kind === 'GEOGRAPHY') return { words: `geography(${one ?? USUAL_CRS}, ${two ?? 0})` };
+  return { words: kind === 'UNKNOWN' ? 'null' : kind.toLowerCase() };
 }
 
 /** How the values of a column are ordered: as signed numbers, or as unsigned numbers or bytes. Undefined: not known here. */

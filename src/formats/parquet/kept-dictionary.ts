@@ -2,10 +2,11 @@
  * The dictionary of a column is a part of what its values mean where the schema of Arrow calls it one: it orders the
  * categories of pandas, and holds those that no row has. So each chunk of an output begins with the dictionary of the input.
  */
-import { arrowDictionaries } from './arrow-schema.js';
+import { fieldsByNode } from './arrow-columns.js';
+import { readArrowSchema } from './arrow-schema.js';
 import { readKeyValues } from './key-values.js';
 import { type Leaf, valueBytesOf } from './leaf.js';
-import { shownPath, type TableSchema } from './schema.js';
+import { readSchema, shownPath, type TableSchema } from './schema.js';
 
 /** Plain data; crosses threads, and is sealed in the spec. */
 export interface KeptDictionary {
@@ -22,14 +23,15 @@ export interface DictionaryLeaf {
   readonly isOrdered: boolean;
 }
 
-export function dictionaryLeavesOf({ keyValues, leaves }: TableSchema): DictionaryLeaf[] {
+export function dictionaryLeavesOf({ keyValues, elements, leaves }: TableSchema): DictionaryLeaf[] {
   const { value = '' } = readKeyValues(keyValues).find(({ key }) => key === 'ARROW:schema') ?? {};
-  const found = arrowDictionaries(value, leaves.length) ?? [];
-  if (found.length !== leaves.length) return [];
-  return leaves.flatMap(({ type }, leaf) => {
-    const dictionary = type === 'BOOLEAN' ? undefined : found[leaf];
-    return dictionary === undefined ? [] : [{ leaf, isOrdered: dictionary === 'ordered' }];
-  });
+  const fields = fieldsByNode(readSchema(elements).root, readArrowSchema(value)?.fields ?? []) ?? [];
+  const dictionaries = [...fields].flatMap(([{ leaf = -1 }, { dictionary }]) =>
+    dictionary === undefined || leaf === -1 || leaves[leaf]?.type === 'BOOLEAN'
+      ? []
+      : [{ leaf, isOrdered: dictionary.isOrdered }],
+  );
+  return dictionaries.sort((a, b) => a.leaf - b.leaf);
 }
 
 /** Values in the order in which they came, each once. Their bytes are Latin-1 characters. */

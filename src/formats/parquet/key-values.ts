@@ -2,8 +2,11 @@
  * The metadata that programs keep in a footer under names of their own. All is carried as it stands, except what would be
  * wrong: descriptions of columns that are left out, and the number of rows in that of pandas.
  */
-import { cutArrowSchema, withArrowMetadata } from './arrow-schema.js';
-import type { SchemaNode } from './schema.js';
+import { cutFields, fieldsByNode, fieldsOfPandas, mergeFields, withFields } from './arrow-columns.js';
+import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
+import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, type KeptColumns, PANDAS } from './descriptions.js';
+import { type JsonObject, objectOf, parseObject } from './meaning.js';
+import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
 interface KeyValue {
@@ -20,9 +23,6 @@ export interface MetadataCut {
   /** Keys that were left out. */
   readonly dropped: readonly string[];
 }
-
-/** The names of the columns of the root that stay; false: not all of the column does. */
-type KeptColumns = ReadonlyMap<string, boolean>;
 
 export function readKeyValues(keyValues: Uint8Array | undefined): KeyValue[] {
   const pairs: KeyValue[] = [];
@@ -59,23 +59,7 @@ function pairOf(key: string, value: string): KeyValue {
   return { key, value, bytes: writer.take() };
 }
 
-/** How a description in JSON is cut down. Undefined: it cannot be. */
-type Cutter = (description: JsonObject, kept: KeptColumns) => JsonObject | undefined;
-type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Descriptions of all columns, by key. Those without a rule are left out. */
-const DESCRIPTIONS: ReadonlyMap<string, Cutter | undefined> = new Map<string, Cutter | undefined>([
-  ['parquet.avro.schema', undefined],
-  ['avro.schema', undefined],
-  ['iceberg.schema', undefined],
-  ['pandas', cutPandas],
-  ['huggingface', cutHuggingFace],
-  ['org.apache.spark.sql.parquet.row.metadata', cutSpark],
-  ['geo', cutGeo],
-]);
-
 const ARROW = 'ARROW:schema';
-const PANDAS = 'pandas';
 
 /** @param root of the whole table, and `selected` of the columns that stay. */
 export function cutKeyValues(
@@ -92,75 +76,46 @@ export function cutKeyValues(
       continue;
     }
     const cutValue = (each: string, text: string) => (DESCRIPTIONS.has(each) ? cutDescription(each, text, kept) : text);
-    const arrow = key === ARROW ? cutArrowSchema(value, root, selected) : undefined;
-    const cut = arrow === undefined ? cutDescription(key, value, kept) : withArrowMetadata(arrow, cutValue);
+    const cut = key === ARROW ? cutArrow(value, root, selected, cutValue) : cutValue(key, value);
     if (cut !== undefined) pairs.push(pairOf(key, cut));
     (cut === undefined ? dropped : shortened).push(key);
   }
   return { keyValues: pairs.length === 0 ? undefined : encodePairs(pairs), shortened, dropped };
 }
 
+function cutArrow(
+  text: string,
+  root: SchemaNode,
+  selected: SchemaNode,
+  cutValue: (key: string, text: string) => string | undefined,
+): string | undefined {
+  const schema = readArrowSchema(text);
+  const fields = schema && cutFields(schema.fields, root, selected);
+  return fields && writeArrowSchema(withMetadata({ ...schema, fields }, cutValue));
+}
+
 function cutDescription(key: string, text: string, kept: KeptColumns): string | undefined {
   const description = parseObject(text);
-  const cut = description === undefined ? undefined : DESCRIPTIONS.get(key)?.(description, kept);
+  const cut = description === undefined ? undefined : DESCRIPTIONS.get(key)?.cut(description, kept);
   return cut === undefined ? undefined : JSON.stringify(cut);
 }
 
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+/** @param replace gives the new value of a key; undefined: the key is removed. @returns `schema` if all stays. */
+function withMetadata(schema: ArrowSchema, replace: (key: string, value: string) => string | undefined): ArrowSchema {
+  const metadata = schema.metadata.flatMap((pair) => {
+    const text = pair.value.toString();
+    const value = replace(pair.key, text);
+    if (value === text) return pair;
+    return value === undefined ? [] : { key: pair.key, value: Buffer.from(value) };
+  });
+  const isSame = metadata.length === schema.metadata.length && metadata.every((pair, i) => pair === schema.metadata[i]);
+  return isSame ? schema : { ...schema, metadata };
 }
 
-function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-}
-
-/** What it says of a column, it says of no fields in it. */
-function cutPandas(pandas: JsonObject, kept: KeptColumns): JsonObject | undefined {
-  const { columns, index_columns: indexColumns } = pandas;
-  if (!Array.isArray(columns) || !Array.isArray(indexColumns)) return undefined;
-  return {
-    ...pandas,
-    index_columns: indexColumns.filter((column) => typeof column !== 'string' || kept.has(column)),
-    columns: columns.filter((column) => {
-      const { field_name: field, name } = objectOf(column) ?? {};
-      return kept.has(String(field ?? name));
-    }),
-  };
-}
-
-/** `info.features` has the type of each column by its name, and those of the fields in it. */
-function cutHuggingFace(description: JsonObject, kept: KeptColumns): JsonObject | undefined {
-  const info = objectOf(description['info']);
-  const features = cutEntries(objectOf(info?.['features']), kept);
-  return features === undefined ? undefined : { ...description, info: { ...info, features } };
-}
-
-function cutGeo(description: JsonObject, kept: KeptColumns): JsonObject | undefined {
-  const columns = cutEntries(objectOf(description['columns']), kept, true);
-  const isPrimaryKept = kept.has(String(description['primary_column']));
-  return columns === undefined || !isPrimaryKept ? undefined : { ...description, columns };
-}
-
-function cutSpark(description: JsonObject, kept: KeptColumns): JsonObject | undefined {
-  const { fields } = description;
-  if (!Array.isArray(fields) || !areAllWhole(kept)) return undefined;
-  return { ...description, fields: fields.filter((field) => kept.has(String(objectOf(field)?.['name']))) };
-}
-
-function cutEntries(entries: JsonObject | undefined, kept: KeptColumns, maybeParts = false): JsonObject | undefined {
-  if (entries === undefined || !(maybeParts || areAllWhole(kept))) return undefined;
-  const names = Object.keys(entries);
-  // JavaScript sorts such names to the front.
-  if (names.some((name) => /^\d+$/.test(name))) return undefined;
-  return Object.fromEntries(Object.entries(entries).filter(([name]) => kept.has(name)));
-}
-
-function areAllWhole(kept: KeptColumns): boolean {
-  return [...kept.values()].every((isWhole) => isWhole);
+function editedArrow(text: string, edit: (schema: ArrowSchema) => ArrowSchema): string {
+  const schema = readArrowSchema(text);
+  const changed = schema && edit(schema);
+  return changed === undefined || changed === schema ? text : writeArrowSchema(changed);
 }
 
 /**
@@ -172,7 +127,7 @@ export function withRowCount(keyValues: Uint8Array | undefined, rows: number): U
   const withRows = (key: string, value: string) => (key === PANDAS ? withRange(value, rows) : value);
   const pairs = readKeyValues(keyValues).map((pair) => {
     const { key, value = '' } = pair;
-    const text = (key === ARROW ? withArrowMetadata(value, withRows) : withRows(key, value)) ?? value;
+    const text = key === ARROW ? editedArrow(value, (schema) => withMetadata(schema, withRows)) : withRows(key, value);
     if (text === value) return pair;
     isChanged = true;
     return pairOf(key, text);
@@ -204,25 +159,93 @@ function rowsOfRange(index: unknown): number {
   return Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
 }
 
-/** The keys whose values differ; where pandas numbered the rows, it does not count how many they are. */
-export function differingKeys(first: Uint8Array | undefined, other: Uint8Array | undefined): string[] {
-  if (Buffer.compare(first ?? EMPTY_STRUCT, other ?? EMPTY_STRUCT) === 0) return [];
-  const [one, two] = [comparable(first), comparable(other)];
-  const keys = [...new Set([...one.keys(), ...two.keys()])];
-  // Arrow's schema holds pandas' numbers of rows once more.
-  const areRanges = rawPandas(first) !== rawPandas(other) && one.get(PANDAS) === two.get(PANDAS);
-  return keys.filter((key) => one.get(key) !== two.get(key) && !(areRanges && key === ARROW));
+/** What programs know of a table that Parquet's schema does not say. */
+export interface Knowledge {
+  readonly fields: ReadonlyMap<SchemaNode, ArrowField>;
+  /** What values mean, by the key that says it, and by column. */
+  readonly meanings: ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
+  /** Dates and times are those of the Julian calendar before 1582. */
+  readonly isJulian: boolean;
 }
 
-/** Rows that no range has. */
-const NO_RANGE = -1;
-
-function comparable(keyValues: Uint8Array | undefined): Map<string, string> {
-  return new Map(
-    readKeyValues(keyValues).map(({ key, value = '' }) => [key, key === PANDAS ? withRange(value, NO_RANGE) : value]),
-  );
+/** @param root of the schema of these key values. */
+export function knowledgeOf(keyValues: Uint8Array | undefined, root: SchemaNode): Knowledge {
+  const pairs = new Map(readKeyValues(keyValues).map(({ key, value = '' }) => [key, value]));
+  const arrow = readArrowSchema(pairs.get(ARROW) ?? '');
+  const pandas = parseObject(pairs.get(PANDAS) ?? '');
+  const meanings = [...DESCRIPTIONS].flatMap(([key, rule]) => {
+    const description = parseObject(pairs.get(key) ?? '');
+    return rule && description ? [[key, rule.meaningsOf(description)] as const] : [];
+  });
+  return {
+    fields: (arrow && fieldsByNode(root, arrow.fields)) ?? fieldsOfPandas(root, pandas ? columnsOfPandas(pandas) : []),
+    meanings: new Map(meanings),
+    isJulian: JULIAN.some((key) => pairs.has(key)),
+  };
 }
 
-function rawPandas(keyValues: Uint8Array | undefined): string | undefined {
-  return readKeyValues(keyValues).find(({ key }) => key === PANDAS)?.value;
+/** What Spark writes where it writes dates and times as its versions before 3.0 did. */
+const JULIAN = ['org.apache.spark.legacyDateTime', 'org.apache.spark.legacyINT96'];
+
+export interface MergedKeyValues {
+  readonly keyValues: Uint8Array | undefined;
+  /** Keys that may matter, and have another value in one of the files. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * The metadata of the rows of two tables: that of the first, in which descriptions are made good for both.
+ * @param target whose elements are those of both.
+ */
+export function mergeKeyValues(target: TableSchema, other: TableSchema): MergedKeyValues {
+  const tree = { elements: target.elements, root: readSchema(target.elements).root };
+  const [pairs, others] = [target, other].map(({ keyValues }) => readKeyValues(keyValues));
+  const matches = new Map(others?.map(({ key, value = '' }) => [key, value]));
+  const ignored = new Set<string>();
+  const merge = (key: string, value: string): string | undefined => {
+    const match = matches.get(key);
+    if (value === match || key === ARROW) return value;
+    if (DESCRIPTIONS.has(key)) return mergeDescriptions(key, value, match, () => ignored.add(key));
+    if (!HARMLESS.test(key)) ignored.add(key);
+    return value;
+  };
+  const otherArrow = readArrowSchema(matches.get(ARROW) ?? '');
+  const mergeArrow = (text: string): string | undefined => {
+    const schema = readArrowSchema(text);
+    const fields = schema && mergeFields(tree, schema.fields, otherArrow?.fields);
+    if (schema === undefined && text === matches.get(ARROW)) return text;
+    if (schema === undefined || fields === undefined) return undefined;
+    const merged = withMetadata(withFields(schema, fields), merge);
+    return merged === schema ? text : writeArrowSchema(merged);
+  };
+  let isChanged = false;
+  const merged = (pairs ?? []).flatMap((pair) => {
+    const { key, value = '' } = pair;
+    const text = key === ARROW ? mergeArrow(value) : merge(key, value);
+    if (text === value) return pair;
+    isChanged = true;
+    return text === undefined ? [] : pairOf(key, text);
+  });
+  const own = new Set(pairs?.map(({ key }) => key));
+  for (const key of matches.keys())
+    if (!own.has(key) && key !== ARROW && !DESCRIPTIONS.has(key) && !HARMLESS.test(key)) ignored.add(key);
+  const keyValues = merged.length === 0 ? undefined : encodePairs(merged);
+  return { keyValues: isChanged ? keyValues : target.keyValues, ignored: [...ignored] };
+}
+
+/** Keys that programs write of their own, and counts, versions, times and names, which say nothing of values. */
+const HARMLESS =
+  /^(org\.apache\.spark\.(version|timeZone|legacy\w+)|writer\.model\.name|content_defined_chunking)$|(^|[._:\- ])(num_?)?(rows?|records?|counts?|versions?|creat(ed|or)(_(at|by|on))?|time(stamp)?|date|u?uid|guid|id|hash|checksum|md5|sha\d*|fingerprint|file_?(name)?|path|shard|host(name)?)$/i;
+
+/** @returns undefined: how it becomes good for both is not known. */
+function mergeDescriptions(key: string, text: string, match: string | undefined, tell: () => void): string | undefined {
+  const [rule, one, two] = [DESCRIPTIONS.get(key), parseObject(text), parseObject(match ?? '')];
+  if (rule === undefined || one === undefined) {
+    tell();
+    return undefined;
+  }
+  if (two === undefined) return text;
+  if (key === PANDAS && frameOfPandas(one) !== frameOfPandas(two)) tell();
+  const merged = rule.merge(one, two);
+  return merged === one ? text : JSON.stringify(merged);
 }

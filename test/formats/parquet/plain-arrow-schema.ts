@@ -18,6 +18,7 @@ export const ARROW_SCHEMA = [
 
 interface ArrowField {
   readonly name: string;
+  readonly isNullable: boolean;
   readonly fields: readonly ArrowField[];
 }
 
@@ -44,6 +45,7 @@ export function readArrowSchema(text: string): { fields: readonly ArrowField[]; 
   };
   const field = (table: number): ArrowField => ({
     name: string(slot(table, 0)),
+    isNullable: bytes[slot(table, 1) ?? -1] === 1,
     fields: vector(slot(table, 5)).map(field),
   });
   if (

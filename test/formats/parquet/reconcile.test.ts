@@ -110,31 +110,36 @@ describe('unify and reconcile', () => {
   });
 
   it.each<[string, PlainElement, PlainElement, RegExp]>([
-    ['types', id, { ...id, type: 'INT32' }, /^b: its column id is INT32, but in a is INT64; all inputs/],
+    [
+      'types',
+      id,
+      { ...id, type: 'INT32' },
+      /^b: its column id is int32, but in a it is int64; write one of the files again/,
+    ],
     [
       'lengths',
       { ...id, type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 2 },
       { ...id, type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 3 },
-      /ARRAY of 3 bytes, .* of 2 bytes/,
+      /binary of 3 bytes, .* of 2 bytes/,
     ],
-    ['units', timestamp(true, 2), timestamp(true, 3), /column at is INT64 that is TIMESTAMP \(8c11/],
-    ['zones', timestamp(true, 2), timestamp(false, 2), /column at is INT64 that is TIMESTAMP/],
+    ['units', timestamp(true, 2), timestamp(true, 3), /column at is timestamp\[ns, UTC\], .* is timestamp\[us, UTC\]/],
+    ['zones', timestamp(true, 2), timestamp(false, 2), /column at is timestamp\[us\], .* is timestamp\[us, UTC\]/],
     [
       'a local time by its older type',
       timestamp(false, 2),
       { ...bare, converted: 10 },
-      /column at is INT64 that is TIMESTAMP \(10\)/,
+      /column at is timestamp\[us, UTC\], .* is timestamp\[us\]/,
     ],
+    ['no annotation', text, { name: 'text', type: 'BYTE_ARRAY' }, /column text is binary, but in a it is string/],
     [
-      'no annotation',
-      text,
-      { name: 'text', type: 'BYTE_ARRAY' },
-      /column text is BYTE_ARRAY, but in a is BYTE_ARRAY that is STRING/,
+      'a later annotation',
+      { ...id, later: '1' },
+      { ...id, later: '2' },
+      /column id is int64 with fields of a later version/,
     ],
-    ['a later annotation', { ...id, later: '1' }, { ...id, later: '2' }, /column id is INT64/],
-    ['a group', id, { name: 'id', children: [id] }, /column id is a group, but in a is INT64/],
-    ['a list', id, { ...id, repetition: 2 }, /column id is repeated, but in a is required/],
-    ['names', id, text, /column id is missing, but in a exists/],
+    ['a group', id, { name: 'id', children: [id] }, /column id is struct, but in a it is int64/],
+    ['a list', id, { ...id, repetition: 2 }, /column id is repeated, but in a it is required/],
+    ['names', id, text, /column id is missing, but in a it exists; name the columns/],
   ])('refuse other %s', (_, one, other, line) => {
     const result = unify(tableOf([one]), tableOf([other]));
     const difference = 'difference' in result ? result.difference : expect.fail('it was taken');
@@ -159,18 +164,74 @@ describe('unify and reconcile', () => {
     expect(mapped(target, other, ['text', 'id'])).toEqual(['2', '1']);
   });
 
-  it('tell what of the metadata is not taken', () => {
+  it('tell what of the metadata may matter', () => {
+    const withKeys = (fieldId: number, pairs: Readonly<Record<string, string>>) =>
+      tableOf([{ ...id, fieldId }], { keyValues: keyValuesOf(pairs) });
     const range = (stop: number) => JSON.stringify({ index_columns: [{ kind: 'range', start: 0, stop, step: 1 }] });
-    const one = tableOf([{ ...id, fieldId: 1 }], {
-      keyValues: keyValuesOf({ a: '1', pandas: range(5), 'ARROW:schema': 'x' }),
-    });
-    const two = tableOf([{ ...id, fieldId: 2 }], {
-      keyValues: keyValuesOf({ b: '1', pandas: range(6), 'ARROW:schema': 'y' }),
-    });
+    const one = withKeys(1, { a: '1', pandas: range(5), num_rows: '5', 'org.apache.spark.version': '3' });
+    const two = withKeys(2, { b: '1', pandas: range(6), num_rows: '6' });
     expect(unify(one, two)).toEqual({ schema: one, ignored: ['`a`', '`b`', 'field ids'] });
-    const three = tableOf([{ ...id, fieldId: 1 }], {
-      keyValues: keyValuesOf({ a: '1', pandas: range(5), 'ARROW:schema': 'y' }),
+    expect(unify(one, withKeys(1, { a: '1' }))).toEqual({ schema: one, ignored: [] });
+    const indexed = withKeys(1, { pandas: JSON.stringify({ index_columns: ['id'] }) });
+    expect(unify(indexed, withKeys(1, { pandas: range(5) }))).toEqual({ schema: indexed, ignored: ['`pandas`'] });
+  });
+
+  it('drop descriptions that are good for one of the files alone', () => {
+    const avro = (text: string) => tableOf([id], { keyValues: keyValuesOf({ k: 'v', 'parquet.avro.schema': text }) });
+    const unifiedKeys = unify(avro('{"a":1}'), avro('{"a":2}'));
+    expect(unifiedKeys).toEqual({
+      schema: tableOf([id], { keyValues: keyValuesOf({ k: 'v' }) }),
+      ignored: ['`parquet.avro.schema`'],
     });
-    expect(unify(one, three)).toEqual({ schema: one, ignored: ['`ARROW:schema`'] });
+  });
+
+  it('tell dates in the calendar of old versions of Spark from others', () => {
+    const date = { name: 'd', type: 'INT32', converted: 6 } as const;
+    const keyValues = keyValuesOf({ 'org.apache.spark.legacyDateTime': '' });
+    const difference = {
+      column: 'd',
+      expected: 'is in the Gregorian calendar',
+      got: 'is in the Julian calendar before 1582',
+    };
+    expect(unify(tableOf([date]), tableOf([date], { keyValues }))).toEqual({ difference });
+    expect(unify(tableOf([id]), tableOf([id], { keyValues }))).toEqual({ schema: tableOf([id]), ignored: [] });
+  });
+
+  const list = (kind: number, entries: string, ...children: readonly PlainElement[]): PlainElement => ({
+    name: 'l',
+    repetition: 1,
+    logical: kind,
+    children: [{ name: entries, repetition: 2, children }],
+  });
+  const value = (name: string): PlainElement => ({ name, type: 'INT32', repetition: 1 });
+
+  it('take names within lists and maps for the same', () => {
+    const one = tableOf([list(3, 'list', value('element'))]);
+    const map = tableOf([list(2, 'key_value', { ...value('key'), repetition: 0 }, value('value'))]);
+    const otherMap = tableOf([list(2, 'map', { ...value('k'), repetition: 0 }, value('v'))]);
+    for (const [a, b] of [
+      [one, tableOf([list(3, 'bag', value('array_element'))])],
+      [map, otherMap],
+    ] as const) {
+      expect(unified(a, b)).toBe(a);
+      expect(mapped(a, b)).toEqual(a.leaves.map((_, i) => `${i}`));
+    }
+    // Old writers repeat the element itself.
+    expect(mapped(one, tableOf([list(3, 'array', value('item'))]))).toEqual(['l.list | exists | is missing']);
+  });
+
+  it('give a column of nulls the type of the other file, whatever it is', () => {
+    const untyped = { name: 'l', type: 'INT32', repetition: 1, logical: 11 } as const;
+    const struct = { name: 'element', repetition: 1, children: [value('a'), value('b')] };
+    const typed = tableOf([id, list(3, 'list', struct)]);
+    const target = unified(tableOf([id, untyped]), typed);
+    expect(target).toEqual(typed);
+    expect(unified(typed, tableOf([untyped, id]))).toBe(typed);
+    expect(mapped(target, tableOf([untyped, id]))).toEqual(['1', '0: 0,4', '0: 0,4']);
+    const lists = tableOf([id, list(3, 'list', { ...untyped, name: 'item' })]);
+    expect(unified(lists, typed)).toEqual(typed);
+    expect(mapped(typed, lists)).toEqual(['0', '1: 0,1,2,4', '1: 0,1,2,4']);
+    const required = tableOf([{ ...untyped, repetition: 0 }]);
+    expect(mapped(tableOf([value('l')]), required)).toEqual(['l | is int32 | is null']);
   });
 });
