@@ -74,7 +74,8 @@ export default defineConfig({
     provide: { propertySeed },
     // Node would read all these certificates at each start, which takes twice as long as the start itself. Jobs keep no
     // record of their success, which would outlive the tests.
-    env: { NODE_EXTRA_CA_CERTS: '', XDG_STATE_HOME: '/dev/null' },
+    // Few machines answer for their role at once.
+    env: { NODE_EXTRA_CA_CERTS: '', XDG_STATE_HOME: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true', AWS_CA_BUNDLE: '' },
     projects: [
       ...project('shared process', shared, { ...asBuilt, ...frugal, isolate: false }),
       ...project('own process', own, asBuilt),

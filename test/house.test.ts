@@ -176,7 +176,7 @@ describe('words', () => {
       say: 'pile, slice or range',
       except: /^src\/(machine\/|cluster\/slurm-|cli\/commands\/cluster-slurm\.|options\/cluster-options\.)/,
     },
-    { word: /(?<!s3:\/\/)\bbuckets?\b/i, say: 'pile', except: /^src\/remote\// },
+    { word: /(?<!s3:\/\/|-)\bbuckets?\b(?!-)/i, say: 'pile', except: /^src\/remote\// },
     { word: /\bgone? on with\b|\bgoes on with\b/, say: 'resume' },
     { word: /\bbeg[iu]n anew\b/, say: 'start anew' },
     { word: /\b(earlier|former|later|next|former|another|same) runs?\b/, say: 'attempt or job' },

@@ -109,6 +109,8 @@ class TableOption extends Option {
     super(flags, entry.default === undefined ? entry.help : `${entry.help} (default: ${entry.default})`);
     [this.#field = entry.name] = entry.sets.split('.');
     this.helpGroup(`${entry.group}:`);
+    // Commander would give the option a value that nobody typed.
+    this.negate = false;
     // Commander gives a flag without a value to the parser only with a preset.
     this.preset('').argParser((text: string, previous: unknown) => {
       refuseSecondValue(entry, given.get(entry), text);

@@ -35,6 +35,8 @@ const REASONS: Readonly<Record<string, string>> = {
   exclude: 'name each file',
   endpoint: 'aligned files lie on disks',
   'requester-pays': 'aligned files lie on disks',
+  'no-sign-request': 'aligned files lie on disks',
+  's3-header': 'aligned files lie on disks',
   'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
   'keep-temp': 'the temp files of one member make way for the next; leave it out',
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',

@@ -37,6 +37,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
+import { requireForTasks } from '../remote/address.js';
 import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { type Input, isKept } from '../sources/source.js';
@@ -229,6 +230,8 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
     input === '-' || (typeof input === 'object' && input !== null && 'records' in input);
   if (Array.isArray(inputs) && inputs.some(isGiven))
     throw new UsageError('tasks cannot share standard input, or records in memory: name files as inputs');
+  if (!Array.isArray(inputs)) return;
+  for (const input of inputs) requireForTasks(typeof input === 'string' ? input : Object(input).path);
 }
 
 /** Each encoded shard, and each object, is written by one task: nobody knows where its bytes will lie. */

@@ -14,8 +14,9 @@ import { getEnvironmentData } from 'node:worker_threads';
 import { decodeError, type EncodedError, InputError, SystemError } from '../errors.js';
 import type { FileVersion } from './file-version.js';
 
+/** Whether it is an address, also one that is refused later (`../remote/address.ts`). */
 export function isRemote(path: string): boolean {
-  return /^(?:https?|s3|hf):\/\//.test(path);
+  return /^(?:(?:https?|s3[an]?|hf|gc?s|az|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
 }
 
 /** Threads find the fetcher of their process by this name in their environment data. */

@@ -163,14 +163,15 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 
 function completeInputs(options: InputOptions): InputRequest {
   const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  const { hidden = false, include = [], exclude = [], columns, hdf5: datasets, endpoint, requesterPays } = options;
+  const { hidden = false, include = [], exclude = [], columns, hdf5: datasets } = options;
+  const { endpoint, requesterPays, signRequests, s3Headers: headers } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
   const format = recordFormatOf(options);
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
     fileChoice: { hidden, include, exclude },
-    s3: { endpoint, requesterPays },
+    s3: { endpoint, requesterPays, signRequests, headers },
     read: {
       ...format,
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,

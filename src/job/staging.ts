@@ -124,7 +124,7 @@ export class StreamStaging implements Staging {
 
 interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] &
-    Pick<ResumeRequest, 'mayResume' | 'keepTemp'> &
+    Pick<ResumeRequest, 'mayResume' | 'keepTemp' | 'resume'> &
     Pick<TalkRequest, 'onWarning'>;
   readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
@@ -175,7 +175,9 @@ export class FilesStaging implements Staging {
 
   async open(): Promise<void> {
     const { earlier, site, request } = this.#job;
-    if (this.#directory.wasThere) await site.uploads?.abortUnknown(site.paths.stagingDirectory, request.onWarning);
+    // An attempt that was killed at its first upload has no directory.
+    if (this.#directory.wasThere || request.resume)
+      await site.uploads?.abortUnknown(site.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);

@@ -18,6 +18,7 @@ import {
   parseCompression,
   parseDecompressProgram,
   parseHeadCount,
+  parseHeader,
   parseInputIds,
   parseIoLimit,
   parseMemory,
@@ -40,6 +41,7 @@ import {
   LARGEST_MAX_RECORD_BYTES,
   MOST_WORKERS,
   missing,
+  s3Headers,
   seedText,
   selector,
   shardPrefix,
@@ -394,6 +396,19 @@ const S3 = optionGroup('Input', {
   /** Pays for the requests at `s3://` addresses whose owner does not. Default: as `AWS_REQUEST_PAYER` says. */
   requesterPays: option<boolean>({
     check: flag, mayChange: true, name: 'requester-pays', help: 'pay for the requests at s3:// addresses whose owner does not',
+  }),
+  /** Names nobody at `s3://` addresses, which public data allows. False: no credentials are looked for. Default true. */
+  signRequests: option<boolean>({
+    check: flag, mayChange: true, name: 'no-sign-request', constant: false,
+    help: 'name nobody at s3:// addresses, for public data; no credentials are looked for',
+  }),
+  /**
+   * Headers of the objects that are uploaded, by their names in small letters, such as `x-amz-acl`, `x-amz-tagging`,
+   * `x-amz-storage-class` and those of KMS. `x-amz-expected-bucket-owner` goes with each request. Default: none.
+   */
+  s3Headers: option<Readonly<Record<string, string>>>({
+    check: s3Headers, mayChange: true, name: 's3-header', value: 'NAME: VALUE', parse: parseHeader, isRepeatable: true,
+    help: "a header of uploads to s3://, as in 'x-amz-storage-class: STANDARD_IA'; x-amz-expected-bucket-owner goes with each request",
   }),
 });
 

@@ -123,6 +123,18 @@ export function parseIoLimit(
   return Object.fromEntries(known.set(path, limit));
 }
 
+/** `NAME: VALUE`. The library checks both. Adds to `previous`. */
+export function parseHeader(
+  text: string,
+  flag: string,
+  previous: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new UsageError(`${flag}: expected NAME: VALUE, such as 'x-amz-acl: bucket-owner-full-control'`);
+  return { ...previous, [name.toLowerCase()]: value };
+}
+
 /** `GLOB=FACTOR`. The library checks the factor. Adds to `previous`. */
 export function parseWeight(text: string, flag: string, previous: readonly InputWeight[] = []): readonly InputWeight[] {
   const [glob, factor] = pathAndValue(text, flag, "GLOB=FACTOR, such as 'wiki*=2.5'");

@@ -15,10 +15,47 @@ export function shownAddress(address: string): string {
   return `${place}?${query}`;
 }
 
-/** Which service `s3://` names. What is undefined, the environment says. */
+/** How `s3://` is asked. What is undefined, the environment says. It stands in plans, so nothing in it is secret. */
 export interface S3Choice {
   readonly endpoint: string | undefined;
   readonly requesterPays: boolean | undefined;
+  /** False: nobody is named, and no credentials are looked for. */
+  readonly signRequests?: boolean | undefined;
+  /** Headers of what is uploaded; that of the owner goes with each request. Names are in small letters. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Headers that need no others, and whose values are no secrets. */
+const UPLOAD_HEADER =
+  /^(?:x-amz-(?:acl|expected-bucket-owner|grant-[a-z-]+|meta-(?!pileshuf$)[\w-]+|object-lock-(?:mode|retain-until-date|legal-hold)|server-side-encryption(?:-aws-kms-key-id|-bucket-key-enabled|-context)?|storage-class|tagging|website-redirect-location)|cache-control|content-(?:disposition|language|type)|expires)$/;
+
+/** Fails if a header means nothing for uploads, or cannot be sent. */
+export function requireUploadHeaders(headers: unknown, what: string): void {
+  for (const [name, value] of Object.entries(Object(headers))) {
+    if (!UPLOAD_HEADER.test(name))
+      throw new UsageError(
+        `${what}: ${shownText(name)} is no header of uploads that pileshuf can send; expected x-amz-acl, x-amz-storage-class, x-amz-tagging, x-amz-server-side-encryption and its like, x-amz-object-lock-*, x-amz-meta-*, x-amz-expected-bucket-owner, content-type or cache-control`,
+      );
+    if (typeof value !== 'string' || !/^[!-~](?:[ -~]*[!-~])?$/.test(value))
+      throw new UsageError(`${what}: expected a value of ${name} in printable ASCII`);
+  }
+}
+
+const LONGEST_TEXT = 200;
+const SECRET_WORD = /\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\b(?:Bearer|Basic) [\w+/=.~-]+/g;
+const SECRET_SETTING =
+  /([\w-]*(?:signature|credential|token|secret|password|api-?key)[\w-]*["']?\s?[=:]\s?["']?)[^\s"'&<,;]+/gi;
+
+/** Text of a server, a program or a user, as one short line without signed addresses, keys and passwords. */
+export function shownText(text: string): string {
+  const shown = text
+    .slice(0, 4 * LONGEST_TEXT)
+    .replaceAll(/\w+:\/\/[^\s"'<>]+/g, shownAddress)
+    .replaceAll(SECRET_SETTING, '$1...')
+    .replaceAll(SECRET_WORD, '...')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return shown.length > LONGEST_TEXT ? `${shown.slice(0, LONGEST_TEXT)}...` : shown;
 }
 
 /** It may stand in plans and messages, so nothing in it is secret. */
@@ -32,9 +69,40 @@ export function requireEndpoint(endpoint: unknown, what: string): asserts endpoi
     );
 }
 
+/** Fails if an address holds what is secret: a plan does not keep it, so that its tasks could not open the address. */
+export function requireForTasks(path: unknown): void {
+  if (typeof path !== 'string' || !/^https?:/.test(path) || shownAddress(path) === path.replace(/#.*/s, '')) return;
+  throw new UsageError(
+    `${shownAddress(path)} was given with a name, a password or a signature, which plans do not keep, so that tasks cannot open it; name it as s3:// or hf://, or copy it to a disk that the tasks share`,
+  );
+}
+
+/** Addresses that other tools know, and what to do about them. */
+const OTHER_ADDRESSES: readonly (readonly [RegExp, string])[] = [
+  [/^s3[an]:/, 'write it as s3://BUCKET/KEY'],
+  [
+    /^gc?s:/,
+    'Google Cloud Storage has the interface of S3, too: write s3://BUCKET/KEY, give --endpoint https://storage.googleapis.com, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to an HMAC key',
+  ],
+  [
+    /^(?:az|abfss?|wasbs?|adl):/,
+    'Azure has no interface of S3: copy the data to a disk (azcopy copy), or name each input as https:// with a shared access signature',
+  ],
+  [
+    /^(?:s3:\/\/)?arn:aws[\w-]*:s3/,
+    'write s3://ALIAS/KEY with the alias of the access point, which aws s3control list-access-points tells, or s3://BUCKET/KEY',
+  ],
+  [
+    /^s3:\/\/[^/]*--x-s3(?:\/|$)/,
+    'pileshuf opens no sessions, which directory buckets need: use a general purpose bucket',
+  ],
+];
+
 /** Fails if an address, as a caller gives it, names nothing that a service can be asked for. */
 export function requireAddress(address: string): void {
   const shown = shownAddress(address);
+  const [, advice] = OTHER_ADDRESSES.find(([begin]) => begin.test(address)) ?? [];
+  if (advice !== undefined) throw new UsageError(`${shown} is no address that pileshuf can open; ${advice}`);
   // `URL` drops line breaks, tabs and spaces at the end, and takes \ for /.
   if (/^https?:/.test(address) && (/[\t\r\n\\]|\s$/.test(address) || !URL.canParse(address)))
     throw new UsageError(`${shown} is no address; expected https://HOST/PATH`);

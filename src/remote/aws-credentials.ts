@@ -1,163 +1,276 @@
 /**
- * Who asks for objects of S3: by the variables of the environment, then by the files of the AWS tools. All other ways,
- * such as SSO and the roles of machines, are those of the SDK of AWS, which is loaded only then.
+ * Credentials for S3, found in the order of the AWS tools: the environment, the profile, then the role of the container or
+ * of the machine. SSO and roles of other credentials are left to the SDK of AWS, which is loaded only for them.
  */
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { InputError } from '../errors.js';
-import { requireEndpoint, type S3Choice } from './address.js';
+import { reasonOf } from '../io/io-error.js';
+import { wordsIn } from '../typed-values.js';
+import { shownText } from './address.js';
+import type { AwsSettings } from './aws-settings.js';
+import { PassingFailure } from './failure.js';
+import type { Http } from './http.js';
+import { tag } from './xml.js';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-  readonly expiration?: Date;
+  readonly sessionToken?: string | undefined;
+  readonly expiration?: Date | undefined;
 }
-
-interface AwsSettings {
-  readonly region: string;
-  /** Undefined: Amazon's own. */
-  readonly endpoint: string | undefined;
-  readonly requesterPays: boolean;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-type Profile = ReadonlyMap<string, string>;
 
 const SDK = '@aws-sdk/credential-providers';
 /** Signatures of the last minutes may come too late. */
 const BEFORE_END_MILLISECONDS = 5 * 60_000;
+/** Credentials that live shorter are not asked for at each request. */
+const LEAST_USE_MILLISECONDS = 10_000;
+/** A machine without roles does not answer at all. */
+const MACHINE_MILLISECONDS = 1000;
+const CONTAINER_MILLISECONDS = 2000;
+const CONTAINER_HOST = 'http://169.254.170.2';
+/** Hosts that may get the token of a container without encryption. */
+const CONTAINER_HOSTS = /^(?:localhost|127\.[\d.]+|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/;
 
-/** Settings that only the SDK understands. */
-const LEFT_TO_SDK = ['sso_session', 'sso_start_url', 'role_arn', 'credential_process', 'web_identity_token_file'];
-const LEFT_TO_SDK_IN_ENVIRONMENT = [
-  'AWS_WEB_IDENTITY_TOKEN_FILE',
-  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
-  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-];
+const NAMES = {
+  ofProcess: ['AccessKeyId', 'SecretAccessKey', 'SessionToken', 'Expiration'],
+  ofService: ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'],
+} as const;
 
 export class CredentialsOfAws {
-  readonly #environment: Environment;
-  readonly #choice: S3Choice;
+  readonly #settings: AwsSettings;
+  readonly #http: Pick<Http, 'ask'>;
   #found: Promise<AwsCredentials | undefined> | undefined;
+  #renewAt = 0;
   #source = 'no credentials';
-  #profile: Profile | undefined;
 
-  constructor(environment: Environment, choice: S3Choice) {
-    this.#environment = environment;
-    this.#choice = choice;
+  constructor(settings: AwsSettings, http: Pick<Http, 'ask'>) {
+    this.#settings = settings;
+    this.#http = http;
   }
 
-  async settings(): Promise<AwsSettings> {
-    const { AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REQUEST_PAYER } =
-      this.#environment;
-    const profile = this.#readProfile();
-    const { endpoint: chosen, requesterPays = AWS_REQUEST_PAYER === 'requester' } = this.#choice;
-    const endpoint = chosen ?? AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL ?? profile.get('endpoint_url') ?? '';
-    if (endpoint !== '') requireEndpoint(endpoint, 'the endpoint');
-    return {
-      region: AWS_REGION ?? AWS_DEFAULT_REGION ?? profile.get('region') ?? 'us-east-1',
-      endpoint: endpoint === '' ? undefined : endpoint,
-      requesterPays,
-    };
-  }
-
-  /** Undefined: nobody; then a public bucket may still answer. */
-  async find(): Promise<AwsCredentials | undefined> {
-    this.#found ??= this.#look();
-    const found = await this.#found;
-    if (found?.expiration === undefined || found.expiration.getTime() - Date.now() > BEFORE_END_MILLISECONDS)
-      return found;
-    this.#found = this.#look();
+  /** Undefined if there are none; a public bucket may still answer. */
+  find(): Promise<AwsCredentials | undefined> {
+    if (Date.now() < this.#renewAt && this.#found !== undefined) return this.#found;
+    this.#renewAt = Number.POSITIVE_INFINITY;
+    this.#found = this.#renewed(this.#found);
     return this.#found;
+  }
+
+  async #renewed(former: Promise<AwsCredentials | undefined> | undefined): Promise<AwsCredentials | undefined> {
+    try {
+      const found = await this.#look();
+      const end = found?.expiration?.getTime() ?? Number.POSITIVE_INFINITY;
+      this.#renewAt = Math.max(end - BEFORE_END_MILLISECONDS, Date.now() + LEAST_USE_MILLISECONDS);
+      return found;
+    } catch (error) {
+      this.#renewAt = Date.now() + LEAST_USE_MILLISECONDS;
+      const usable = await former?.catch(() => undefined);
+      if (usable?.expiration !== undefined && usable.expiration.getTime() > this.#renewAt) return usable;
+      this.#found = undefined;
+      throw error;
+    }
   }
 
   /** What to do about a refusal. */
   advice(doing: 'read' | 'write'): string {
-    return this.#found === undefined || this.#source === 'no credentials'
-      ? `no credentials were found in the environment or in the files of the AWS tools, so nobody was named; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or install ${SDK} for roles of machines`
+    if (this.#settings.choice.signRequests === false) return 'requests were not signed; leave out --no-sign-request';
+    return this.#source === 'no credentials'
+      ? 'no credentials were found in the environment, in the files of the AWS tools or on this machine, so nobody was named; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
       : `the credentials of ${this.#source} were tried; check what they may ${doing}`;
   }
 
   async #look(): Promise<AwsCredentials | undefined> {
-    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = this.#environment;
-    if (AWS_ACCESS_KEY_ID !== undefined && AWS_SECRET_ACCESS_KEY !== undefined) {
+    const settings = this.#settings;
+    if (settings.choice.signRequests === false) return undefined;
+    const { profile, profileName } = settings;
+    const [accessKeyId, secretAccessKey] = [
+      settings.variable('AWS_ACCESS_KEY_ID'),
+      settings.variable('AWS_SECRET_ACCESS_KEY'),
+    ];
+    if (accessKeyId !== undefined) {
       this.#source = 'the environment';
-      const keys = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY };
-      return withToken(keys, AWS_SESSION_TOKEN);
+      if (secretAccessKey === undefined)
+        throw notFound('AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not; set both');
+      return { accessKeyId, secretAccessKey, sessionToken: settings.variable('AWS_SESSION_TOKEN') };
     }
-    const profile = this.#readProfile();
-    const [accessKeyId, secretAccessKey] = [profile.get('aws_access_key_id'), profile.get('aws_secret_access_key')];
-    const needsSdk =
-      LEFT_TO_SDK.some((name) => profile.has(name)) ||
-      LEFT_TO_SDK_IN_ENVIRONMENT.some((name) => this.#environment[name] !== undefined);
-    if (!needsSdk && accessKeyId !== undefined && secretAccessKey !== undefined) {
-      this.#source = `the profile ${this.#profileName}`;
-      return withToken({ accessKeyId, secretAccessKey }, profile.get('aws_session_token'));
+    this.#source = `the profile ${profileName}`;
+    if (profile.has('role_arn') && !profile.has('web_identity_token_file')) return this.#bySdk();
+    const tokenPath = settings.find('AWS_WEB_IDENTITY_TOKEN_FILE', 'web_identity_token_file');
+    if (tokenPath !== undefined) return this.#byWebIdentity(tokenPath);
+    if (['sso_session', 'sso_start_url', 'login_session'].some((name) => profile.has(name))) return this.#bySdk();
+    const [keyOfProfile, secretOfProfile] = [profile.get('aws_access_key_id'), profile.get('aws_secret_access_key')];
+    if (keyOfProfile !== undefined) {
+      if (secretOfProfile === undefined)
+        throw notFound(`the profile ${profileName} has an aws_access_key_id and no aws_secret_access_key; give both`);
+      const sessionToken = profile.get('aws_session_token');
+      return { accessKeyId: keyOfProfile, secretAccessKey: secretOfProfile, sessionToken };
     }
-    return this.#bySdk(needsSdk);
+    const command = profile.get('credential_process');
+    if (command !== undefined) return this.#byProcess(command);
+    const address = this.#containerAddress();
+    if (address !== undefined) return this.#byContainer(address);
+    return this.#byMachine();
   }
 
-  async #bySdk(isNeeded: boolean): Promise<AwsCredentials | undefined> {
-    const name: string = SDK;
-    const sdk: { fromNodeProviderChain(): () => Promise<AwsCredentials> } | undefined = await import(name).catch(
-      () => undefined,
-    );
-    if (sdk === undefined) {
-      if (!isNeeded) return undefined;
-      throw new InputError(
-        'ERR_INPUT_UNREADABLE',
-        `the credentials of the profile ${this.#profileName} or of this machine need the SDK of AWS; run npm install ${SDK} where pileshuf is installed`,
-      );
-    }
+  async #byProcess(command: string): Promise<AwsCredentials> {
+    const what = `the credential_process of the profile ${this.#settings.profileName}`;
+    const [program = '', ...words] = wordsIn(command, 'credential_process');
     try {
-      const found = await sdk.fromNodeProviderChain()();
-      this.#source = 'the SDK of AWS';
-      return found;
+      const { stdout } = await promisify(execFile)(program, words);
+      return credentialsIn(stdout, NAMES.ofProcess, what);
     } catch (error) {
-      if (!isNeeded) return undefined;
-      const reason = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
-      throw new InputError('ERR_INPUT_UNREADABLE', `the SDK of AWS found no credentials: ${reason}`, { cause: error });
+      if (error instanceof InputError) throw error;
+      const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+      throw notFound(`${what} failed: ${shownText(said === '' ? reasonOf(error) : said)}`, error);
     }
   }
 
-  get #profileName(): string {
-    return this.#environment['AWS_PROFILE'] ?? 'default';
+  async #byWebIdentity(tokenPath: string): Promise<AwsCredentials> {
+    this.#source = 'the web identity';
+    const settings = this.#settings;
+    const role = settings.find('AWS_ROLE_ARN', 'role_arn');
+    if (role === undefined) throw notFound('a web identity is given without a role; set AWS_ROLE_ARN');
+    const body = new URLSearchParams({
+      Action: 'AssumeRoleWithWebIdentity',
+      Version: '2011-06-15',
+      RoleArn: role,
+      RoleSessionName: settings.find('AWS_ROLE_SESSION_NAME', 'role_session_name') ?? `pileshuf-${Date.now()}`,
+      WebIdentityToken: textOf(tokenPath, 'AWS_WEB_IDENTITY_TOKEN_FILE'),
+    }).toString();
+    const server = new URL(settings.endpointOf('sts') ?? `https://${settings.hostOf('sts', settings.region)}`);
+    const { status, text } = await this.#http.ask({
+      server,
+      path: server.pathname,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': String(Buffer.byteLength(body)),
+      },
+      body: [Buffer.from(body)],
+    });
+    const found = Object.fromEntries(NAMES.ofProcess.map((name) => [name, tag(text, name)]));
+    return answered('the web identity', status, status === 200 ? JSON.stringify(found) : text, NAMES.ofProcess);
   }
 
-  #readProfile(): Profile {
-    if (this.#profile !== undefined) return this.#profile;
-    const { AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE } = this.#environment;
-    const folder = join(this.#environment['HOME'] ?? homedir(), '.aws');
-    const name = this.#profileName;
-    this.#profile = new Map([
-      ...sectionOf(AWS_CONFIG_FILE ?? join(folder, 'config'), name === 'default' ? name : `profile ${name}`),
-      ...sectionOf(AWS_SHARED_CREDENTIALS_FILE ?? join(folder, 'credentials'), name),
-    ]);
-    return this.#profile;
+  #containerAddress(): URL | undefined {
+    const relative = this.#settings.variable('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI');
+    const full = this.#settings.variable('AWS_CONTAINER_CREDENTIALS_FULL_URI');
+    const address = relative === undefined ? full : CONTAINER_HOST + relative;
+    if (address === undefined) return undefined;
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (url?.protocol === 'https:' || (url?.protocol === 'http:' && CONTAINER_HOSTS.test(url.hostname))) return url;
+    throw notFound('AWS_CONTAINER_CREDENTIALS_FULL_URI is no address of this machine, and not encrypted; check it');
+  }
+
+  async #byContainer(url: URL): Promise<AwsCredentials> {
+    this.#source = 'the role of the container';
+    const tokenPath = this.#settings.variable('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE');
+    const token =
+      tokenPath === undefined
+        ? this.#settings.variable('AWS_CONTAINER_AUTHORIZATION_TOKEN')
+        : textOf(tokenPath, 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE');
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: token };
+    const { status, text } = await askNearby(url, { headers }, CONTAINER_MILLISECONDS).catch((error: unknown) => {
+      throw new PassingFailure(`the role of the container did not answer: ${reasonOf(error)}`);
+    });
+    return answered(this.#source, status, text, NAMES.ofService);
+  }
+
+  /** Undefined if the machine has no role, as are machines outside of Amazon. */
+  async #byMachine(): Promise<AwsCredentials | undefined> {
+    this.#source = 'no credentials';
+    const settings = this.#settings;
+    if (settings.variable('AWS_EC2_METADATA_DISABLED')?.toLowerCase() === 'true') return undefined;
+    const mode = settings.find('AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE', 'ec2_metadata_service_endpoint_mode');
+    const host = mode?.toLowerCase() === 'ipv6' ? 'http://[fd00:ec2::254]' : 'http://169.254.169.254';
+    const endpoint = settings.find('AWS_EC2_METADATA_SERVICE_ENDPOINT', 'ec2_metadata_service_endpoint') ?? host;
+    const ask = (below: string, options: RequestInit) =>
+      askNearby(new URL(`${endpoint.replace(/\/+$/, '')}/latest/${below}`), options, MACHINE_MILLISECONDS);
+    const lifetime = { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' };
+    const token = await ask('api/token', { method: 'PUT', headers: lifetime }).catch(() => undefined);
+    if (token?.status !== 200) return undefined;
+    const headers = { 'x-aws-ec2-metadata-token': token.text };
+    const roles = 'meta-data/iam/security-credentials/';
+    try {
+      const listed = await ask(roles, { headers });
+      const [role = ''] = listed.text.split('\n');
+      if (listed.status === 404 || role === '') return undefined;
+      this.#source = 'the role of this machine';
+      const { status, text } = await ask(roles + role.trim(), { headers });
+      return answered(this.#source, status, text, NAMES.ofService);
+    } catch (error) {
+      if (error instanceof InputError || error instanceof PassingFailure) throw error;
+      throw new PassingFailure(`the role of this machine did not answer: ${reasonOf(error)}`);
+    }
+  }
+
+  async #bySdk(): Promise<AwsCredentials> {
+    const { profileName: profile } = this.#settings;
+    const name: string = SDK;
+    // It warns of versions of Node on standard error.
+    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+    const silent = () => {};
+    const logger = { debug: silent, info: silent, warn: silent, error: silent };
+    const sdk: { fromNodeProviderChain(options: object): () => Promise<AwsCredentials> } | undefined = await import(
+      name
+    ).catch(() => undefined);
+    if (sdk === undefined)
+      throw notFound(
+        `the credentials of the profile ${profile} need the SDK of AWS; run npm install ${SDK} where pileshuf is installed`,
+      );
+    try {
+      return await sdk.fromNodeProviderChain({ profile, logger })();
+    } catch (error) {
+      throw notFound(`the SDK of AWS found no credentials: ${shownText(reasonOf(error))}`, error);
+    }
   }
 }
 
-function withToken(keys: AwsCredentials, sessionToken: string | undefined): AwsCredentials {
-  return sessionToken === undefined ? keys : { ...keys, sessionToken };
+function notFound(problem: string, cause?: unknown): InputError {
+  return new InputError('ERR_INPUT_UNREADABLE', problem, { cause });
 }
 
-/** Empty: there is no such file or section. Settings of services, which are indented, are left out. */
-function sectionOf(path: string, section: string): Map<string, string> {
-  let text = '';
+function textOf(path: string, variable: string): string {
   try {
-    text = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw notFound(`cannot read ${path}: ${reasonOf(error)}; check ${variable}`, error);
+  }
+}
+
+/** Without a proxy: the answer comes from this machine or its host. */
+async function askNearby(
+  url: URL,
+  options: RequestInit,
+  milliseconds: number,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const reply = await fetch(url, { ...options, redirect: 'error', signal: AbortSignal.timeout(milliseconds) });
+  return { status: reply.status, text: await reply.text() };
+}
+
+function answered(what: string, status: number, text: string, names: readonly string[]): AwsCredentials {
+  if (status === 200) return credentialsIn(text, names, what);
+  const problem = `${what} gave no credentials: status ${status} (${shownText(tag(text, 'Message') ?? text)})`;
+  throw status === 429 || status >= 500 ? new PassingFailure(problem) : notFound(`${problem}; check the role`);
+}
+
+/** @param names of the key, its secret, the token and the end. */
+function credentialsIn(json: string, names: readonly string[], what: string): AwsCredentials {
+  let found: Readonly<Record<string, unknown>> = {};
+  try {
+    found = JSON.parse(json) as typeof found;
   } catch {
-    // The file is optional.
+    // It has no key.
   }
-  const found = new Map<string, string>();
-  let isInside = false;
-  for (const line of text.split(/\r?\n/)) {
-    const [, title] = /^\[\s*([^\]]*?)\s*\]/.exec(line) ?? [];
-    if (title !== undefined) isInside = title === section;
-    const [, name, value] = /^([\w.]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    if (isInside && name !== undefined && value !== undefined) found.set(name, value);
-  }
-  return found;
+  const [accessKeyId, secretAccessKey, sessionToken, end] = names.map((name) => found[name]);
+  if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string')
+    throw notFound(`${what} gave no credentials; expected JSON with ${names.slice(0, 2).join(' and ')}`);
+  return {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: typeof sessionToken === 'string' ? sessionToken : undefined,
+    expiration: typeof end === 'string' ? new Date(end) : undefined,
+  };
 }

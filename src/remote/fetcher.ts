@@ -22,6 +22,7 @@ import {
 } from '../io/remote-objects.js';
 import type { UploadQuestion } from '../io/remote-uploads.js';
 import { type S3Choice, shownAddress } from './address.js';
+import { AwsSettings } from './aws-settings.js';
 import { type Block, Blocks } from './blocks.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import type { Patience } from './failure.js';
@@ -127,7 +128,6 @@ class FetchingThread {
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
-    this.#s3 = new S3(task.s3);
     this.#starter = starter;
     this.#blocks = new Blocks(task);
     this.#pool = new Uint8Array(task.pool);
@@ -139,7 +139,9 @@ class FetchingThread {
       toldAt = performance.now();
       this.#tell({ retry });
     };
-    const http = new Http(task.patience);
+    const settings = new AwsSettings(process.env, task.s3);
+    const http = new Http(task.patience, () => settings.certificates);
+    this.#s3 = new S3(settings, http);
     this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);
     this.#streams = new Streams(this.#reader);
     const uploads = new S3Uploads(this.#s3, http, task.patience, tell);

@@ -4,6 +4,7 @@
  * credentials belong to which host.
  */
 import { Readable } from 'node:stream';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
 import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './exchange.js';
@@ -23,11 +24,21 @@ export class Http {
   readonly #silenceMilliseconds: number;
   #agent: Promise<Dispatcher> | undefined;
   readonly #straight: StraightReader | undefined;
+  #secureContext: () => SecureContext | undefined;
 
-  constructor(patience: Pick<Patience, 'silenceMilliseconds'>) {
+  /** @param certificates in PEM, that are believed beside those that Node believes. */
+  constructor(patience: Pick<Patience, 'silenceMilliseconds'>, certificates: () => string | undefined) {
     this.#silenceMilliseconds = patience.silenceMilliseconds;
+    this.#secureContext = () => {
+      const more = certificates();
+      const secureContext = more === undefined ? undefined : createSecureContext();
+      // Beside all others, whatever options of Node they come from; its list cannot be asked for before Node 22.
+      secureContext?.context.addCACert(more);
+      this.#secureContext = () => secureContext;
+      return secureContext;
+    };
     const hasProxy = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
-    if (!hasProxy) this.#straight = new StraightReader(patience, CONNECTIONS_OF_HOST);
+    if (!hasProxy) this.#straight = new StraightReader(patience, CONNECTIONS_OF_HOST, () => this.#secureContext());
   }
 
   /** Most jobs need only ranges, and do not load the client. */
@@ -39,7 +50,7 @@ export class Http {
       pipelining: 1,
       headersTimeout: silenceMilliseconds,
       bodyTimeout: silenceMilliseconds,
-      connect: { timeout: Math.min(CONNECT_MILLISECONDS, silenceMilliseconds) },
+      connect: { timeout: Math.min(CONNECT_MILLISECONDS, silenceMilliseconds), secureContext: this.#secureContext() },
       // Proxies may refuse tunnels to servers that are not encrypted.
       proxyTunnel: false,
     });

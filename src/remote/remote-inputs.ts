@@ -1,6 +1,5 @@
 /** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
@@ -66,9 +65,9 @@ let current: RemoteInputs | undefined;
 export function remoteInputs(request: RemoteRequest): RemoteInputs {
   current ??= new RemoteInputs(request);
   const { s3 = BY_ENVIRONMENT } = request;
-  if (!isDeepStrictEqual(current.s3, s3))
+  if (JSON.stringify(current.s3) !== JSON.stringify(s3))
     throw new UsageError(
-      'another job of this process reads from S3 with another `endpoint` or `requesterPays`; begin this one when it has ended',
+      'another job of this process asks S3 with other options, such as `endpoint`; begin this one when it has ended',
     );
   return current;
 }

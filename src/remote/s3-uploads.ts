@@ -9,8 +9,9 @@ import { listedUploadId, type UploadedPart } from '../io/remote-uploads.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
-import { namedBy, type S3, type S3Question, tag } from './s3.js';
+import { namedBy, type S3, type S3Question } from './s3.js';
 import { type ListedObject, reasonIn } from './service.js';
+import { tag } from './xml.js';
 
 export interface FoundObject {
   readonly byteLength: number;
@@ -70,7 +71,7 @@ export class S3Uploads {
   begin(path: string): Promise<string> {
     const token = newToken();
     return this.#ask(path, {
-      question: () => ({ method: 'POST', query: { uploads: '' }, headers: { [TOKEN_HEADER]: token } }),
+      question: () => ({ method: 'POST', query: { uploads: '' }, headers: this.#headersOf(token) }),
       answer: ({ status, text }) => {
         const uploadId = status === 200 ? tag(text, 'UploadId') : undefined;
         return uploadId && `${uploadId} ${token}`;
@@ -95,7 +96,7 @@ export class S3Uploads {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
       const { headers, ...question } = content();
-      return { ...question, headers: { ...headers, ...condition, [TOKEN_HEADER]: token } };
+      return { ...question, headers: { ...headers, ...condition, ...this.#headersOf(token) } };
     });
   }
 
@@ -148,6 +149,11 @@ export class S3Uploads {
         return undefined;
       },
     });
+  }
+
+  /** Headers of a new object. */
+  #headersOf(token: string): Headers {
+    return { ...this.#s3.settings.choice.headers, [TOKEN_HEADER]: token };
   }
 
   async head(path: string): Promise<FoundObject | undefined> {

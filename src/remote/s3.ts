@@ -3,10 +3,13 @@
  * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
  */
 import aws4 from 'aws4';
-import { adviceOnPattern, requireUnfolded, type S3Choice } from './address.js';
+import { adviceOnPattern, requireUnfolded } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
+import type { AwsSettings } from './aws-settings.js';
 import type { Headers, Reply, Target } from './exchange.js';
+import type { Http } from './http.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
+import { tag } from './xml.js';
 
 export interface Named {
   readonly bucket: string;
@@ -21,13 +24,18 @@ export interface S3Question extends Pick<Target, 'method' | 'body'> {
   readonly sha256?: string;
 }
 
+const OWNER_HEADER = 'x-amz-expected-bucket-owner';
+
 export class S3 implements Service {
+  readonly settings: AwsSettings;
   readonly #credentials: CredentialsOfAws;
   readonly #regionOf = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
 
-  constructor(choice: S3Choice) {
-    this.#credentials = new CredentialsOfAws(process.env, choice);
+  /** @param http asks the service that gives credentials for a web identity. */
+  constructor(settings: AwsSettings, http: Pick<Http, 'ask'>) {
+    this.settings = settings;
+    this.#credentials = new CredentialsOfAws(settings, http);
   }
 
   targetOf(path: string): Promise<Target> {
@@ -98,13 +106,13 @@ export class S3 implements Service {
 
   async signed({ bucket, key }: Named, { query = {}, sha256, ...question }: S3Question): Promise<Target> {
     requireUnfolded(`s3://${bucket}/${key}`);
-    const settings = await this.#credentials.settings();
+    const { settings } = this;
     const region = this.#regionOf.get(bucket) ?? settings.region;
+    const endpoint = settings.endpointOf('s3');
     const keyPath = key.split('/').map(encoded).join('/');
-    const hasBucketInPath = settings.endpoint !== undefined || !/^[a-z0-9-]+$/.test(bucket);
-    const origin =
-      settings.endpoint ??
-      (hasBucketInPath ? `https://s3.${region}.amazonaws.com` : `https://${bucket}.s3.${region}.amazonaws.com`);
+    const hasBucketInPath = endpoint !== undefined || !/^[a-z0-9-]+$/.test(bucket);
+    const host = settings.hostOf('s3', region);
+    const origin = endpoint ?? `https://${hasBucketInPath ? host : `${bucket}.${host}`}`;
     const search = Object.entries(query)
       .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
       .sort()
@@ -114,7 +122,13 @@ export class S3 implements Service {
     const server = new URL(origin);
     const path = `${server.pathname.replace(/\/+$/, '')}${place}${keyPath}${search === '' ? '' : `?${search}`}`;
     const payer: Headers = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
-    const headers = { ...question.headers, ...payer, ...(sha256 && { 'x-amz-content-sha256': sha256 }) };
+    const owner = settings.choice.headers?.[OWNER_HEADER];
+    const headers = {
+      ...question.headers,
+      ...payer,
+      ...(owner !== undefined && { [OWNER_HEADER]: owner }),
+      ...(sha256 && { 'x-amz-content-sha256': sha256 }),
+    };
     const credentials = await this.#credentials.find();
     if (credentials === undefined) return { ...question, server, path, headers };
     const asked = {
@@ -125,7 +139,8 @@ export class S3 implements Service {
       region,
       headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
     };
-    const { Host: _, ...signed } = aws4.sign(asked, credentials).headers as Record<string, string>;
+    const { Host: _, ...signed } = aws4.sign(asked, { ...credentials, sessionToken: credentials.sessionToken ?? '' })
+      .headers as Record<string, string>;
     return { ...question, server, path, headers: signed };
   }
 }
@@ -138,15 +153,4 @@ export function namedBy(path: string): Named {
 /** As signatures want it: all but the unreserved characters. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
-
-/** The text of an element that has no elements inside. */
-export function tag(xml: string, name: string): string | undefined {
-  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
-  return text?.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, word) => {
-    if (word !== undefined) return ENTITIES[word] ?? whole;
-    return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
-  });
 }

@@ -1,6 +1,7 @@
 /** What the kinds of places have in common, and how a reply that is no data becomes one line for a person. */
 import { InputError } from '../errors.js';
 import type { VersionAnswer } from '../io/remote-objects.js';
+import { shownText } from './address.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { passingStatus } from './failure.js';
 
@@ -58,8 +59,6 @@ export function changedObject(path: string, change: string): InputError {
   );
 }
 
-const LONGEST_REASON = 200;
-
 /** Servers tell reasons in XML or JSON. */
 export function reasonIn(text: string): string | undefined {
   const [, code, message] =
@@ -67,6 +66,5 @@ export function reasonIn(text: string): string | undefined {
     /"error"\s*:\s*"([^"]*)"/.exec(text) ??
     [];
   if (code === undefined) return undefined;
-  const words = message === undefined || message === '' ? code : `${code}: ${message}`;
-  return words.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, LONGEST_REASON);
+  return shownText(message === undefined || message === '' ? code : `${code}: ${message}`);
 }

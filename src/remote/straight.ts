@@ -4,7 +4,7 @@
  * for what they refuse. Any other reply it leaves, and the caller asks again by `Http`.
  */
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { connect as connectSafely } from 'node:tls';
+import { connect as connectSafely, type SecureContext } from 'node:tls';
 import type { Body, Headers, Reply, Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
 
@@ -16,11 +16,18 @@ const END_OF_HEAD = '\r\n\r\n';
 export class StraightReader {
   readonly #silenceMilliseconds: number;
   readonly #mostConnections: number;
+  readonly #secureContext: () => SecureContext | undefined;
   readonly #idle = new Map<string, Connection[]>();
   readonly #open = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  constructor({ silenceMilliseconds }: Pick<Patience, 'silenceMilliseconds'>, mostConnections: number) {
+  /** @param secureContext what connections believe. Undefined: what Node believes. */
+  constructor(
+    { silenceMilliseconds }: Pick<Patience, 'silenceMilliseconds'>,
+    mostConnections: number,
+    secureContext: () => SecureContext | undefined,
+  ) {
+    this.#secureContext = secureContext;
     this.#silenceMilliseconds = silenceMilliseconds;
     this.#mostConnections = mostConnections;
   }
@@ -38,7 +45,7 @@ export class StraightReader {
     this.#count(origin, 1);
     try {
       const known = this.#idle.get(origin)?.pop();
-      const connection = known ?? new Connection(server, this.#silenceMilliseconds);
+      const connection = known ?? new Connection(server, this.#silenceMilliseconds, this.#secureContext);
       const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
       const question = `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
       const reply = await connection.ask(question, takes, known !== undefined);
@@ -72,7 +79,11 @@ class Connection {
   #leftBytes = 0;
   isReusable = false;
 
-  constructor({ protocol, hostname, port }: URL, silenceMilliseconds: number) {
+  constructor(
+    { protocol, hostname, port }: URL,
+    silenceMilliseconds: number,
+    secureContext: () => SecureContext | undefined,
+  ) {
     const isSafe = protocol === 'https:';
     const host = hostname.replace(/^\[|\]$/g, '');
     const options: TcpNetConnectOpts = {
@@ -84,7 +95,12 @@ class Connection {
       },
     };
     this.#socket = isSafe
-      ? connectSafely({ ...options, ...(isIP(host) === 0 && { servername: host }), ALPNProtocols: ['http/1.1'] })
+      ? connectSafely({
+          ...options,
+          ...(isIP(host) === 0 && { servername: host }),
+          ALPNProtocols: ['http/1.1'],
+          secureContext: secureContext(),
+        })
       : connect(options);
     this.#socket.setTimeout(silenceMilliseconds, () =>
       this.#fail(new PassingFailure('the server did not answer in time')),

@@ -9,6 +9,7 @@ import { type ShardNaming, shardName } from './shard-names.js';
 /** @param naming undefined for one object. */
 export function resolveObjects(output: string, naming: ShardNaming | undefined, mayReplace: boolean) {
   const shown = shownAddress(output);
+  requireAddress(naming === undefined ? output : `${output.replace(/\/$/, '')}/`);
   if (output.startsWith('hf:'))
     throw badPlace(
       `the output ${shown} lies on the Hugging Face Hub, from which pileshuf only reads; write to a directory and upload it (hf upload), or to s3://BUCKET/KEY`,
@@ -18,11 +19,9 @@ export function resolveObjects(output: string, naming: ShardNaming | undefined, 
       `the output ${shown} lies on a web server, from which pileshuf only reads; name a file, or s3://BUCKET/KEY`,
     );
   if (naming !== undefined) {
-    requireAddress(`${output.replace(/\/$/, '')}/`);
     const path = output.replace(/\/$/, '');
     return { kind: 'shards', path, exists: true, naming, mayReplace } as const;
   }
-  requireAddress(output);
   if (output.endsWith('/'))
     throw badPlace(
       `the output ${shown} is named as a directory; expected an object, or \`shards\` to write shards there`,

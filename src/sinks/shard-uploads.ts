@@ -23,6 +23,8 @@ import { isUploadNote, noteUpload, readUpload, type UploadNote, uploadNotePath }
 const MIB = 1024 * 1024;
 /** S3 takes 10,000, and a shard may be larger than planned. */
 const WANTED_PARTS = 9000;
+/** Name of an upload that only finds out whether shards may be uploaded. */
+const PROBE_NAME = completionMarkerName('may-write');
 /** How much larger than the mean a shard of as many records may be. */
 const UNEVEN = 4;
 
@@ -87,7 +89,7 @@ export class ShardUploads {
         'ERR_OUTPUT_EXISTS',
       );
     if (isLook) return;
-    const address = kind === 'file' ? path : addressIn(path, completionMarkerName('may-write'));
+    const address = kind === 'file' ? path : addressIn(path, PROBE_NAME);
     await this.#outputs.abort(address, await this.#outputs.begin(address));
   }
 
@@ -220,7 +222,7 @@ export class ShardUploads {
         ? address === place.path
         : place.naming.prefixes.some(
             (prefix) => address === addressIn(place.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
-          );
+          ) || address === addressIn(place.path, PROBE_NAME);
     try {
       for (const { address, uploadId } of await this.#outputs.uploads(place.path))
         if (isOwn(address) && !known.has(uploadId)) await this.#outputs.abort(address, uploadId);

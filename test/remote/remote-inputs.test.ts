@@ -143,7 +143,7 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     const stop = new AbortController();
     const waiting = errorOf(outputOf(['s3://bucket/in/'], { ...far, signal: stop.signal }));
     expect((await errorOf(outputOf(['s3://bucket/in/'], { endpoint: server.url }))).message).toMatch(
-      /^another job of this process reads from S3 with another `endpoint` or `requesterPays`;/,
+      /^another job of this process asks S3 with other options, such as `endpoint`;/,
     );
     stop.abort();
     expect((await waiting).code).toBe('ABORT_ERR');

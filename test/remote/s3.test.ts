@@ -1,6 +1,12 @@
 /** Questions to S3, as they are sent. */
 import { expect, it } from 'vitest';
+import { AwsSettings } from '#src/remote/aws-settings.js';
+import { Http } from '#src/remote/http.js';
 import { S3 } from '#src/remote/s3.js';
+
+const http = new Http({ silenceMilliseconds: 1000 }, () => undefined);
+const s3At = (endpoint: string | undefined) =>
+  new S3(new AwsSettings({}, { endpoint, requesterPays: false, signRequests: false }), http);
 
 const KEYS = [
   ['a/../b/./c', '/a/../b/./c'],
@@ -10,16 +16,16 @@ const KEYS = [
 ];
 
 it.each(KEYS)('the key %j is the path %s', async (key, path) => {
-  const ofHost = await new S3({ endpoint: undefined, requesterPays: false }).signed({ bucket: 'bucket', key }, {});
+  const ofHost = await s3At(undefined).signed({ bucket: 'bucket', key }, {});
   expect([ofHost.server.host, ofHost.path]).toEqual(['bucket.s3.us-east-1.amazonaws.com', path]);
-  const there = new S3({ endpoint: 'http://host:1/below/', requesterPays: false });
+  const there = s3At('http://host:1/below/');
   expect((await there.signed({ bucket: 'b:1#', key }, {})).path).toBe(`/below/b%3A1%23${path}`);
 });
 
 it.each(['../x', 'a/../../b/x', 'a//../../x', './../x'])(
   'the key %s, which leads out of its bucket, is refused',
   async (key) => {
-    const s3 = new S3({ endpoint: 'http://host', requesterPays: false });
+    const s3 = s3At('http://host');
     await expect(s3.signed({ bucket: 'bucket', key }, {})).rejects.toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
   },
 );
