@@ -3,7 +3,7 @@
  * `end` decides what becomes of all of it.
  */
 import { dirname, join } from 'node:path';
-import { thenAlwaysAsync } from '../cleanup.js';
+import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError, VerificationError } from '../errors.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { moveIntoPlace, syncPath } from '../io/durable.js';
@@ -11,7 +11,7 @@ import { removeFile } from '../io/files.js';
 import { fileName, list, object, text } from '../io/json-shape.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createWhole, readSmallFile, replaceDurably } from '../io/small-file.js';
+import { createWhole, isNameOfAttempt, readSmallFile, replaceDurably } from '../io/small-file.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
 import {
@@ -87,11 +87,14 @@ export class JobDirectory {
       throw error;
     }
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
+    const owner = ifPossible(() => this.readStagingOwner());
+    if (owner?.jobDirectory === paths.jobDirectory && owner.removesJobDirectory === true)
+      this.#removesJobDirectory = true;
   }
 
   /** If an attempt was killed when its outputs had their names, puts back the records that it had removed. */
   #putBackRecords(): void {
-    const records = readEndedNote(this.paths);
+    const records = takeEndedNote(this.paths);
     if (records === undefined) return;
     const { jobDirectory, isNamed } = this.paths;
     this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
@@ -110,7 +113,8 @@ export class JobDirectory {
   get hasStagedOutputs(): boolean {
     if (!this.#staging.isHeld) return false;
     const { stagingDirectory } = this.paths;
-    return listNames(stagingDirectory, 'output').some((name) => !looksLikeLock(name) && name !== STAGING_OWNER_NAME);
+    const isOutput = (name: string) => !looksLikeLock(name) && !isNameOfAttempt(name) && name !== STAGING_OWNER_NAME;
+    return listNames(stagingDirectory, 'output').some(isOutput);
   }
 
   /** Whether a job made the job directory, and so removes it at the end; false for a directory that the user had made. */
@@ -126,11 +130,16 @@ export class JobDirectory {
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
-    if (this.#job.makeIfMissing(isNamed ? 'job' : 'temp')) this.#removesJobDirectory = true;
+    const isThere = this.#job.isHeld;
+    this.#removesJobDirectory ||= !isThere;
+    const owner = { jobDirectory, removesJobDirectory: this.#removesJobDirectory };
+    this.#staging.makeIfMissing('output');
+    // First, so that what a killed attempt leaves is known to be its own.
+    noteStagingOwner(stagingDirectory, { ...owner, isResumable: isThere && isDurable });
+    this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
     // Before the outputs: outputs staged for a job directory that does not exist look like those of another job.
     if (isDurable) await syncPath(dirname(jobDirectory), 'temp');
-    this.#staging.makeIfMissing('output');
-    noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: isDurable });
+    noteStagingOwner(stagingDirectory, { ...owner, isResumable: isDurable });
     for (const directory of dataDirectories) this.#ensureDataDirectory(directory);
     if (isDurable) await this.syncNames();
   }
@@ -159,7 +168,8 @@ export class JobDirectory {
     const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
     for (const directory of new Set([jobDirectory, ...parents])) await syncPath(directory, 'temp');
     // After that: a note that says `isResumable` must not outlive its job directory.
-    noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: true });
+    const owner = { jobDirectory, removesJobDirectory: this.#removesJobDirectory };
+    noteStagingOwner(stagingDirectory, { ...owner, isResumable: true });
     await syncPath(join(stagingDirectory, STAGING_OWNER_NAME), 'output');
     for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncPath(directory, 'output');
     this.#isDurable = true;
@@ -401,13 +411,14 @@ async function writeEndedNote(paths: JobPaths): Promise<void> {
   }
 }
 
-/** Undefined when there is no note, or a damaged one, which is of no use. */
-function readEndedNote(paths: JobPaths): LastRecords | undefined {
+/** Undefined when there is no note, or a damaged one, which is of no use and goes. */
+function takeEndedNote(paths: JobPaths): LastRecords | undefined {
   try {
     return endedNote.read(endedNoteOf(paths))?.records;
   } catch (error) {
-    if (error instanceof VerificationError) return undefined;
-    throw error;
+    if (!(error instanceof VerificationError)) throw error;
+    removeEndedNote(paths);
+    return undefined;
   }
 }
 

@@ -5,8 +5,9 @@
  * directories are, and the note says which job directory belongs to the staged output.
  */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { VerificationError } from '../errors.js';
-import { removeFile } from '../io/files.js';
+import { moveIntoPlace } from '../io/durable.js';
 import {
   asSealed,
   checksumText,
@@ -23,7 +24,7 @@ import {
 } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
+import { createDurably, createWhole, nameOfAttempt, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../piles/pile-layout.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { NoteKind } from './notes.js';
@@ -139,6 +140,8 @@ const ownerShape = object({
   jobDirectory: text,
   /** Whether a later attempt may use the staged output. */
   isResumable: flag,
+  /** As in the manifest, which may be missing. Absent: older versions did not say. */
+  removesJobDirectory: optional(flag),
 });
 
 export type StagingOwner = ValueOf<typeof ownerShape>;
@@ -153,10 +156,11 @@ const ownerFormat = new SealedFormat({
 
 export function noteStagingOwner(stagingDirectory: string, owner: StagingOwner): void {
   const noted = readStagingOwner(stagingDirectory);
-  if (noted?.jobDirectory === owner.jobDirectory && noted.isResumable === owner.isResumable) return;
+  if (isDeepStrictEqual(noted, owner)) return;
   const path = join(stagingDirectory, STAGING_OWNER_NAME);
-  removeFile(path, 'output');
-  createWhole(path, ownerFormat.seal(owner), 'temp');
+  const attempt = nameOfAttempt(path);
+  createWhole(attempt, ownerFormat.seal(owner), 'temp');
+  moveIntoPlace(attempt, path);
 }
 
 /** @returns undefined when there is no note, or an attempt ended before it had written all of the note. */

@@ -255,7 +255,8 @@ function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobM
   } catch (error) {
     const isNeeded = hasWork || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');
     if (isNeeded || !(error instanceof VerificationError)) throw error;
-    request.onWarning(`${error.message}; nothing was done yet, and the job starts anew`);
+    const [damage] = error.message.split('; ');
+    request.onWarning(`${damage}; nothing was done yet, and the job starts anew, with a new seed if it draws one`);
     return undefined;
   }
 }

@@ -9,6 +9,6 @@ import type { TinyJob } from './tiny-job.js';
 export function expectOwnerOfStaged(job: TinyJob): void {
   const staging = readdirSync(job.outputDirectory).find((name) => name.endsWith('.out'));
   if (staging === undefined) return;
-  const owner = readStagingOwner(join(job.outputDirectory, staging))?.jobDirectory;
-  if (owner !== undefined) expect(existsSync(owner), `${owner}, of which outputs are staged`).toBe(true);
+  const { jobDirectory = '', isResumable = false } = readStagingOwner(join(job.outputDirectory, staging)) ?? {};
+  if (isResumable) expect(existsSync(jobDirectory), `${jobDirectory}, of which outputs are staged`).toBe(true);
 }

@@ -313,6 +313,32 @@ describe('clearing', () => {
     }
   });
 
+  it.each([true, false])(
+    'knows a named one that a killed attempt had just made: it was there before: %s',
+    async (wasThere) => {
+      const paths = pathsOf(directory.path('t', 'mine'));
+      for (let number = 1, isReached = true; isReached; number++) {
+        if (wasThere) mkdirSync(paths.jobDirectory, { recursive: true });
+        const made = new JobDirectory(paths);
+        ({ isReached } = await interrupted('ends', number, () => made.makeDirectories(true)));
+        for (const path of [paths.jobDirectory, paths.stagingDirectory].filter(existsSync))
+          for (const lock of readdirSync(path).filter(looksLikeLock)) rmSync(join(path, lock));
+        await open(paths).end('discarded');
+        expect(everything()).toEqual(wasThere ? ['mine'] : []);
+      }
+    },
+  );
+
+  it('removes a damaged note of the end, which is of no use', async () => {
+    const paths = pathsOf();
+    const note = paths.stagingDirectory.replace(/out$/, 'ended');
+    writeFileSync(note, seal('ended', 1, { records: [] }).subarray(1));
+    hold(new JobDirectory(paths, true));
+    expect(existsSync(note)).toBe(true);
+    open(paths);
+    expect(existsSync(note)).toBe(false);
+  });
+
   it('removes as much as can be, and tells of all that cannot', async () => {
     const paths = pathsOf();
     const made = await make(paths);
@@ -415,7 +441,7 @@ describe('the staging directory', () => {
     (await make(other)).release();
     const found = open(paths);
     expect(found).toMatchObject({ wasThere: true, hasJobDirectory: false, hasStagedOutputs: false });
-    expect(found.readStagingOwner()).toEqual({ jobDirectory: other.jobDirectory, isResumable: false });
+    expect(found.readStagingOwner()).toMatchObject({ jobDirectory: other.jobDirectory, isResumable: false });
     held.pop()?.release();
     writeFileSync(join(paths.stagingDirectory, 'owner'), seal('owner', 2, { jobDirectory: '/x' }));
     expect(() => open(paths).readStagingOwner()).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));

@@ -161,7 +161,7 @@ describe('a manifest', () => {
   });
 });
 
-const OWNER: StagingOwner = { jobDirectory: '/temp/a job', isResumable: true };
+const OWNER: StagingOwner = { jobDirectory: '/temp/a job', isResumable: true, removesJobDirectory: false };
 const staging = () => directory.path('staging');
 const write = (bytes: Uint8Array) => writeFileSync(directory.path('staging', STAGING_OWNER_NAME), bytes);
 
