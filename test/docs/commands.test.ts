@@ -41,7 +41,7 @@ const files = all.filter(({ kind }) => kind === 'yaml');
 function before(text: string): string {
   const lines: string[] = [];
   const [, store] =
-    /(?:expire|gc|inspect|stream|shuffle-store|verify|flock .* append|openStore\(|PileStream\(|index\() ?'?(store|STORE)\b/.exec(
+    /(?:expire|gc|inspect|stream|shuffle-store|verify|openStore\(|PileStream\(|index\() ?'?(store|STORE)\b/.exec(
       text,
     ) ?? [];
   if (store !== undefined && !text.startsWith('pileshuf append')) lines.push(`pileshuf append ${store} wiki/ -q`);
