@@ -249,6 +249,7 @@ const WHEN_STOPPED = {
   none: 'no output was written',
   discarded: 'no output was written; a job started with `resume` keeps its finished work',
   incomplete: 'the output may be incomplete',
+  left: 'what can be resumed is kept, and temp files stay',
   garbage: 'a later pileshuf gc deletes the rest',
 };
 

@@ -60,6 +60,15 @@ export function watchSignals(
   };
 }
 
+/**
+ * Node ends a process that has nothing left to wait for, though promises of the command are open. It must not end without a
+ * word. @returns a function that stops listening.
+ */
+export function watchEmptyLoop(onEmpty: () => void): () => void {
+  process.once('beforeExit', onEmpty);
+  return () => process.off('beforeExit', onEmpty);
+}
+
 /** SIGUSR1 asks a command how far it is, as it asks dd. @returns a function that stops listening. */
 export function watchStatusSignal(onStatus: () => void): () => void {
   process.on('SIGUSR1', onStatus);

@@ -3,13 +3,13 @@
  * Never throws. Every failure except a closed pipe leaves exactly one line on standard error.
  */
 
-import { PileshufError, UsageError } from '../errors.js';
+import { AbortError, PileshufError, SystemError, UsageError } from '../errors.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandDefinition, parseCommand } from './command.js';
 import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, optionsOf } from './command-table.js';
 import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
-import { watchSignals, watchStatusSignal } from './interruption.js';
+import { watchEmptyLoop, watchSignals, watchStatusSignal } from './interruption.js';
 import { createReporter } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
@@ -48,7 +48,12 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const stderr = openStandardError();
   const nameFlags = flagsAsTyped(argv);
   let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none', nameFlags }, stderr);
-  const interruption = watchSignals(() => reporter.close());
+  const interruption = watchSignals(() => reporter.failure(new AbortError(undefined, 'left'), 'SIGINT'));
+  const ignoreEmptyLoop = watchEmptyLoop(() => {
+    process.exitCode = exitCodes.failed;
+    const problem = 'what the command waits for will never come; start it again, with --resume if it had that';
+    reporter.failure(new SystemError('ERR_WORKER', problem), undefined);
+  });
   const ignoreStatusSignal = watchStatusSignal(() => void reporter.status());
   let mixFile: string | undefined;
   try {
@@ -90,6 +95,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   } finally {
     reporter.close();
     interruption.release();
+    ignoreEmptyLoop();
     ignoreStatusSignal();
   }
 }

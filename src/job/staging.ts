@@ -125,7 +125,7 @@ export class StreamStaging implements Staging {
 interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] &
     Pick<ResumeRequest, 'mayResume' | 'keepTemp' | 'resume'> &
-    Pick<TalkRequest, 'onWarning'>;
+    Pick<TalkRequest, 'onWarning' | 'signal'>;
   readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
@@ -210,12 +210,29 @@ export class FilesStaging implements Staging {
       this.#mayHaveJournal = true;
       await this.#output.noteMoves(moves);
     }
-    return this.#output.commitMoves(moves);
+    return this.#whileAppearing(() => this.#output.commitMoves(moves));
+  }
+
+  /** What has begun to appear cannot be taken back, so that a signal stops nothing: it is told what is waited for. */
+  async #whileAppearing<T>(move: () => Promise<T>): Promise<T> {
+    const { site, request } = this.#job;
+    const tell = () => {
+      if (site.uploads === undefined) return;
+      request.onWarning(
+        `the uploads of ${site.output.path} are being completed, which cannot be undone: this waits for the service; if it is killed now, \`resume\` completes the rest`,
+      );
+    };
+    request.signal?.addEventListener('abort', tell);
+    try {
+      return await move();
+    } finally {
+      request.signal?.removeEventListener('abort', tell);
+    }
   }
 
   /** Finishes the moves that a killed attempt had begun. */
   finish(journal: CommitJournal): Promise<readonly string[]> {
-    return this.#output.finish(journal);
+    return this.#whileAppearing(() => this.#output.finish(journal));
   }
 
   /** A later attempt must be able to finish or undo several moves: it needs the manifest and the names. */

@@ -126,6 +126,8 @@ export class RemoteInputs {
       setEnvironmentData(FETCHER, undefined);
       const last = Promise.allSettled(this.beforeEnd.map((work) => work()));
       await Promise.race([last, sleep(LONGEST_END_MILLISECONDS, undefined, { ref: false })]);
+      // The last answers of a thread that ends let the process end before it.
+      this.#thread.removeAllListeners('message');
       await this.#thread.terminate();
     });
   }

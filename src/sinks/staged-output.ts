@@ -234,7 +234,8 @@ export class StagedOutput {
     control.throwIfAborted();
     return {
       journal: await this.#describeMoves(summary, shards),
-      isOneMove: this.#place.kind === 'file' || !this.#place.exists,
+      // A service may stall for longer than a person waits.
+      isOneMove: this.#uploads === undefined && (this.#place.kind === 'file' || !this.#place.exists),
     };
   }
 

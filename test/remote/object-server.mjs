@@ -33,7 +33,7 @@ const settings = {
 let asked = [];
 /** How the body of a response goes wrong. @type {WeakMap<Response, unknown>} */
 const faultOf = new WeakMap();
-/** The number of the request, from 1, that fails, and how. @type {{ at?: number | 'all', from?: number, kind: string | number } | undefined} */
+/** The number of the request, from 1, that fails, and how. @type {{ at?: number | 'all', from?: number, of?: string, kind: string | number } | undefined} */
 let fault;
 let requests = 0;
 /** Ranges that were asked for and not sent. */
@@ -121,8 +121,9 @@ function refuse(response, status, code, headers = {}) {
 /** Whether the request fails now. @param {Question} request @param {Response} response */
 function fails(request, response) {
   requests += 1;
-  if (fault === undefined || (fault.at !== requests && fault.at !== 'all' && !(requests >= (fault.from ?? Infinity))))
-    return false;
+  const isOf = fault?.of !== undefined && `${request.method} ${request.url}`.startsWith(fault.of);
+  const isAt = fault?.at === requests || fault?.at === 'all' || requests >= (fault?.from ?? Number.POSITIVE_INFINITY);
+  if (fault === undefined || (!isOf && !isAt)) return false;
   const { kind } = fault;
   if (kind === 'reset') request.socket.destroy();
   else if (kind === 'silence') return true;

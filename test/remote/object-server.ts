@@ -41,6 +41,8 @@ export interface Fault {
   /** The number of a request, from 1. */
   readonly at?: number | 'all';
   readonly from?: number;
+  /** Method and address of a request begin so. */
+  readonly of?: string;
   readonly kind: string | number;
 }
 
