@@ -32,7 +32,7 @@ import { RangeReader, WithoutRanges } from './range-reader.js';
 import { Rooms } from './rooms.js';
 import { S3 } from './s3.js';
 import { S3Uploads } from './s3-uploads.js';
-import type { Ask, Service } from './service.js';
+import type { Ask, ListedObject, Service } from './service.js';
 import { Streams } from './streams.js';
 import { type UploadRequest, Uploads } from './uploads.js';
 import { Web } from './web.js';
@@ -116,6 +116,8 @@ class FetchingThread {
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
   /** Of what was listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
+  /** Objects that need no look: nothing can be asked of them, and some services refuse a range of nothing. */
+  readonly #listedEmpty = new Set<string>();
   #ranges: readonly RangeToRead[] = [];
   readonly #rangesOf = new Map<string, number[]>();
   /** Of the ranges, the first that nobody reads yet. */
@@ -175,9 +177,10 @@ class FetchingThread {
     if (request.ask !== 'end' && /^https?:/.test(address)) this.#web.know(address);
     try {
       let value: unknown;
-      if (request.ask === 'look') await this.#lookAnew(path);
-      else if (request.ask === 'end') await this.#lookAtEnd(path);
-      else if (request.ask === 'list') value = await this.#serviceOf(path).list(path, this.#ask);
+      if (request.ask === 'look') {
+        if (!this.#listedEmpty.delete(path)) await this.#lookAnew(path);
+      } else if (request.ask === 'end') await this.#lookAtEnd(path);
+      else if (request.ask === 'list') value = await this.#list(path);
       else value = await this.#uploads.answerStarter(request);
       this.#tell({ id, answer: { value } });
     } catch (error) {
@@ -227,6 +230,16 @@ class FetchingThread {
   #takeBack(question: Question | UploadQuestion, value: unknown): void {
     if (question.ask !== 'version' && question.ask !== 'blocks') this.#uploads.takeBack(question, value);
     else if (Array.isArray(value) && value[0]) this.#blocks.desk.giveBack(value[0].block);
+  }
+
+  async #list(path: string): Promise<readonly ListedObject[]> {
+    const listed = await this.#serviceOf(path).list(path, this.#ask);
+    for (const { place, ...version } of listed) {
+      if (version.byteLength > 0) continue;
+      this.#versions.set(path + place, Promise.resolve(version));
+      this.#listedEmpty.add(path + place);
+    }
+    return listed;
   }
 
   #version(path: string): Promise<VersionAnswer> {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { ifPossible } from '../cleanup.js';
 import { InputError } from '../errors.js';
 import { adviceOnPattern, requireUnfolded } from './address.js';
 import { type Headers, type Reply, type Target, targetAt } from './exchange.js';
@@ -61,9 +62,14 @@ export class Hub implements Service {
     const found: ListedObject[] = [];
     let next: string | undefined =
       `/api/${kind}/${encodedPath(repository)}/tree${commit === '' ? '' : `/${commit}`}${prefix === '' ? '' : `/${encodedPath(prefix)}`}?recursive=true&limit=1000`;
+    const asked = new Set<string>();
     while (next !== undefined) {
+      if (asked.has(next)) throw new Error('the list of the Hub does not come to an end: its pages repeat');
+      asked.add(next);
       const reply: Reply = await this.#get(path, next);
-      for (const { type, path: file, size } of JSON.parse(reply.text) as HubEntry[])
+      const entries = ifPossible(() => JSON.parse(reply.text) as readonly HubEntry[]);
+      if (!Array.isArray(entries)) throw new Error('the server answered with 200 and no list; check HF_ENDPOINT');
+      for (const { type, path: file, size } of entries)
         if (type === 'file')
           found.push({
             place: prefix === '' ? file : file.slice(prefix.length + 1),

@@ -240,6 +240,8 @@ class Reading {
     const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
     // Nothing has no range.
     if (status === 416 && isEmpty && this.#range.version === undefined) return this.#versionIn(headers, 0);
+    // Nor does a service say of each empty object that it is.
+    if (status === 416 && this.#range.start === 0 && this.#range.version === undefined) throw new WithoutRanges();
     if (this.#answer === undefined || this.#isWhole || this.#takenBytes === this.#wantedBytes) return this.#answer;
     throw new PassingFailure('the server sent less than was asked for');
   }

@@ -9,7 +9,7 @@ import { listedUploadId, type UploadedPart } from '../io/remote-uploads.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
-import { namedBy, type S3, type S3Question } from './s3.js';
+import { namedBy, pagesOf, type S3, type S3Question } from './s3.js';
 import { type ListedObject, reasonIn } from './service.js';
 import { tag } from './xml.js';
 
@@ -29,6 +29,7 @@ export interface OpenUpload {
   readonly initiated: Date;
 }
 
+const NO_PARTS = '<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>';
 /** Questions that were signed anew. */
 const MOST_TURNS = 3;
 /** A page of a list has 1,000 entries. */
@@ -173,23 +174,26 @@ export class S3Uploads {
   /** Undefined: the service knows no such upload. */
   async parts(path: string, uploadId: string): Promise<readonly FoundPart[] | undefined> {
     const found: FoundPart[] = [];
-    for (let marker: string | undefined = '0'; marker !== undefined; ) {
-      const query = { uploadId: listedUploadId(uploadId), 'part-number-marker': marker };
-      const text = await this.#ask(path, {
+    let isGone = false;
+    const page = (markers: Headers) =>
+      this.#ask(path, {
         looking: 'list the parts of',
-        question: () => ({ query }),
-        answer: (reply) => (isUnknownUpload(reply) ? '' : textIn(reply)),
+        question: () => ({ query: { uploadId: listedUploadId(uploadId), ...markers } }),
+        answer: (reply) => {
+          isGone = isUnknownUpload(reply);
+          return isGone ? NO_PARTS : textIn(reply);
+        },
       });
-      if (text === '') return undefined;
+    const next = (text: string) => ({ 'part-number-marker': tag(text, 'NextPartNumberMarker') ?? '' });
+    for await (const text of pagesOf('ListPartsResult', page, next)) {
       for (const part of elementsOf(text, 'Part'))
         found.push({
           number: Number(tag(part, 'PartNumber')),
           tag: tag(part, 'ETag') ?? '',
           byteLength: Number(tag(part, 'Size')),
         });
-      marker = nextIn(text, 'NextPartNumberMarker', marker);
     }
-    return found;
+    return isGone ? undefined : found;
   }
 
   /** All objects whose keys begin as the address does. */
@@ -202,27 +206,25 @@ export class S3Uploads {
   async uploads(path: string): Promise<readonly OpenUpload[]> {
     const { bucket, key: prefix } = namedBy(path);
     const found: OpenUpload[] = [];
-    let uploadMarker = '';
-    for (let marker: string | undefined = ''; marker !== undefined; ) {
-      const markers: Headers = marker === '' ? {} : { 'key-marker': marker, 'upload-id-marker': uploadMarker };
-      const text = await this.#ask(path, {
+    const page = (markers: Headers) =>
+      this.#ask(path, {
         looking: 'list the uploads of',
         key: '',
         // Some services encode what is asked for in another way, and do not say so.
         question: () => ({ query: { uploads: '', prefix, ...markers } }),
         answer: textIn,
       });
+    const next = (text: string) => ({
+      'key-marker': tag(text, 'NextKeyMarker') ?? '',
+      'upload-id-marker': tag(text, 'NextUploadIdMarker') ?? '',
+    });
+    for await (const text of pagesOf('ListMultipartUploadsResult', page, next))
       for (const upload of elementsOf(text, 'Upload'))
         found.push({
           address: `s3://${bucket}/${tag(upload, 'Key') ?? ''}`,
           uploadId: tag(upload, 'UploadId') ?? '',
           initiated: new Date(tag(upload, 'Initiated') ?? 0),
         });
-      const next = nextIn(text, 'NextKeyMarker', '');
-      const nextUpload = tag(text, 'NextUploadIdMarker') ?? '';
-      marker = next === marker && nextUpload === uploadMarker ? undefined : next;
-      uploadMarker = nextUpload;
-    }
     return found;
   }
 
@@ -322,12 +324,6 @@ function textIn({ status, text }: Reply): string | undefined {
 
 function elementsOf(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map(([, content = '']) => content);
-}
-
-/** Where the next page begins. A page that does not go on is the last one, whatever it says. */
-function nextIn(xml: string, name: string, marker: string): string | undefined {
-  const next = tag(xml, 'IsTruncated') === 'true' ? tag(xml, name) : undefined;
-  return next === marker || next === '' ? undefined : next;
 }
 
 function escaped(text: string): string {

@@ -80,27 +80,29 @@ export class S3 implements Service {
   async list(path: string, ask: Ask): Promise<ListedObject[]> {
     const { bucket, key: prefix } = namedBy(path);
     const found: ListedObject[] = [];
-    let token: string | undefined;
-    do {
-      const query = {
-        'list-type': '2',
-        'encoding-type': 'url',
-        prefix,
-        ...(token === undefined ? {} : { 'continuation-token': token }),
-      };
-      const { text } = await ask(path, () => this.signed({ bucket, key: '' }, { query }));
+    let lastKey = '';
+    const page = async (markers: Headers) => {
+      const query = { 'list-type': '2', 'encoding-type': 'url', prefix, ...markers };
+      return (await ask(path, () => this.signed({ bucket, key: '' }, { query }))).text;
+    };
+    const next = (text: string): Headers => {
+      const token = tag(text, 'NextContinuationToken');
+      // Some services know the first version of lists alone.
+      return token === undefined ? { marker: lastKey, 'start-after': lastKey } : { 'continuation-token': token };
+    };
+    for await (const text of pagesOf('ListBucketResult', page, next)) {
       const isEncoded = tag(text, 'EncodingType') === 'url';
       for (const [, content = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
         const name = tag(content, 'Key') ?? '';
         // Some servers do not know how to encode.
         const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name;
         const byteLength = Number(tag(content, 'Size'));
+        lastKey = key;
         // What consoles make to show an empty directory.
         if (key.endsWith('/') && byteLength === 0) continue;
         found.push({ place: key.slice(prefix.length), byteLength, validator: tag(content, 'ETag') ?? '' });
       }
-      token = tag(text, 'IsTruncated') === 'true' ? tag(text, 'NextContinuationToken') : undefined;
-    } while (token !== undefined);
+    }
     return found;
   }
 
@@ -153,4 +155,34 @@ export function namedBy(path: string): Named {
 /** As signatures want it: all but the unreserved characters. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * The pages of a list, which ends where a page says so.
+ * @param name of the element that is a page.
+ * @param next the question for the page after this one.
+ * @throws Error if a reply is no such page, or leads to a page that was there before.
+ */
+export async function* pagesOf(
+  name: string,
+  ask: (markers: Headers) => Promise<string>,
+  next: (text: string) => Headers,
+): AsyncGenerator<string> {
+  const known = new Set<string>();
+  for (let markers: Headers = {}; ; ) {
+    const text = await ask(markers);
+    const isWhole = text.includes(`<${name}`) && text.trimEnd().endsWith(`</${name}>`);
+    const isTruncated = isWhole ? tag(text, 'IsTruncated')?.toLowerCase() : undefined;
+    if (isTruncated !== 'true' && isTruncated !== 'false')
+      throw new Error(
+        `the server answered with 200 and no list (expected ${name} with IsTruncated); check the endpoint`,
+      );
+    yield text;
+    if (isTruncated === 'false') return;
+    markers = next(text);
+    const place = JSON.stringify(markers);
+    if (known.has(place) || Object.values(markers).every((marker) => marker === ''))
+      throw new Error('the list of the server does not come to an end: its pages repeat');
+    known.add(place);
+  }
 }

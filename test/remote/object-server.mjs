@@ -74,7 +74,8 @@ function send(request, response, key) {
   const start = Number(first);
   const end = Math.min(Number(last) + 1, bytes.byteLength);
   if (start >= bytes.byteLength) {
-    response.writeHead(416, { 'content-length': 0, 'content-range': `bytes */${bytes.byteLength}` });
+    const size = settings.refusesEmpty ? {} : { 'content-range': `bytes */${bytes.byteLength}` };
+    response.writeHead(416, { 'content-length': 0, ...size });
     return response.end();
   }
   const part = bytes.subarray(start, end);
@@ -154,16 +155,20 @@ const escaped = (text) => encodeURIComponent(text);
 function list(response, url) {
   const prefix = url.searchParams.get('prefix') ?? '';
   const keys = [...objects.keys()].sort().filter((key) => key.startsWith(prefix));
-  const from = Number(url.searchParams.get('continuation-token') ?? 0);
+  const marker = url.searchParams.get('marker');
+  const ofMarker = marker === null ? 0 : keys.findIndex((key) => key > marker);
+  const from = Number(url.searchParams.get('continuation-token') ?? ofMarker);
+  if (settings.lists?.text !== undefined) return response.end(settings.lists.text);
   const page = keys.slice(from, from + settings.pageKeys);
   const next = from + page.length;
   const contents = page.map((key) => {
     const bytes = objects.get(key) ?? Buffer.alloc(0);
     return `<Contents><Key>${escaped(key)}</Key><ETag>${tagOf(bytes).replaceAll('"', '&quot;')}</ETag><Size>${bytes.byteLength}</Size></Contents>`;
   });
-  const more = next < keys.length;
-  response.end(
-    `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${next}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+  const more = next < keys.length || settings.lists === 'repeat';
+  const token = settings.lists === 'repeat' ? from : settings.lists === undefined ? next : undefined;
+  return response.end(
+    `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${more}</IsTruncated>${more && token !== undefined ? `<NextContinuationToken>${token}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
   );
 }
 

@@ -5,6 +5,10 @@ import { Worker } from 'node:worker_threads';
 interface ServerSettings {
   /** Keys on a page of a list. */
   readonly pageKeys?: number;
+  /** What lists do that should not: they are of the first version; a page leads to itself; there is none, but this text. */
+  readonly lists?: 'first version' | 'repeat' | { readonly text: string } | undefined;
+  /** Whether a range of an empty object is refused without its size. */
+  readonly refusesEmpty?: boolean;
   readonly region?: string;
   readonly ranges?: boolean;
   /** Of the key `tester`; undefined: nobody signs. */

@@ -149,6 +149,13 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect((await waiting).code).toBe('ABORT_ERR');
   });
 
+  it('from S3 whose lists are of the first version, and which refuses a range of an empty object', async () => {
+    await server.change({ settings: { lists: 'first version', refusesEmpty: true } });
+    expect((await outputOf(['s3://bucket/in/'])).equals(local)).toBe(true);
+    await shuffle({ ...options('none'), inputs: ['s3://bucket/in/sub/d.jsonl'] }, SMALL);
+    expect(readFileSync(directory.path('none'), 'utf8')).toBe('');
+  });
+
   it.runIf(fromCi)('from S3 by the files of the AWS tools', async () => {
     writeFileSync(
       directory.path('aws'),
@@ -349,6 +356,20 @@ describe('one clear line', () => {
     const message = await messageOf('s3://bucket/in/a.jsonl');
     expect(message.endsWith(`; ${advice}`)).toBe(true);
     expect(message).toMatch(new RegExp(`^ERR_INPUT_[A-Z]+ .*${kind.slice(4)}: said by the test`));
+  });
+
+  const NO_LIST =
+    'the server answered with 200 and no list (expected ListBucketResult with IsTruncated); check the endpoint';
+  const lists = [
+    ['repeat', 'the list of the server does not come to an end: its pages repeat'],
+    [{ text: '' }, NO_LIST],
+    [{ text: '<!DOCTYPE html><p>Sign in' }, NO_LIST],
+    [{ text: '<ListBucketResult><IsTruncated>false</IsTruncated><Contents>' }, NO_LIST],
+    [{ text: '<ListBucketResult></ListBucketResult>' }, NO_LIST],
+  ] as const;
+  it.each(sampled(lists, 2))('for a list without an end: %j', async (kind, problem) => {
+    await server.change({ settings: { lists: kind } });
+    expect(await messageOf('s3://bucket/in/')).toBe(`ERR_INPUT_UNREADABLE cannot read s3://bucket/in/: ${problem}`);
   });
 
   it.runIf(fromCi)('for a signed address that has expired', async () => {
