@@ -38,7 +38,7 @@ export interface ReadSpec extends RecordFormat {
   readonly columns?: readonly string[] | undefined;
   /** The rows that all inputs have. Absent: the inputs hold records, or their footers are not read yet. */
   readonly table?: TableSpec | undefined;
-  /** The datasets that are read of HDF5 files, by their paths. Absent: all that have the most rows. */
+  /** The datasets that are read of HDF5 files, by their paths. Absent: all. */
   readonly datasets?: readonly string[] | undefined;
   /** As `table`, of HDF5 files. */
   readonly hdf5?: Hdf5Rows | undefined;

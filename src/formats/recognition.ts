@@ -9,6 +9,7 @@ import { UsageError } from '../errors.js';
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
 import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
 import { type AnyRecordKind, type RecordKind, recordKinds } from './framing-table.js';
+import { findStart, HDF5_SIGNATURE } from './hdf5/find-start.js';
 import type { RecordFormat } from './record-format.js';
 import type { FileFormat, Nature, RefusedFormat } from './record-kind.js';
 import { BLOCK_BYTES } from './tar-header.js';
@@ -26,7 +27,7 @@ const compressedBy = (program: string) => `data that ${program} has compressed`;
 const ROWS_REMEDY =
   'name its file, not compressed, to shuffle, verify or check-shuffled, without options about records; else convert it to lines';
 const PARQUET: RefusedFormat = { name: 'Parquet data', remedy: ROWS_REMEDY, magics: ['PAR1', 'PARE'], needsNul: true };
-const HDF5: RefusedFormat = { name: 'HDF5 data', remedy: ROWS_REMEDY, magics: ['\x89HDF\r\n\x1a\n'] };
+const HDF5: RefusedFormat = { name: 'HDF5 data', remedy: ROWS_REMEDY, magics: [HDF5_SIGNATURE] };
 
 /** Formats of rows, with the ending that outputs get. */
 const ROW_ENDINGS = { Parquet: 'parquet', HDF5: 'h5' } as const;
@@ -45,7 +46,13 @@ const formats: readonly FileFormat[] = [
   { name: 'Avro data', remedy: CONVERT, magics: ['Obj\x01'] },
   { name: 'a Hadoop sequence file', remedy: CONVERT, magics: ['SEQ\x04', 'SEQ\x05', 'SEQ\x06'] },
   HDF5,
-  { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file', 'MATLAB 7.3 MAT-file'], needsNul: true },
+  { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file'], needsNul: true },
+  {
+    name: 'MATLAB data (HDF5 with columns as rows)',
+    remedy: 'write them transposed with h5py: `output[NAME] = array[()].T`',
+    magics: ['MATLAB 7.3 MAT-file'],
+    needsNul: true,
+  },
   { name: 'R data', remedy: CONVERT, magics: ['X\n\0\0', 'RDX2\nX\n', 'RDX3\nX\n'] },
   { name: 'a Python pickle', remedy: CONVERT, magics: ['\x80\x02', '\x80\x03', '\x80\x04', '\x80\x05'] },
   { name: 'an SQLite database', remedy: CONVERT, magics: ['SQLite format 3\0'] },
@@ -177,13 +184,23 @@ export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): RefusedFor
     ({ magics, matches }) =>
       (magics === undefined || magics.some((magic) => text.startsWith(magic))) && (matches?.(text) ?? true),
   );
-  return format ?? compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
+  if (format !== undefined) return format;
+  if (findStart(head.byteLength, (at, byteLength) => head.subarray(at, at + byteLength)) !== undefined) return HDF5;
+  return compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
 }
 
-/** Which rows a file that begins so holds. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. */
-export function rowsBehind(head: Buffer): RowFormat | undefined {
+/** Returns which rows a file holds. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. @param read as for `findStart`. */
+export function rowsIn(
+  path: string,
+  head: Buffer,
+  byteLength: number,
+  read: (position: number, byteLength: number) => Uint8Array,
+): RowFormat | undefined {
   const format = foreignFormatOf(head);
-  return format === PARQUET ? 'Parquet' : format === HDF5 ? 'HDF5' : undefined;
+  if (format === PARQUET) return 'Parquet';
+  // HDF5 may begin after the head, in any file: names and NULs tell where to look.
+  const mayBeHdf5 = format === undefined && (head.includes(0) || formatOfEnding.get(endingOf(path))?.output === 'HDF5');
+  return format === HDF5 || (mayBeHdf5 && findStart(byteLength, read) !== undefined) ? 'HDF5' : undefined;
 }
 
 function compressedFormatOf(head: Uint8Array): RefusedFormat | undefined {

@@ -324,12 +324,12 @@ const TABLES = optionGroup('Records', {
   }),
   /**
    * Of HDF5 files, the datasets that give rows, by their paths: `['/images/X', '/y']`. A record is row i of each. Default:
-   * all datasets with the most rows.
+   * all datasets, which must have the same number of rows.
    */
   hdf5: option<readonly string[]>({
     check: columns, resumes: ['list of datasets', ({ read }) => read.datasets ?? 'all'],
     name: 'hdf5', value: 'NAMES', parse: parseNames,
-    help: 'of HDF5 files, take the rows of these datasets: /X,/y', default: 'all with the most rows',
+    help: 'of HDF5 files, take the rows of these datasets: /X,/y', default: 'all, of equal length',
   }),
 });
 

@@ -1,12 +1,21 @@
 /** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
 
 import { InputError } from '../errors.js';
-import { chooseRows, differenceOf, requireRows, unitRowsOf } from '../formats/hdf5/choose-rows.js';
+import {
+  type ChosenRows,
+  chooseRows,
+  differenceOf,
+  requireRows,
+  rowsIn,
+  unitRowsOf,
+} from '../formats/hdf5/choose-rows.js';
 import { type Dataset, readDataset, readerBytes } from '../formats/hdf5/dataset.js';
 import { makeHead } from '../formats/hdf5/file-head.js';
-import { objectsIn, openPaths } from '../formats/hdf5/groups.js';
-import { Hdf5Bytes } from '../formats/hdf5/hdf5-bytes.js';
+import { type FoundObject, objectsIn, openPaths } from '../formats/hdf5/groups.js';
+import { Hdf5Bytes, type ReadBytes } from '../formats/hdf5/hdf5-bytes.js';
 import { inInput } from '../formats/hdf5/input-error.js';
+import { refuseOwnLayouts } from '../formats/hdf5/own-layouts.js';
+import { differenceInRest, type Fact, nameOfDataset, restOf } from '../formats/hdf5/rest.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spec.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
@@ -20,45 +29,119 @@ interface OpenedDatasets {
   readonly output: Hdf5Output | undefined;
 }
 
-/** @throws InputError if a file is damaged, or has other rows than the first one. */
+/** @throws InputError if a file is damaged, or differs from the first one in what rows are or mean, or beside them. */
 export async function openDatasets(inputs: readonly Input[], request: RowsRequest): Promise<OpenedDatasets> {
-  const { signal } = request;
+  const { signal, writes, onWarning } = request;
   const opened: TableInput[] = [];
-  let first: (Omit<OpenedDatasets, 'inputs'> & { readonly path: string }) | undefined;
+  const leftOut = new Set<string>();
+  const withBlock: string[] = [];
+  let first: FirstDatasets | undefined;
   for (const input of inputs) {
     await hearSignalsAt(opened.length, signal);
     if (!holdsRows(input)) throw new RangeError(`${input.path} holds no rows`);
     const { path } = input;
     inHdf5(input, (file) => {
-      first ??= { path, ...openFirst(file, path, request) };
-      const datasets = datasetsIn(file, first.hdf5.datasets, path, first.path);
+      if (file.blockBytes > 0) withBlock.push(path);
+      const isFirst = first === undefined;
+      const comparesRest = writes && inputs.length > 1;
+      const objects = isFirst || comparesRest ? objectsIn(file) : undefined;
+      first ??= openFirst(file, objects ?? [], path, request);
+      const datasets = datasetsIn(file, first.hdf5.datasets, path, first.path, objects);
+      if (comparesRest) {
+        const rest = restBeside(file, objects ?? [], datasets, first, leftOut);
+        if (isFirst) first = { ...first, rest: new Map(rest) };
+        else requireSameRest(path, rest, first);
+      }
       opened.push({ ...input, table: measure(input, datasets, first.hdf5, path) });
     });
   }
   if (first === undefined) throw new RangeError('there is no input');
-  return { inputs: opened, ...first };
+  const { hdf5, output, told } = first;
+  for (const path of first.leftOut) leftOut.add(path);
+  const lost = [
+    [[...leftOut], 'left out, because `hdf5` does not name them'],
+    [withBlock, 'the block of the user before the HDF5 data is left out'],
+  ] as const;
+  for (const [paths, what] of writes ? [...told, ...lost] : [])
+    if (paths.length > 0) onWarning(`${nameSome(paths)}: ${what}`);
+  return { inputs: opened, hdf5, output };
+}
+
+/** What the other inputs are compared with. */
+interface FirstDatasets extends Omit<OpenedDatasets, 'inputs'> {
+  readonly path: string;
+  /** Whether the caller named datasets. */
+  readonly isNamed: boolean;
+  readonly leftOut: ReadonlySet<string>;
+  readonly told: ChosenRows['told'];
+  /** Empty until it is read. */
+  readonly rest: ReadonlyMap<string, Fact>;
 }
 
 function inHdf5<T>({ path, version }: FileInput, use: (file: Hdf5Bytes) => T): T {
   return withFile(openForRead(path, 'input'), (file) => {
-    const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
+    const read = inPages((position, byteLength) => readBytes(file, position, byteLength));
     return inInput(path, () => use(new Hdf5Bytes(read, version.byteLength)));
   });
 }
 
+/** Structures are small and lie together: a call reads many of them. */
+const PAGE_BYTES = 16 * 1024;
+
+function inPages(read: ReadBytes): ReadBytes {
+  let start = 0;
+  let page: Uint8Array | undefined;
+  return (position, byteLength) => {
+    const within = position % PAGE_BYTES;
+    if (within + byteLength > PAGE_BYTES) return read(position, byteLength);
+    if (page === undefined || position - within !== start) page = read(position - within, PAGE_BYTES);
+    start = position - within;
+    return page.slice(within, within + byteLength);
+  };
+}
+
 function openFirst(
   file: Hdf5Bytes,
+  objects: readonly FoundObject[],
   path: string,
-  { read, writes, onWarning }: RowsRequest,
-): Omit<OpenedDatasets, 'inputs'> {
-  const objects = objectsIn(file);
-  const { datasets, addresses, leftOut, told } = chooseRows(file, objects, read.datasets);
+  { read, writes }: RowsRequest,
+): FirstDatasets {
+  refuseOwnLayouts(file, objects);
+  const { datasets, numbers, leftOut, told } = chooseRows(file, objects, read.datasets);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
-  const hdf5 = { datasets, rowBytes };
-  if (!writes) return { hdf5, output: undefined };
-  const head = makeHead({ file, objects, datasets, addresses, leftOut: new Set(leftOut) });
-  for (const [paths, what] of told) if (paths.length > 0) onWarning(`${path}: ${nameSome(paths)}: ${what}`);
-  return { hdf5, output: { unitRows: unitRowsOf(datasets), head } };
+  const isNamed = read.datasets !== undefined;
+  const head = writes ? makeHead({ file, objects, datasets, rows: numbers, leftOut }) : undefined;
+  const output = head && { unitRows: unitRowsOf(datasets), head };
+  return { path, hdf5: { datasets, rowBytes }, output, isNamed, leftOut, told, rest: new Map() };
+}
+
+/** @param leftOut gets the paths of datasets with as many rows that are not asked for. */
+function restBeside(
+  file: Hdf5Bytes,
+  objects: readonly FoundObject[],
+  datasets: readonly Dataset[],
+  first: FirstDatasets,
+  leftOut: Set<string>,
+) {
+  const rows = new Set(datasets.map(({ address }) => address));
+  const [count] = datasets.map(rowsIn);
+  const leavesOut = (dataset: Dataset) => {
+    const { path, address } = dataset;
+    const mayBe = first.isNamed && !rows.has(address) && !first.rest.has(nameOfDataset(path));
+    const isLeftOut = mayBe && rowsIn(dataset) === count;
+    if (isLeftOut) leftOut.add(path);
+    return isLeftOut;
+  };
+  return restOf({ file, objects, rows, leavesOut });
+}
+
+function requireSameRest(path: string, rest: ReturnType<typeof restOf>, first: FirstDatasets): void {
+  const difference = differenceInRest(path, rest, first);
+  if (difference === undefined) return;
+  throw new InputError(
+    'ERR_INPUT_FORMAT',
+    `${difference}; the output has it once, so it must be equal in all inputs: change or remove it, or give them to different jobs`,
+  );
 }
 
 /** The datasets of one file that its rows are made of. */
@@ -67,8 +150,9 @@ export function datasetsIn(
   expected: readonly RowsDataset[],
   path: string,
   firstPath: string,
+  objects?: readonly FoundObject[],
 ): readonly Dataset[] {
-  const objectAt = openPaths(file);
+  const objectAt = openPaths(file, objects);
   const datasets = expected.map((rows) => {
     const object = objectAt(rows.path);
     const dataset = object?.kind === 'dataset' ? readDataset(file, object) : undefined;
@@ -81,7 +165,6 @@ export function datasetsIn(
     requireRows(dataset);
     return dataset;
   });
-  const rowsIn = ({ shape }: Dataset) => shape.lengths[0] ?? 0;
   const [first] = datasets;
   const other = datasets.find((dataset) => first !== undefined && rowsIn(dataset) !== rowsIn(first));
   if (first !== undefined && other !== undefined)

@@ -30,6 +30,8 @@ export const foreignSamples: readonly (readonly [name: string, bytes: Buffer])[]
   ['ORC data', written('4f5243080310002212080c120201021a')],
   ['Avro data', written('4f626a0104146176726f2e636f646563086e756c6c')],
   ['HDF5 data', written('894844460d0a1a0a0000000000080800')],
+  ['HDF5 data', Buffer.concat([Buffer.alloc(512), written('894844460d0a1a0a0000000000080800')])],
+  ['HDF5 data', Buffer.concat([Buffer.alloc(4096, 'of a user\n'), written('894844460d0a1a0a0000000000080800')])],
   ['a Python pickle', written('800495bd0a0000000000005d94284b00')],
   ['a Python pickle', written('80059506000000000000005d944b0161')],
   ['an SQLite database', written('53514c69746520666f726d6174203300')],

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import { lookedAt } from '#src/formats/first-look.js';
 import { LINES } from '#src/formats/framing-table.js';
-import { FORMAT_HEAD_BYTES, foreignFormatOf, holdsNothing } from '#src/formats/recognition.js';
+import { FORMAT_HEAD_BYTES, foreignFormatOf, holdsNothing, rowsIn } from '#src/formats/recognition.js';
 import { BGZF_END, bgzfFile } from './codecs/bgzf-file.js';
 import { foreignSamples } from './foreign-samples.js';
 
@@ -51,6 +51,19 @@ describe('a file that is not lines', () => {
     ['zstd', Buffer.from('28b52ffd2004210000', 'hex')],
   ])('may be compressed once more: %s', async (name, bytes) => {
     await expect(linesOf(bytes, [5])).rejects.toThrow(`in holds ${name} data that are compressed once more, not lines`);
+  });
+});
+
+describe('rows', () => {
+  it.each([
+    ['a.h5', 'text\n', 2 ** 20, 'HDF5'],
+    ['a.bin', '\0', 2 ** 20, 'HDF5'],
+    ['a.txt', 'text\n', 2 ** 20, undefined],
+    ['a.h5', 'text\n', 3 * 2 ** 12, undefined],
+  ])('of HDF5 may begin after a block of the user: %s, %j', (path, content, blockBytes, expected) => {
+    const bytes = Buffer.concat([Buffer.alloc(blockBytes, content), Buffer.from('894844460d0a1a0a00', 'hex')]);
+    const read = (at: number, byteLength: number) => bytes.subarray(at, at + byteLength);
+    expect(rowsIn(path, bytes.subarray(0, FORMAT_HEAD_BYTES), bytes.byteLength, read)).toBe(expected);
   });
 });
 

@@ -8,6 +8,7 @@ import { appendToStore } from '#src/job/append.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { bytesMadeByH5py, datasetAt, objectsOf, recordsIn, rowsIn, writeNumbers } from '../fixtures/hdf5-files.ts';
 import { atScale } from '../fixtures/scale.ts';
+import { smallHdf5 } from '../fixtures/small-hdf5.ts';
 import { useMemoryDirectory } from '../fixtures/temp-directory.ts';
 
 const directory = useMemoryDirectory();
@@ -115,13 +116,21 @@ describe('rows of datasets', () => {
   });
 });
 
+/** The datasets of a file of h5py that have rows, which are more than those of its other ones. */
+function rowsOfFirst(bytes: Buffer): string[] {
+  return [...objectsOf(bytes)].flatMap(([path, { kind }]) =>
+    kind === 'dataset' && datasetAt(bytes, path).shape.lengths[0] === 41 ? [path] : [],
+  );
+}
+
 describe('the first input', () => {
   it.each(['old', 'latest'] as const)('gives types, shapes and all that has no rows: %s', async (name) => {
     const bytes = bytesMadeByH5py(name);
     const path = directory.path('first.h5');
     writeFileSync(path, bytes);
     const told: string[] = [];
-    await shuffle(job({ inputs: [path, path], onWarning: (line) => told.push(line) }), INLINE);
+    const hdf5 = rowsOfFirst(bytes);
+    await shuffle(job({ inputs: [path, path], hdf5, onWarning: (line) => told.push(line) }), INLINE);
     const written = readFileSync(directory.path('out.h5'));
     expect([...objectsOf(written).keys()].toSorted()).toEqual([...objectsOf(bytes).keys()].toSorted());
     for (const [object, { kind }] of objectsOf(bytes)) {
@@ -134,7 +143,7 @@ describe('the first input', () => {
     const datasets = [...objectsOf(bytes).keys()].filter((object) => object.startsWith('/rows/'));
     const before = recordsIn(bytes, ...datasets);
     expect(recordsIn(written, ...datasets).toSorted()).toEqual([...before, ...before].toSorted());
-    expect(told.join('\n')).toMatch(/names, \/packed, \/references: copied from the first input/);
+    expect(told.join('\n')).toMatch(/names, \/packed, \/references: copied as they are, because `hdf5`/);
   });
 
   it('gives the filters that are written, and numbers behind others as they are', async () => {
@@ -154,7 +163,35 @@ describe('the first input', () => {
     const told: string[] = [];
     await shuffle(job({ hdf5: ['tag'], onWarning: (line) => told.push(line) }), INLINE);
     expect([...objectsOf(readFileSync(directory.path('out.h5'))).keys()]).toEqual(['/', '/tag']);
-    expect(told.join('\n')).toMatch(/\/numbers: left out/);
+    expect(told.join('\n')).toMatch(/\/numbers: left out, because `hdf5` does not name them/);
+  });
+
+  it('gives the rest for all inputs, and the block of a user for none', async () => {
+    const [first = '', second = ''] = inputs;
+    const told: string[] = [];
+    writeFileSync(second, Buffer.concat([Buffer.from('a user'), Buffer.alloc(16_378), readFileSync(second)]));
+    const onWarning = (line: string) => told.push(line);
+    await shuffle(job({ onWarning }), INLINE);
+    expect(numbersIn(directory.path('out.h5'))).toHaveLength(231);
+    expect(told).toEqual([`${second}: the block of the user before the HDF5 data is left out`]);
+    writeFileSync(first, smallHdf5({ X: { lengths: [4] }, names: { lengths: [3] } }));
+    writeFileSync(second, smallHdf5({ X: { lengths: [5] }, names: { lengths: [3] }, more: { lengths: [5] } }));
+    await shuffle(job({ hdf5: ['X'], onWarning }), INLINE);
+    expect(told.slice(1)).toEqual([
+      '/names: copied as they are, because `hdf5` does not name them',
+      '/more: left out, because `hdf5` does not name them',
+    ]);
+    expect([...objectsOf(readFileSync(directory.path('out.h5'))).keys()]).toEqual(['/', '/X', '/names']);
+    await shuffle(job({ inputs: [first, first], hdf5: ['names'] }), INLINE);
+    writeFileSync(second, smallHdf5({ X: { lengths: [5] }, names: { lengths: [5] } }));
+    for (const [hdf5, difference] of [
+      [['X'], 'differ in the dataset /names'],
+      [['names'], 'differ in the dataset /X'],
+    ] as const) {
+      const error = await errorOf(shuffle(job({ hdf5 }), INLINE));
+      expect(error).toMatchObject({ kind: 'input', message: expect.stringMatching(difference) });
+      expect(error.message).toMatch(/; the output has it once, so it must be equal in all inputs: [^\n]*$/);
+    }
   });
 });
 
@@ -206,7 +243,7 @@ describe('refusals', () => {
     const at = bytes.indexOf(Buffer.of(0x78, 0x5e));
     bytes.fill(0x55, at, at + 8);
     writeFileSync(path, bytes);
-    const error = await errorOf(shuffle(job({ inputs: [path] }), INLINE));
+    const error = await errorOf(shuffle(job({ inputs: [path], hdf5: rowsOfFirst(bytes) }), INLINE));
     expect(error).toMatchObject({
       code: 'ERR_INPUT_CORRUPT',
       message: expect.stringMatching(/damaged\.h5: the chunk \(\d+.*\) of \/rows\/[\w-]+ at byte \d+ /),

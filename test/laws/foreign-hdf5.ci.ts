@@ -7,9 +7,20 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 // Debian's own Python has its h5py.
-const python = ['python3', '/usr/bin/python3'].find((each) => spawnSync(each, ['-c', 'import h5py']).status === 0);
+const pythonWith = (modules: string) =>
+  ['python3', '/usr/bin/python3', process.env['PEERS_PYTHON'] ?? 'python3'].find(
+    (each) => spawnSync(each, ['-c', `import ${modules}`]).status === 0,
+  );
+const python = pythonWith('h5py');
 const hasTools = spawnSync('h5dump', ['--version']).status === 0;
 const makeFiles = fileURLToPath(new URL('../../test/fixtures/hdf5/make-files.py', import.meta.url));
+
+/** Prints the datasets whose rows are shuffled. */
+const ROWS = `
+import sys, h5py
+with h5py.File(sys.argv[1]) as file:
+    if "rows" in file: print(*[f"/rows/{name}" for name in file["rows"]], end="")
+`;
 
 /** Prints what differs: rows apart from their order, types, chunks, attributes, and datasets without rows. */
 const COMPARE = `
@@ -43,7 +54,10 @@ it.for(['old', 'latest', 'packed'])(
     execFileSync(python, [makeFiles, directory.path()]);
     const input = directory.path(`${name}.h5`);
     const output = directory.path('out.h5');
-    await shuffle({ inputs: [input], output, seed: 'hdf5', tempDirs: [directory.temp], force: true }, { inline: true });
+    const found = execFileSync(python, ['-c', ROWS, input], { encoding: 'utf8' });
+    const hdf5 = name === 'packed' ? undefined : found.split(' ');
+    const options = { inputs: [input], output, seed: 'hdf5', tempDirs: [directory.temp], force: true, hdf5 };
+    await shuffle(options, { inline: true });
     expect(execFileSync(python, ['-c', COMPARE, input, output], { encoding: 'utf8' })).toBe('');
     for (const [tool, ...words] of [
       ['h5dump', output],
@@ -94,7 +108,54 @@ it.for(['earliest', 'latest'])(
     if (python === undefined) return skip('no h5py');
     const [input, output] = [directory.path('scaled.h5'), directory.path('out.h5')];
     execFileSync(python, ['-c', MAKE_SCALED, input, version]);
-    await shuffle({ inputs: [input], output, seed: 'hdf5', tempDirs: [directory.temp] }, { inline: true });
+    const hdf5 = ['/grid/X', '/time'];
+    await shuffle({ inputs: [input], output, seed: 'hdf5', tempDirs: [directory.temp], hdf5 }, { inline: true });
     expect(execFileSync(python, ['-c', COMPARE_SCALED, input, output], { encoding: 'utf8' })).toBe('');
   },
 );
+
+/** Files as pandas, PyTables and netCDF4 write them by default. */
+const MAKE_OTHERS = `
+import sys, numpy as np, pandas, tables, netCDF4
+frame = pandas.DataFrame({"i": np.arange(60), "x": np.arange(60) / 2, "s": [f"s{i}" for i in range(60)]})
+frame.to_hdf(f"{sys.argv[1]}/fixed.h5", key="df")
+frame.to_hdf(f"{sys.argv[1]}/table.h5", key="df", format="table")
+with tables.open_file(f"{sys.argv[1]}/pytables.h5", "w") as file:
+    file.create_table("/", "t", obj=frame[["i", "x"]].to_records(index=False)).cols.i.create_index()
+def grid(name, first, units):
+    with netCDF4.Dataset(f"{sys.argv[1]}/{name}.nc", "w") as file:
+        file.createDimension("time", None), file.createDimension("lat", 4), file.createDimension("sample", 9)
+        file.createVariable("lat", "f4", ("lat",))[:] = np.arange(4)
+        file.createVariable("time", "f8", ("time",))[:] = first + np.arange(60 + first)
+        value = file.createVariable("t", "i2", ("time", "lat"), zlib=True, fill_value=-9)
+        value.units, value.scale_factor = units, 0.5
+        value[:] = (first + np.arange(60 + first))[:, None] + np.arange(4)
+grid("a", 0, "K"), grid("b", 100, "K"), grid("other", 100, "degC")
+`;
+const COMPARE_GRIDS = `
+import sys, netCDF4
+rows = lambda path: [(float(time), *map(float, values)) for file in [netCDF4.Dataset(path)] for time, values in zip(file["time"][:], file["t"][:])]
+before, after = rows(sys.argv[1]) + rows(sys.argv[2]), rows(sys.argv[3])
+if before == after or sorted(before) != sorted(after): print("rows")
+if list(netCDF4.Dataset(sys.argv[3])["lat"][:]) != [0, 1, 2, 3]: print("lat")
+`;
+
+it('files of other libraries are shuffled as they are meant, or refused', async ({ skip }) => {
+  const other = pythonWith('pandas, tables, netCDF4');
+  if (other === undefined) return skip('no pandas, tables and netCDF4; PEERS_PYTHON may name a Python with them');
+  execFileSync(other, ['-W', 'ignore', '-c', MAKE_OTHERS, directory.path()]);
+  const run = (names: readonly string[], hdf5?: readonly string[]) => {
+    const inputs = names.map((name) => directory.path(name));
+    const output = directory.path('out.h5');
+    return shuffle({ inputs, output, seed: 'hdf5', tempDirs: [directory.temp], force: true, hdf5 }, { inline: true });
+  };
+  await expect(run(['fixed.h5'])).rejects.toThrow('/df is a table of pandas');
+  await expect(run(['table.h5'], ['/df/table'])).rejects.toThrow('/df is a table of pandas');
+  await expect(run(['pytables.h5'], ['/t'])).rejects.toThrow('/t is a table of PyTables');
+  await expect(run(['a.nc', 'b.nc'])).rejects.toThrow(/60 rows \(.*\), 4 rows \(\/lat\)/);
+  await expect(run(['a.nc', 'other.nc'], ['/t', '/time'])).rejects.toThrow('the attribute units of /t is "degC"');
+  await expect(run(['a.nc', 'b.nc'], ['/t'])).rejects.toThrow('name /time with `hdf5`, too');
+  await run(['a.nc', 'b.nc'], ['/t', '/time']);
+  const paths = ['a.nc', 'b.nc', 'out.h5'].map((name) => directory.path(name));
+  expect(execFileSync(other, ['-c', COMPARE_GRIDS, ...paths], { encoding: 'utf8' })).toBe('');
+});

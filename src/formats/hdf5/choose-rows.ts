@@ -1,6 +1,6 @@
 /** Which datasets give rows, and how their rows are written. */
 import { UsageError } from '../../errors.js';
-import { nameSome } from '../../quantity.js';
+import { formatPlural, nameSome } from '../../quantity.js';
 import { type Dataset, readDataset } from './dataset.js';
 import { lostFilters, requireKnownFilters } from './filters/chunk-filters.js';
 import { type FoundObject, openPaths } from './groups.js';
@@ -9,38 +9,34 @@ import type { RowsDataset } from './rows-spec.js';
 
 export interface ChosenRows {
   readonly datasets: readonly RowsDataset[];
-  /** Where these datasets lie in the first input. */
-  readonly addresses: readonly number[];
+  /** Their numbers, by where they lie in the first input. */
+  readonly numbers: ReadonlyMap<number, number>;
   /** Datasets with as many rows that were not asked for. */
-  readonly leftOut: readonly string[];
+  readonly leftOut: ReadonlySet<string>;
   /** Datasets of which the user should hear, and what. */
   readonly told: readonly (readonly [paths: readonly string[], what: string])[];
 }
 
-/** @param names undefined: all datasets with the most rows. */
+/** @param names undefined: all datasets but those without dimensions, which must have the same number of rows. */
 export function chooseRows(
   file: Hdf5Bytes,
   objects: readonly FoundObject[],
   names: readonly string[] | undefined,
 ): ChosenRows {
-  const all = objects
-    .filter(({ kind }) => kind === 'dataset')
-    .map((object) => ({ ...readDataset(file, object), object }));
-  const rowsIn = ({ shape }: Dataset) => shape.lengths[0];
-  const most = all.reduce((rows, dataset) => Math.max(rows, rowsIn(dataset) ?? 0), 0);
-  const objectAt = openPaths(file);
+  const all = objects.filter(({ kind }) => kind === 'dataset').map((object) => readDataset(file, object));
+  const withRows = all.filter((dataset) => rowsIn(dataset) !== undefined);
+  if (names === undefined) requireOneLength(withRows);
+  const objectAt = openPaths(file, objects);
   const named = names?.map((name) => {
     const found = objectAt(name);
-    const dataset = all.find(({ object }) => object.address === found?.address);
+    const dataset = all.find(({ address }) => address === found?.address);
     if (dataset === undefined) throw noDataset(name, all);
     return { ...dataset, path: pathOf(name) };
   });
-  const rows = named?.[0] === undefined ? most : (rowsIn(named[0]) ?? 0);
-  const chosen = (named ?? all.filter((dataset) => rowsIn(dataset) === rows)).toSorted((a, b) =>
-    a.path < b.path ? -1 : 1,
-  );
+  const chosen = (named ?? withRows).toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const [first] = chosen;
   if (first === undefined) throw new Hdf5Problem('it has no dataset with rows', false);
+  const rows = rowsIn(named?.[0] ?? first) ?? 0;
   for (const dataset of chosen) {
     if (rowsIn(dataset) !== rows)
       throw new Hdf5Problem(
@@ -49,26 +45,50 @@ export function chooseRows(
       );
     requireRows(dataset);
   }
-  const addresses = chosen.map(({ object }) => object.address);
-  if (new Set(addresses).size < addresses.length) throw new UsageError('`hdf5` names a dataset twice; name it once');
-  const others = all.filter(({ object }) => !addresses.includes(object.address));
-  const hasRows = (dataset: Dataset) => rows > 0 && rowsIn(dataset) === rows;
+  const numbers = new Map(chosen.map(({ address }, i) => [address, i]));
+  if (numbers.size < chosen.length) throw new UsageError('`hdf5` names a dataset twice; name it once');
+  const others = withRows.filter(({ address }) => !numbers.has(address));
+  const leftOut = new Set(pathsOf(others.filter((dataset) => rowsIn(dataset) === rows)));
   const lengths = chunkRowsOf(chosen, rows);
-  const pathsOf = (datasets: readonly Dataset[]) => datasets.map(({ path }) => path);
-  const leftOut = pathsOf(others.filter(hasRows));
   const changed = chosen.filter(({ layout }, i) => layout.kind === 'chunks' && layout.lengths[0] !== lengths[i]);
   const unpacked = chosen.flatMap(({ path, filters }) => lostFilters(filters).map((name) => `${path} (${name})`));
   return {
-    addresses,
+    numbers,
     datasets: chosen.map((dataset, i) => rowsDataset(dataset, lengths[i] ?? 1)),
     leftOut,
     told: [
-      [pathsOf(others.filter((dataset) => !hasRows(dataset))), 'copied from the first input'],
-      [leftOut, 'left out: they have rows that `hdf5` does not name'],
+      [pathsOf(others).filter((path) => !leftOut.has(path)), 'copied as they are, because `hdf5` does not name them'],
       [pathsOf(changed), 'written in chunks of other lengths, so that chunks of all datasets can end together'],
       [unpacked, 'written without these filters, which pileshuf only reads'],
     ],
   };
+}
+
+/** Undefined: it has no dimension. */
+export function rowsIn({ shape }: Dataset): number | undefined {
+  return shape.lengths[0];
+}
+
+function pathsOf(datasets: readonly Dataset[]): readonly string[] {
+  return datasets.map(({ path }) => path);
+}
+
+function requireOneLength(datasets: readonly Dataset[]): void {
+  const paths = new Map<number, string[]>();
+  for (const dataset of datasets) {
+    const rows = rowsIn(dataset) ?? 0;
+    const same = paths.get(rows);
+    if (same === undefined) paths.set(rows, [dataset.path]);
+    else same.push(dataset.path);
+  }
+  if (paths.size <= 1) return;
+  const told = [...paths]
+    .sort(([a], [b]) => b - a)
+    .map(([rows, of]) => `${formatPlural(rows, 'row')} (${nameSome(of)})`);
+  throw new Hdf5Problem(
+    `its datasets have ${nameSome(told, 5)}; expected as many in each: name those whose rows belong together with \`hdf5\``,
+    false,
+  );
 }
 
 function pathOf(name: string): string {

@@ -15,12 +15,14 @@ import {
   readLayout,
   readShape,
   type Shape,
+  VIRTUAL,
 } from './messages.js';
 import { MESSAGE, messageIn } from './object-header.js';
 import { joinedRowsOf } from './rows-spec.js';
 
 export interface Dataset {
   readonly path: string;
+  readonly address: number;
   readonly shape: Shape;
   readonly type: Datatype;
   readonly layout: Layout;
@@ -36,19 +38,19 @@ export interface Dataset {
 /** Rows that are not in chunks are read so many bytes at a time. */
 const USUAL_BLOCK_BYTES = 2 ** 20;
 
-export function readDataset(file: Hdf5Bytes, { path, header }: FoundObject): Dataset {
+export function readDataset(file: Hdf5Bytes, { path, address, header }: FoundObject): Dataset {
   const message = (type: number) => messageIn(file, header, type);
   const [ofShape, ofType, ofLayout] = [MESSAGE.DATASPACE, MESSAGE.DATATYPE, MESSAGE.LAYOUT].map(message);
   if (ofShape === undefined || ofType === undefined || ofLayout === undefined)
     throw new Hdf5Problem(`the dataset ${path} lacks its shape, its type or its layout`);
-  if (message(MESSAGE.EXTERNAL) !== undefined)
+  if (message(MESSAGE.EXTERNAL) !== undefined || ofLayout[1] === VIRTUAL)
     throw new Hdf5Problem(`the dataset ${path} has its data in other files; write them into one`, false);
   const [shape, type, layout] = [readShape(ofShape), readDatatype(new Cursor(ofType)), readLayout(ofLayout)];
   const rowShape = shape.lengths.slice(1);
   const rowBytes = productOf(rowShape, type.byteLength);
   const usual = Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytes));
   return {
-    ...{ path, shape, type, layout, rowShape, rowBytes },
+    ...{ path, address, shape, type, layout, rowShape, rowBytes },
     filters: readFilters(message(MESSAGE.FILTERS)),
     fill: readFill(message(MESSAGE.FILL), message(MESSAGE.OLD_FILL)),
     blockRows: layout.kind === 'chunks' ? (layout.lengths[0] ?? 1) : usual,

@@ -10,13 +10,19 @@ export interface Pointer {
 }
 
 export interface Datatype {
+  /** Its class, and what its message says of all classes in one way: three bytes. */
+  readonly kind: number;
+  readonly bits: number;
   readonly byteLength: number;
   /** All that decides how bytes are understood, whatever the version of the message: equal texts, equal types. */
   readonly text: string;
   readonly pointers: readonly Pointer[];
 }
 
-const [OPAQUE, COMPOUND, REFERENCE, ENUM, SEQUENCE, ARRAY] = [5, 6, 7, 8, 9, 10];
+export const [INTEGER, FLOAT, STRING] = [0, 1, 3];
+const [OPAQUE, COMPOUND, REFERENCE, ENUM] = [5, 6, 7, 8];
+export const SEQUENCE = 9;
+const ARRAY = 10;
 /** Of the classes before: integers, floats, times, strings and bits. */
 const PROPERTY_BYTES: readonly number[] = [4, 12, 2, 0, 4];
 const MOST_DEPTH = 32;
@@ -29,7 +35,7 @@ export function readDatatype(cursor: Cursor, depth = 0): Datatype {
   const bits = cursor.uint(3);
   const byteLength = cursor.u32();
   const of = (properties: string, pointers: readonly Pointer[] = []): Datatype => {
-    return { byteLength, text: `${kind}.${bits.toString(16)}.${byteLength}(${properties})`, pointers };
+    return { kind, bits, byteLength, text: `${kind}.${bits.toString(16)}.${byteLength}(${properties})`, pointers };
   };
   const base = () => readDatatype(cursor, depth + 1);
   const plain = PROPERTY_BYTES[kind];
@@ -82,7 +88,13 @@ function readMember(cursor: Cursor, version: number, byteLength: number, depth: 
   const shape = [cursor.u32(), cursor.u32(), cursor.u32(), cursor.u32()].slice(0, rank);
   const type = readDatatype(cursor, depth + 1);
   const allBytes = productOf(shape, type.byteLength);
-  const array = { byteLength: allBytes, text: `[${shape}] ${type.text}`, pointers: repeated(type, allBytes) };
+  const array = {
+    kind: ARRAY,
+    bits: 0,
+    byteLength: allBytes,
+    text: `[${shape}] ${type.text}`,
+    pointers: repeated(type, allBytes),
+  };
   return { name, offset, type: rank === 0 ? type : array };
 }
 

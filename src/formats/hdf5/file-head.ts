@@ -3,15 +3,17 @@
  * datasets that have no rows. Messages of objects stay as they are, with other addresses. The head is the same in all
  * outputs, but for the numbers of rows and the places of the indexes of their chunks.
  */
+import { openAttribute, refersElsewhere, SCALE_USERS } from './attributes.js';
 import { gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkTree, type TreeEntry } from './chunk-tree.js';
 import { type Dataset, findChunksOf, readDataset } from './dataset.js';
-import { type Datatype, readDatatype } from './datatype.js';
+import type { Datatype } from './datatype.js';
 import { decodeChunk } from './filters/chunk-filters.js';
+import { HDF5_SIGNATURE } from './find-start.js';
+import { collectionOf, sequenceAt } from './global-heap.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
-import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, sharedTable, withChecksum } from './hdf5-bytes.js';
-import { readAttribute } from './messages.js';
-import { HDF5_SIGNATURE, MESSAGE, type Message, SHARED, sharedAt, sharedType, TRACKS_ORDER } from './object-header.js';
+import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
+import { MESSAGE, type Message, SHARED, sharedAt, TRACKS_ORDER } from './object-header.js';
 import type { FileHead, RowsDataset, RowsHead } from './rows-spec.js';
 
 /** The spec holds what is copied. */
@@ -42,15 +44,13 @@ const CONSTANT = 1;
 export const SUPERBLOCK_BYTES = 48;
 /** A heap has entries with numbers of 16 bits. */
 const MOST_HEAP_ENTRIES = 60_000;
-const LEAST_HEAP_BYTES = 4096;
-const ENTRY_HEAD_BYTES = 16;
 
 interface HeadRequest {
   readonly file: Hdf5Bytes;
   readonly objects: readonly FoundObject[];
   readonly datasets: readonly RowsDataset[];
-  /** Where they lie in the file. */
-  readonly addresses: readonly number[];
+  /** Their numbers, by where they lie in the file. */
+  readonly rows: ReadonlyMap<number, number>;
   /** The paths of datasets that the output does not have. */
   readonly leftOut: ReadonlySet<string>;
 }
@@ -79,6 +79,7 @@ class HeadMaker {
   readonly #file: Hdf5Bytes;
   readonly #known: Places;
   readonly #numberOf: ReadonlyMap<number, number>;
+  readonly #leftOutAt: ReadonlyMap<number, string>;
   readonly #pieces: Uint8Array[] = [];
   readonly #rows: RowsHead[] = [];
   readonly #heap: Buffer[] = [];
@@ -93,6 +94,8 @@ class HeadMaker {
     this.#known = known;
     const written = request.objects.filter(({ path }) => !request.leftOut.has(path));
     this.#numberOf = new Map(written.map(({ address }, i) => [address, i]));
+    const leftOut = request.objects.filter(({ path }) => request.leftOut.has(path));
+    this.#leftOutAt = new Map(leftOut.map(({ address, path }) => [address, path]));
   }
 
   make(): FileHead {
@@ -118,7 +121,7 @@ class HeadMaker {
   #object(object: FoundObject): number {
     const { header, kind, path, address } = object;
     const flags = header.flags & ORDER_FLAGS;
-    const at = this.#request.addresses.indexOf(address);
+    const at = this.#request.rows.get(address) ?? -1;
     const rows = this.#request.datasets[at];
     const links = this.#known.links[this.places.objects.length] ?? 0;
     const made: (readonly [type: number, body: Buffer, flags?: number, order?: number])[] = [];
@@ -187,42 +190,44 @@ class HeadMaker {
     return packed(bytes.subarray(0, at), [this.#linked(address, path), 8], bytes.subarray(at + 8));
   }
 
-  #attribute({ flags, body }: Message, path: string): Buffer {
-    if ((flags & SHARED) !== 0) throw sharedTable();
-    const { isTypeShared, type, typeAt, shape, dataAt } = readAttribute(body);
-    const whole = isTypeShared ? sharedType(this.#file, type) : type;
+  #attribute(message: Message, path: string): Buffer {
+    const { name, isTypeShared, type, typeAt, datatype, data, dataAt } = openAttribute(this.#file, message);
+    const { body } = message;
     const copy = isTypeShared ? this.#shared(body, typeAt + sharedAt(type), path) : Buffer.from(body);
-    const read = readDatatype(new Cursor(whole));
-    const dataBytes = shape.isNull ? 0 : productOf(shape.lengths, read.byteLength);
-    this.#relocate(read, new Cursor(copy).skip(dataAt).take(dataBytes), `an attribute of ${path}`);
-    return copy.subarray(0, dataAt + dataBytes);
+    const values = new Cursor(copy).skip(dataAt).take(data.byteLength);
+    this.#relocate(datatype, values, `the attribute ${name} of ${path}`, name === SCALE_USERS);
+    return copy.subarray(0, dataAt + data.byteLength);
   }
 
-  /** Makes the pointers of elements lead to objects and heap entries of the output. */
-  #relocate({ pointers, byteLength }: Datatype, bytes: Buffer, where: string): void {
+  /** Makes the pointers of elements lead to objects and heap entries of the output. @param mayLose what is left out. */
+  #relocate({ pointers, byteLength }: Datatype, bytes: Buffer, where: string, mayLose = false): void {
     for (let start = 0; pointers.length > 0 && start + byteLength <= bytes.byteLength; start += byteLength) {
       for (const { offset, to } of pointers) {
         const at = start + offset;
-        if (to === 'other')
-          throw new Hdf5Problem(`${where} refers to a region or another file, which pileshuf does not copy`, false);
-        const cursor = new Cursor(bytes.subarray(at));
+        if (to === 'other') throw refersElsewhere(where);
         if (to === 'object') {
-          const number = this.#numberOf.get(cursor.u64OrNone() ?? 0);
+          const address = new Cursor(bytes).skip(at).u64OrNone() ?? 0;
+          const number = this.#numberOf.get(address);
+          const lost = mayLose ? undefined : this.#leftOutAt.get(address);
+          if (lost !== undefined)
+            throw new Hdf5Problem(
+              `${where} refers to ${lost}, which is left out; name ${lost} with \`hdf5\`, too`,
+              false,
+            );
           bytes.set(packed([number === undefined ? 0 : (this.#known.objects[number] ?? 0), 8]), at);
         } else {
-          const [count, address, index] = [cursor.u32(), cursor.u64OrNone() ?? 0, cursor.u32()];
-          const entry = count > 0 && address > 0;
-          bytes.set(entry ? this.#heapEntry(to, count, address, index, where) : Buffer.alloc(12), at + 4);
+          const sequence = sequenceAt(this.#file, to, bytes.subarray(at));
+          bytes.set(sequence === undefined ? Buffer.alloc(12) : this.#heapEntry(to, sequence, where, mayLose), at + 4);
         }
       }
     }
   }
 
   /** @returns the place of a copied entry: the address of its heap, and its number. */
-  #heapEntry(type: Datatype, count: number, address: number, index: number, where: string): Buffer {
-    const bytes = Buffer.from(heapObject(this.#file, address, index).subarray(0, count * type.byteLength));
+  #heapEntry(type: Datatype, sequence: Buffer, where: string, mayLose: boolean): Buffer {
+    const bytes = Buffer.from(sequence);
     this.#count(bytes.byteLength, where);
-    this.#relocate(type, bytes, where);
+    this.#relocate(type, bytes, where, mayLose);
     const number = this.#heap.push(bytes) - 1;
     const heap = this.#known.heaps[Math.floor(number / MOST_HEAP_ENTRIES)] ?? 0;
     return packed([heap, 8], [1 + (number % MOST_HEAP_ENTRIES), 4]);
@@ -293,31 +298,4 @@ function withoutAddresses(info: Buffer, orderBytes: number): Buffer {
   const flags = (info[1] ?? 0) & 3;
   const noted = info.subarray(2, (flags & 1) === 0 ? 2 : 2 + orderBytes);
   return packed(Buffer.of(0, flags), noted, Buffer.alloc((flags & 2) === 0 ? 16 : 24, 0xff));
-}
-
-/** An entry of a global heap: a collection of numbered bytes. */
-function heapObject(file: Hdf5Bytes, address: number, index: number): Buffer {
-  const byteLength = file.kept(address, 16).expect('GCOL').skip(4).u64();
-  const cursor = file.kept(address, byteLength).skip(16);
-  while (cursor.left >= ENTRY_HEAD_BYTES) {
-    const number = cursor.u16();
-    const bytes = cursor.skip(6).u64();
-    if (number === 0) break;
-    const entry = cursor.take(bytes);
-    if (number === index) return entry;
-    cursor.skip(Math.min(cursor.left, (8 - (bytes % 8)) % 8));
-  }
-  throw new Hdf5Problem(`the heap at byte ${address} has no entry ${index}`);
-}
-
-function collectionOf(entries: readonly Buffer[]): Buffer {
-  const pieces = entries.flatMap((bytes, i) => [
-    packed([i + 1, 2], [1, 2], [0, 4], [bytes.byteLength, 8], bytes),
-    Buffer.alloc((8 - (bytes.byteLength % 8)) % 8),
-  ]);
-  const usedBytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, ENTRY_HEAD_BYTES);
-  const byteLength = Math.max(LEAST_HEAP_BYTES, usedBytes);
-  // The rest is free: an entry without a number.
-  const free = byteLength - usedBytes < ENTRY_HEAD_BYTES ? [] : [packed([0, 8], [byteLength - usedBytes, 8])];
-  return Buffer.concat([packed(Buffer.from('GCOL'), [1, 4], [byteLength, 8]), ...pieces, ...free], byteLength);
 }

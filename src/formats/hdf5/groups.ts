@@ -22,7 +22,7 @@ export function linksOf(file: Hdf5Bytes, { messages }: ObjectHeader): readonly L
   const links: Link[] = [];
   for (const { type, body } of messages) {
     if (type === MESSAGE.LINK) links.push(readLink(body));
-    else if (type === MESSAGE.SYMBOLS) links.push(...symbolsOf(file, new Cursor(body)));
+    else if (type === MESSAGE.SYMBOLS) for (const link of symbolsOf(file, new Cursor(body))) links.push(link);
     else if (type === MESSAGE.LINK_INFO) {
       for (const message of inHeap(file, body, 8, LINK_ID_AT)) links.push(readLink(message.body));
     }
@@ -99,13 +99,20 @@ export function objectsIn(file: Hdf5Bytes): readonly FoundObject[] {
   const seen = new Set([root.address]);
   const objects = [root];
   for (const { path, kind, header } of objects) {
-    for (const { name, address } of kind === 'group' ? linksOf(file, header) : []) {
+    for (const { name, address, softPath } of kind === 'group' ? linksOf(file, header) : []) {
+      const linkPath = pathIn(path, name);
+      if (address === undefined && softPath === undefined)
+        throw new Hdf5Problem(`${linkPath} is a link to another file; copy what it leads to into this one`, false);
       if (address === undefined || seen.has(address)) continue;
       seen.add(address);
-      objects.push(found(file, `${path === '/' ? '' : path}/${name}`, address));
+      objects.push(found(file, linkPath, address));
     }
   }
   return objects;
+}
+
+export function pathIn(group: string, name: Buffer): string {
+  return `${group === '/' ? '' : group}/${name}`;
 }
 
 function found(file: Hdf5Bytes, path: string, address: number): FoundObject {
@@ -113,8 +120,15 @@ function found(file: Hdf5Bytes, path: string, address: number): FoundObject {
   return { path, address, header, kind: kindOf(header) };
 }
 
-/** @returns a finder of objects by their paths; undefined: no hard link leads there. */
-export function openPaths(file: Hdf5Bytes): (path: string) => FoundObject | undefined {
+/**
+ * @param known objects, which are not looked for.
+ * @returns a finder of objects by their paths; undefined: no hard link leads there.
+ */
+export function openPaths(
+  file: Hdf5Bytes,
+  known: readonly FoundObject[] = [],
+): (path: string) => FoundObject | undefined {
+  const knownAt = new Map(known.map((object) => [object.path, object]));
   const root = readSuperblock(file);
   const groups = new Map<number, ReadonlyMap<string, number | undefined>>();
   const linksAt = (address: number) => {
@@ -126,6 +140,8 @@ export function openPaths(file: Hdf5Bytes): (path: string) => FoundObject | unde
     return group;
   };
   return (path) => {
+    const object = knownAt.get(path);
+    if (object !== undefined) return object;
     let address: number | undefined = root;
     for (const name of path.split('/')) if (name !== '' && address !== undefined) address = linksAt(address).get(name);
     return address === undefined ? undefined : found(file, path, address);

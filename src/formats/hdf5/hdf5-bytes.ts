@@ -1,5 +1,6 @@
 /** Bytes of an HDF5 file: numbers are little-endian, addresses and lengths have 8 bytes, as nearly all programs write them. */
 import { lookup3 } from './checksums.js';
+import { findStart } from './find-start.js';
 
 /** What is wrong with a file, without its name. */
 export class Hdf5Problem extends Error {
@@ -131,18 +132,21 @@ const KEPT_STRUCTURES = 256;
 
 /** A file as its structures see it. */
 export class Hdf5Bytes {
+  /** The block of the user before its data, which addresses do not count. */
+  readonly blockBytes: number;
   readonly byteLength: number;
   readonly #read: ReadBytes;
   readonly #kept = new Map<string, Uint8Array>();
 
   constructor(read: ReadBytes, byteLength: number) {
     this.#read = read;
-    this.byteLength = byteLength;
+    this.blockBytes = findStart(byteLength, read) ?? 0;
+    this.byteLength = byteLength - this.blockBytes;
   }
 
   bytes(position: number, byteLength: number): Uint8Array {
     const isInside = position + byteLength <= this.byteLength;
-    const bytes = isInside ? this.#read(position, byteLength) : new Uint8Array();
+    const bytes = isInside ? this.#read(this.blockBytes + position, byteLength) : new Uint8Array();
     if (isInside && bytes.byteLength === byteLength) return bytes;
     throw new Hdf5Problem(
       `it ends at byte ${this.byteLength}, and has bytes ${position} to ${position + byteLength} by its structures: it is cut off or damaged`,

@@ -67,6 +67,9 @@ export interface ChunkLayout {
 const INDEXES = [undefined, 'single', 'implicit', 'fixed', 'extensible', 'tree2'] as const;
 const INDEX_BYTES = { single: 0, implicit: 0, fixed: 1, extensible: 5, tree2: 6 } as const;
 
+/** The second byte of a layout whose data are those of other datasets. */
+export const VIRTUAL = 3;
+
 export function readLayout(body: Uint8Array): Layout {
   const cursor = new Cursor(body);
   const [version, kind] = [cursor.u8(), cursor.u8()];
@@ -74,7 +77,8 @@ export function readLayout(body: Uint8Array): Layout {
     throw new Hdf5Problem(`the layout of a dataset has version ${version}; write it again with h5repack`, false);
   if (kind === 0) return { kind: 'compact', bytes: cursor.take(cursor.u16()) };
   if (kind === 1) return { kind: 'contiguous', address: cursor.u64OrNone() };
-  if (kind !== 2) throw new Hdf5Problem('a virtual dataset has its data in other files; write them into one', false);
+  if (kind !== 2)
+    throw new Hdf5Problem(`the layout of a dataset has the kind ${kind}, which pileshuf does not know`, false);
   if (version === 3) {
     const rank = cursor.u8() - 1;
     const address = cursor.u64OrNone();
@@ -135,8 +139,10 @@ export function readAttribute(body: Uint8Array): Attribute {
 
 export interface Link {
   readonly name: Buffer;
-  /** Of an object in the same file; undefined: the link names a path. */
+  /** Of an object in the same file; undefined: the link names something. */
   readonly address: number | undefined;
+  /** The path that it names in the same file; undefined: it has an address, or leads to another file. */
+  readonly softPath: Buffer | undefined;
   /** The message, of which an address is the last 8 bytes. */
   readonly body: Buffer;
   readonly order: number;
@@ -150,8 +156,8 @@ export function readLink(body: Buffer): Link {
   if ((flags & 0x10) !== 0) cursor.skip(1);
   const name = cursor.take(cursor.uint(1 << (flags & 3)));
   const address = kind === 0 ? cursor.u64() : undefined;
-  if (kind !== 0) cursor.skip(cursor.u16());
-  return { name, address, order, body: body.subarray(0, cursor.at) };
+  const named = kind === 0 ? undefined : cursor.take(cursor.u16());
+  return { name, address, softPath: kind === 1 ? named : undefined, order, body: body.subarray(0, cursor.at) };
 }
 
 /** As groups of old files have them. @param softPath undefined: it leads to the object at the address. */
@@ -161,5 +167,5 @@ export function oldLink(name: Buffer, address: number, softPath: Buffer | undefi
   const body = isHard
     ? packed([1, 1], [1, 1], [byteLength, 2], name, [address, 8])
     : packed([1, 1], [9, 1], [1, 1], [byteLength, 2], name, [softPath.byteLength, 2], softPath);
-  return { name, address: isHard ? address : undefined, body, order: 0 };
+  return { name, address: isHard ? address : undefined, softPath, body, order: 0 };
 }

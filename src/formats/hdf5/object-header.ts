@@ -1,7 +1,6 @@
 /** The superblock, which begins a file, and object headers, which hold messages: of a dataset its type, shape, layout. */
+import { HDF5_SIGNATURE } from './find-start.js';
 import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem, sharedTable } from './hdf5-bytes.js';
-
-export const HDF5_SIGNATURE = '\x89HDF\r\n\x1a\n';
 
 /** Types of messages. */
 export const MESSAGE = {
@@ -40,9 +39,9 @@ export function readSuperblock(file: Hdf5Bytes): number {
     );
   cursor.skip(isOld ? 9 + 4 * version : 1);
   const base = cursor.u64();
-  if (base !== 0) throw new Hdf5Problem(`its addresses begin at byte ${base}, expected 0`, false);
   cursor.skip(8);
-  const end = cursor.u64();
+  // Addresses count from the superblock on, wherever the file had it once.
+  const end = cursor.u64() - base;
   if (end > file.byteLength)
     throw new Hdf5Problem(`it has ${file.byteLength} bytes, and by its superblock ${end}: it is cut off`);
   return cursor.skip(isOld ? 16 : 0).u64();

@@ -6,6 +6,8 @@ import { attributesOf, linksOf, objectsIn } from '#src/formats/hdf5/groups.js';
 import { Cursor, Hdf5Problem } from '#src/formats/hdf5/hdf5-bytes.js';
 import { readAttribute, readLayout } from '#src/formats/hdf5/messages.js';
 import { MESSAGE, messageIn } from '#src/formats/hdf5/object-header.js';
+import { refuseOwnLayouts } from '#src/formats/hdf5/own-layouts.js';
+import { restOf } from '#src/formats/hdf5/rest.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../fixtures/hdf5-files.js';
 import { atScale } from '../../fixtures/scale.js';
 
@@ -70,8 +72,13 @@ const DATASETS: readonly (readonly [path: string, rows: Buffer])[] = [
 function readDamaged(bytes: Buffer): void {
   const read = (damaged: Buffer) => {
     try {
-      for (const { path, kind } of objectsIn(hdf5In(damaged)))
+      const file = hdf5In(damaged);
+      const objects = objectsIn(file);
+      for (const { path, kind } of objects)
         if (kind === 'dataset' && (datasetAt(damaged, path).shape.lengths[0] ?? 0) <= ROWS) rowsIn(damaged, path);
+      refuseOwnLayouts(file, objects);
+      for (const [what] of restOf({ file, objects, rows: new Set(), leavesOut: () => false }))
+        expect(what).not.toBe('');
     } catch (error) {
       if (!(error instanceof Hdf5Problem)) throw error;
     }
