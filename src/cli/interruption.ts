@@ -3,10 +3,10 @@
  * keeps them if it can be resumed. A later SIGINT comes from an impatient person and ends the process at once.
  *
  * `npx` and `npm run` pass a Ctrl-C on to their child, which already got it from the terminal: two SIGINT a few
- * milliseconds apart are one keypress. Node undoes the "ignore" of nohup: without a listener, SIGHUP would end the
- * process and leave its temp files behind.
+ * milliseconds apart are one keypress. Node undoes the "ignore" of nohup, so a listener ignores SIGHUP in its place.
  */
 
+import { isHangUpIgnored } from '../machine/hang-up.js';
 import { exitCodes, type StopSignal } from './exit-code.js';
 
 /** Longer than npx takes to pass a signal on, shorter than a person needs to press twice. */
@@ -33,6 +33,7 @@ export function watchSignals(
   beforeExit: () => void,
   source: SignalSource = process,
   nowSeconds: () => number = () => performance.now() / 1000,
+  ignoresHangUp = isHangUpIgnored(),
 ): Interruption {
   const controller = new AbortController();
   let first: { readonly signal: StopSignal; readonly atSeconds: number } | undefined;
@@ -46,14 +47,17 @@ export function watchSignals(
       source.exit(exitCodes.SIGINT);
     }
   };
-  for (const signal of stopSignals) {
+  const heard = stopSignals.filter((signal) => signal !== 'SIGHUP' || !ignoresHangUp);
+  for (const signal of heard) {
     source.on(signal, listener);
   }
+  // For good: the default action would end the process.
+  if (ignoresHangUp) source.on('SIGHUP', () => {});
   return {
     abortSignal: controller.signal,
     receivedSignal: () => first?.signal,
     release: () => {
-      for (const signal of stopSignals) {
+      for (const signal of heard) {
         source.off(signal, listener);
       }
     },

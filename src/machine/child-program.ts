@@ -2,8 +2,8 @@
  * A program that reads its standard input and writes to its standard output. It is started without a shell and with no
  * other descriptor of this process; `stop` ends it and waits for it.
  *
- * It stays in the process group of this process, so that a signal to the group, such as Ctrl-C, reaches both. Programs
- * that it started end when their pipes close.
+ * It stays in the process group of this process, so that a signal to the group, such as Ctrl-C, reaches both; unless
+ * this process ignores hang-ups, which would end the program. Programs that it started end when their pipes close.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,6 +15,7 @@ import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileCalls } from '../io/file-calls.js';
 import { freeBytes } from './free-bytes.js';
+import { isHangUpIgnored } from './hang-up.js';
 
 /** Only the end of its standard error is kept. */
 const STANDARD_ERROR_BYTES = 4096;
@@ -64,7 +65,10 @@ export class ChildProgram {
   static async start([name = '', ...words]: readonly string[]): Promise<ChildProgram> {
     const pipe = await openProgramPipe();
     try {
-      const child = spawn(name, words, { stdio: ['pipe', pipe?.programEnd ?? 'pipe', 'pipe'] });
+      const child = spawn(name, words, {
+        stdio: ['pipe', pipe?.programEnd ?? 'pipe', 'pipe'],
+        detached: isHangUpIgnored(),
+      });
       const started = once(child, 'spawn');
       // Without descriptors there are no streams, and the error follows.
       const streams = streamsOf(child, pipe?.output);

@@ -7,7 +7,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { watchSignals } from '#src/cli/interruption.js';
 
-function watchPlayedProcess() {
+function watchPlayedProcess(ignoresHangUp = false) {
   const events: string[] = [];
   const source = Object.assign(new EventEmitter(), { exit: (code: number) => void events.push(`exit ${code}`) });
   let seconds = 100;
@@ -15,6 +15,7 @@ function watchPlayedProcess() {
     () => void events.push('closed'),
     source,
     () => seconds,
+    ignoresHangUp,
   );
   return {
     events,
@@ -52,5 +53,14 @@ describe('watchSignals', () => {
     expect(events).toEqual([]);
     raise('SIGINT', 100.5);
     expect(events).toEqual(['closed', 'exit 130']);
+  });
+
+  it('goes on ignoring SIGHUP, to the end, where that was ignored before', () => {
+    const { source, interruption, raise } = watchPlayedProcess(true);
+    raise('SIGHUP', 100);
+    expect(interruption.receivedSignal()).toBeUndefined();
+    interruption.release();
+    expect(source.listenerCount('SIGHUP')).toBe(1);
+    expect(source.listenerCount('SIGTERM')).toBe(0);
   });
 });

@@ -108,3 +108,10 @@ describe('a program that is silent', () => {
     expect(existsSync(directory.path('out'))).toBe(false);
   });
 });
+
+it('survives, with the job, the hang-up of a terminal that nohup has it ignore', async () => {
+  const argv = [...options(), '--decompress-program', "sh -c 'sleep 2.125; exec cat'", ...inputs(2)];
+  const script = `set -m; nohup "$@" & pid=$!; until pgrep -f '^sleep 2.125' >/dev/null; do sleep 0.05; done; kill -HUP -- -$pid; wait $pid`;
+  expect(await runShell(script, argv, { PILESHUF_TEST_TUNING: '{"inline":false}' })).toMatchObject({ exitCode: 0 });
+  expect(existsSync(directory.path('out'))).toBe(true);
+});
