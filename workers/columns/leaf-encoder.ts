@@ -5,12 +5,18 @@
  * of its chunks begins with that.
  */
 import { crc32 } from 'node:zlib';
-import type { Bounds, ChunkDescription, PageDescription } from '../../src/formats/parquet/description.js';
+import type { ChunkBounds, ChunkDescription, PageDescription } from '../../src/formats/parquet/description.js';
 import type { KeptDictionary } from '../../src/formats/parquet/kept-dictionary.js';
 import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
 import { ENCODINGS } from '../../src/formats/parquet/page-header.js';
 import { ThriftWriter } from '../../src/formats/parquet/thrift.js';
-import { isBefore, VALUE_ORDERS, type ValueOrder, withSignOfZero } from '../../src/formats/parquet/value-order.js';
+import {
+  isBefore,
+  shortBound,
+  VALUE_ORDERS,
+  type ValueOrder,
+  withSignOfZero,
+} from '../../src/formats/parquet/value-order.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { ColumnMemory } from './column-memory.js';
 import type { FinishedPage, FinishedPages } from './finished-pages.js';
@@ -65,10 +71,8 @@ const WORTHWHILE = 0.9;
 const ANY_BYTES = 2 ** 32 - 1;
 const NOTHING = new Uint8Array();
 
-/** The most bytes of a bound. */
+/** Longer values have bounds of about so many bytes (encode-bounds.ts). */
 const MOST_BOUND_BYTES = 64;
-/** Values that are longer on average hardly have short bounds. */
-const MOST_BOUNDED_VALUE_BYTES = 256;
 
 const PAGE_TYPES = { data: 0, dictionary: 2 } as const;
 
@@ -105,7 +109,7 @@ export class LeafEncoder {
   #isDelta = false;
   /** Rows of the row group before the page. */
   #pageRow = 0;
-  #bounds: Bounds | undefined;
+  #bounds: ChunkBounds | undefined;
   /** Whether all values so far lie within `#bounds`. */
   #areBounded = true;
   #uncompressedBytes = 0;
@@ -371,33 +375,38 @@ export class LeafEncoder {
   }
 
   /** Of the page; widens those of the chunk. */
-  #findBounds(valueCount: number): Bounds | undefined {
+  #findBounds(valueCount: number): ChunkBounds | undefined {
     if (valueCount === 0) return undefined;
-    const found = this.#boundsOfPage(valueCount);
-    if (found === undefined) this.#areBounded = false;
-    else if (this.#areBounded) {
-      const { least, most } = this.#bounds ?? found;
-      this.#bounds = {
-        least: isBefore(this.#order, found.least, least) ? found.least : least,
-        most: isBefore(this.#order, most, found.most) ? found.most : most,
-      };
+    const found = this.#boundsOfPage();
+    // A page of NaN alone has no bounds, and changes none.
+    if (found === undefined) this.#areBounded &&= this.#order === 'floating';
+    else {
+      const former = this.#bounds ?? found;
+      const [first, last] = [
+        isBefore(this.#order, found.least, former.least) ? found : former,
+        isBefore(this.#order, former.most, found.most) ? found : former,
+      ];
+      const { least, isLeastExact } = first;
+      this.#bounds = { least, isLeastExact, most: last.most, isMostExact: last.isMostExact };
     }
     return found;
   }
 
-  #boundsOfPage(valueCount: number): Bounds | undefined {
+  #boundsOfPage(): ChunkBounds | undefined {
     const { memory, area } = this.#workshop;
-    if (this.#order === 'none') return undefined;
-    const isLong =
-      this.#get('mode') !== MODES.indexed && this.#get('valueBytes') > MOST_BOUNDED_VALUE_BYTES * valueCount;
-    if (isLong || !memory.wasm.findBounds(this.#address, VALUE_ORDERS[this.#order], area.address)) return undefined;
+    const order = this.#order;
+    if (order === 'none' || !memory.wasm.findBounds(this.#address, VALUE_ORDERS[order], area.address)) return undefined;
     const { leastAt, leastBytes, mostAt, mostBytes } = memory.wasm;
-    if (Math.max(leastBytes.value, mostBytes.value) > MOST_BOUND_BYTES) return undefined;
-    const bytesAt = (address: number, byteLength: number) => memory.bytes.slice(address, address + byteLength);
-    const least = bytesAt(leastAt.value >>> 0, leastBytes.value);
-    const most = bytesAt(mostAt.value >>> 0, mostBytes.value);
-    if (this.#order !== 'floating') return { least, most };
-    return { least: withSignOfZero(least, true), most: withSignOfZero(most, false) };
+    const boundAt = (at: number, byteLength: number, isLeast: boolean) => {
+      const bytes = memory.bytes.slice(at, at + Math.min(byteLength, MOST_BOUND_BYTES));
+      if (order === 'floating') return withSignOfZero(bytes, isLeast);
+      return byteLength <= MOST_BOUND_BYTES ? bytes : shortBound(order, bytes, isLeast);
+    };
+    const least = boundAt(leastAt.value >>> 0, leastBytes.value >>> 0, true);
+    const most = boundAt(mostAt.value >>> 0, mostBytes.value >>> 0, false);
+    if (least === undefined || most === undefined) return undefined;
+    const isExact = (byteLength: number) => byteLength >>> 0 <= MOST_BOUND_BYTES;
+    return { least, most, isLeastExact: isExact(leastBytes.value), isMostExact: isExact(mostBytes.value) };
   }
 
   /** The next rows begin another chunk. @param rows of the row group. */

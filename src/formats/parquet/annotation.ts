@@ -181,10 +181,11 @@ function wordsOfKind(kind: string, [, one, two]: readonly Parameter[]): { words:
   return { words: kind === 'UNKNOWN' ? 'null' : kind.toLowerCase() };
 }
 
-/** How the values of a column are ordered: as signed numbers, or as unsigned numbers or bytes. Undefined: not known here. */
-export type SortOrder = 'signed' | 'unsigned' | undefined;
+/** How the values of a column are ordered: as signed numbers, unsigned numbers or bytes, or text. Undefined: not known here. */
+export type SortOrder = 'signed' | 'unsigned' | 'text' | undefined;
 
-const UNSIGNED_KINDS = ['STRING', 'ENUM', 'JSON', 'BSON', 'UUID'];
+const TEXT_KINDS = ['STRING', 'ENUM', 'JSON'];
+const UNSIGNED_KINDS = ['BSON', 'UUID'];
 const SIGNED_KINDS = ['DATE', 'TIME', 'TIMESTAMP', 'DECIMAL'];
 
 /** The column order for which min and max are as the type of the column says. */
@@ -223,6 +224,9 @@ function typeOrderOf(annotation: Annotation, type: PhysicalType): SortOrder {
   const isOfBytes = type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY';
   if (type === 'INT96' || unknownFields !== '') return undefined;
   if (logicalType === '' && convertedType === '') return isOfBytes || type === 'BOOLEAN' ? 'unsigned' : 'signed';
+  // Decimals of any length would be compared as numbers.
+  if (kind === 'DECIMAL' && type === 'FIXED_LEN_BYTE_ARRAY') return 'signed';
+  if (isOfBytes && TEXT_KINDS.includes(kind)) return 'text';
   if (isOfBytes) return UNSIGNED_KINDS.includes(kind) ? 'unsigned' : undefined;
   if (kind === 'INTEGER') return isUnsigned ? 'unsigned' : 'signed';
   return SIGNED_KINDS.includes(kind) ? 'signed' : undefined;

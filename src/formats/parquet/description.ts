@@ -7,13 +7,19 @@ export interface Bounds {
   readonly most: Uint8Array;
 }
 
+/** Those of a chunk say whether they are values of it. */
+export interface ChunkBounds extends Bounds {
+  readonly isLeastExact: boolean;
+  readonly isMostExact: boolean;
+}
+
 /** A page of data. */
 export interface PageDescription {
   /** With its header. */
   readonly byteLength: number;
   readonly rows: number;
   readonly nullCount: number;
-  /** As statistics have them; undefined: not sure, too long, or there is no value. */
+  /** As statistics have them; undefined: not sure, or there is no value but NaN. */
   readonly bounds: Bounds | undefined;
   readonly encoding: number;
   /** Entries, nulls included. */
@@ -26,7 +32,7 @@ export interface ChunkDescription {
   readonly dictionaryBytes: number;
   /** Of all pages, with their headers. */
   readonly uncompressedBytes: number;
-  readonly bounds: Bounds | undefined;
+  readonly bounds: ChunkBounds | undefined;
   readonly pages: readonly PageDescription[];
 }
 
@@ -73,7 +79,9 @@ function writeChunk(
       writer.field(7).i64(page.valueCount);
     });
   });
-  if (bounds !== undefined) writer.field(4).binary(bounds.least).field(5).binary(bounds.most);
+  if (bounds === undefined) return;
+  writer.field(4).binary(bounds.least).field(5).binary(bounds.most);
+  writer.field(6).boolean(bounds.isLeastExact).field(7).boolean(bounds.isMostExact);
 }
 
 export function decodeDescription(struct: Uint8Array): RowGroupDescription {
@@ -89,16 +97,19 @@ export function decodeDescription(struct: Uint8Array): RowGroupDescription {
 
 function readChunk(reader: ThriftReader): ChunkDescription {
   const pages: PageDescription[] = [];
-  let [dictionaryBytes, uncompressedBytes] = [0, 0];
+  let [dictionaryBytes, uncompressedBytes, isLeastExact, isMostExact] = [0, 0, true, true];
   const bounds: Partial<Record<'least' | 'most', Uint8Array>> = {};
   reader.struct((field) => {
     if (field === 1) dictionaryBytes = reader.i64();
     else if (field === 2) uncompressedBytes = reader.i64();
     else if (field === 3) reader.list(() => pages.push(readPage(reader)));
     else if (field === 4) bounds.least = reader.binary();
-    else bounds.most = reader.binary();
+    else if (field === 5) bounds.most = reader.binary();
+    else if (field === 6) isLeastExact = reader.boolean();
+    else isMostExact = reader.boolean();
   });
-  return { dictionaryBytes, uncompressedBytes, bounds: boundsOf(bounds), pages };
+  const found = boundsOf(bounds);
+  return { dictionaryBytes, uncompressedBytes, bounds: found && { ...found, isLeastExact, isMostExact }, pages };
 }
 
 function readPage(reader: ThriftReader): PageDescription {

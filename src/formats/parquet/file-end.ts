@@ -4,7 +4,7 @@
  */
 import { VerificationError } from '../../errors.js';
 import { describedUnits, type StagedUnits } from '../described-units.js';
-import { type Bounds, byteLengthOfChunk, type ChunkDescription, decodeDescription } from './description.js';
+import { byteLengthOfChunk, type ChunkBounds, type ChunkDescription, decodeDescription } from './description.js';
 import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
 import { PAGE_CODECS } from './page-codec.js';
 import { ENCODINGS } from './page-header.js';
@@ -178,9 +178,9 @@ function writeMetaData(writer: ThriftWriter, { leaf, chunk, start }: PlacedChunk
   });
 }
 
-function writeStatistics(writer: ThriftWriter, nullCount: number, bounds: Bounds | undefined): void {
+function writeStatistics(writer: ThriftWriter, nullCount: number, bounds: ChunkBounds | undefined): void {
   writer.field(3).i64(nullCount);
   if (bounds === undefined) return;
   writer.field(5).binary(bounds.most).field(6).binary(bounds.least);
-  writer.field(7).boolean(true).field(8).boolean(true);
+  writer.field(7).boolean(bounds.isMostExact).field(8).boolean(bounds.isLeastExact);
 }

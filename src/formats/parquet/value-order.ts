@@ -3,7 +3,15 @@ import { sortOrdersOf } from './annotation.js';
 import type { TableSchema } from './schema.js';
 
 /** The numbers are those of workers/columns/assembly/encode-bounds.ts. */
-export const VALUE_ORDERS = { none: 0, signed: 1, unsigned: 2, floating: 3, bytes: 4 } as const;
+export const VALUE_ORDERS = {
+  none: 0,
+  signed: 1,
+  unsigned: 2,
+  floating: 3,
+  bytes: 4,
+  text: 4,
+  signedBytes: 5,
+} as const;
 
 export type ValueOrder = keyof typeof VALUE_ORDERS;
 
@@ -14,15 +22,51 @@ export function valueOrdersOf(schema: TableSchema): ValueOrder[] {
     const order = orders[i];
     if (order === undefined) return 'none';
     if (type === 'FLOAT' || type === 'DOUBLE') return 'floating';
-    return type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' ? 'bytes' : order;
+    if (order === 'text' || (type !== 'BYTE_ARRAY' && type !== 'FIXED_LEN_BYTE_ARRAY')) return order;
+    return order === 'signed' ? 'signedBytes' : 'bytes';
   });
 }
 
 /** Of bounds, which have no NaN. */
 export function isBefore(order: ValueOrder, a: Uint8Array, b: Uint8Array): boolean {
-  if (order === 'bytes') return Buffer.compare(a, b) < 0;
-  return numberOf(order, a) < numberOf(order, b);
+  if (order === 'bytes' || order === 'text') return Buffer.compare(a, b) < 0;
+  if (order !== 'signedBytes') return numberOf(order, a) < numberOf(order, b);
+  const [isNegative, isOtherNegative] = [a, b].map(([first = 0]) => first >= 0x80);
+  return isNegative === isOtherNegative ? Buffer.compare(a, b) < 0 : isNegative === true;
 }
+
+/**
+ * Both are values, so that a text stays a text.
+ * @param bytes the first bytes of a longer value.
+ * @returns a bound that no value which begins so lies outside; undefined: there is none.
+ */
+export function shortBound(order: ValueOrder, bytes: Uint8Array, isLeast: boolean): Uint8Array | undefined {
+  if (order === 'text') return shortText(bytes, isLeast);
+  if (isLeast) return bytes;
+  const last = bytes.findLastIndex((byte) => byte < 0xff);
+  return last === -1 ? undefined : Uint8Array.from([...bytes.subarray(0, last), (bytes[last] ?? 0) + 1]);
+}
+
+function shortText(bytes: Uint8Array, isLeast: boolean): Uint8Array | undefined {
+  let characters: string[];
+  try {
+    // In a stream, a character that is cut off is no error.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    characters = [...decoder.decode(bytes, { stream: true })];
+  } catch {
+    return undefined;
+  }
+  if (isLeast) return Buffer.from(characters.join(''));
+  const last = characters.findLastIndex((each) => each !== LAST_CHARACTER);
+  const code = characters[last]?.codePointAt(0);
+  if (code === undefined) return undefined;
+  const next = code + 1 === FIRST_SURROGATE ? AFTER_SURROGATES : code + 1;
+  return Buffer.from(characters.slice(0, last).join('') + String.fromCodePoint(next));
+}
+
+const LAST_CHARACTER = '\u{10ffff}';
+const FIRST_SURROGATE = 0xd800;
+const AFTER_SURROGATES = 0xe000;
 
 function numberOf(order: ValueOrder, bytes: Uint8Array): number | bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

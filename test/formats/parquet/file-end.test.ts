@@ -155,11 +155,13 @@ describe('fileEnd', () => {
     const nulls = { ...page, nullCount: 9, bounds: undefined };
     const indexOf = (pages: RowGroupDescription['chunks'][0]['pages']) => {
       const one = schemaOf([{ type: 'INT32', repetitions: [1] }]);
-      const chunks = [{ dictionaryBytes: 0, uncompressedBytes: 100, bounds, pages }];
+      const ofChunk = { ...bounds, isLeastExact: true, isMostExact: false };
+      const chunks = [{ dictionaryBytes: 0, uncompressedBytes: 100, bounds: ofChunk, pages }];
       const description = encodeDescription({ rows: 18, chunks });
       const table = staged(one, [Buffer.alloc(100), description]);
       const bytes = fileOf(table);
       const plain = structAt(bytes, bytes.byteLength - 8 - bytes.readUInt32LE(bytes.byteLength - 8));
+      expect(field(plain, 4, 0, 1, 0, 3, 12)).toMatchObject({ 7: false, 8: true });
       const at = field(field(plain, 4, 0, 1, 0), 6);
       return at === undefined ? undefined : structAt(bytes, Number(at));
     };

@@ -330,6 +330,8 @@ describe('bounds and counts', () => {
     { type: 'BYTE_ARRAY', repetitions: [1] },
     { type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 9 },
     { type: 'BYTE_ARRAY', repetitions: [2] },
+    { type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 3, converted: 5 },
+    { type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 13, converted: 5 },
   ];
 
   /** Compared one by one. */
@@ -379,6 +381,13 @@ describe('bounds and counts', () => {
     const [chunk] = describeGroup(makeGroup(schema, rows)).chunks;
     return chunk?.bounds && [chunk.bounds.least, chunk.bounds.most].map((each) => Buffer.from(each).toString('hex'));
   };
+  const textBoundsOf = (converted: number, ...texts: readonly (string | Buffer)[]) => {
+    const schema = schemaOf([{ type: 'BYTE_ARRAY', converted }]);
+    const rows = texts.map((text) => withLength(Buffer.from(text)));
+    const { least, most, isLeastExact, isMostExact } =
+      describeGroup(makeGroup(schema, rows)).chunks[0]?.bounds ?? expect.fail('no bounds');
+    return [Buffer.from(least).toString(), isLeastExact, Buffer.from(most).toString(), isMostExact];
+  };
   const doubles = (...all: readonly number[]) =>
     all.map((each) => {
       const bytes = Buffer.alloc(8);
@@ -386,10 +395,35 @@ describe('bounds and counts', () => {
       return bytes;
     });
 
-  it('are missing where they are not sure, or long', () => {
-    expect(boundsOf({ type: 'DOUBLE' }, doubles(1, Number.NaN, 2))).toBeUndefined();
-    expect(boundsOf({ type: 'BYTE_ARRAY' }, [Buffer.alloc(65), Buffer.of(1)])).toBeUndefined();
-    expect(boundsOf({ type: 'BYTE_ARRAY' }, [Buffer.alloc(64), Buffer.of(1)])).toBeDefined();
+  it('leave NaN out', () => {
+    const { NaN: nan } = Number;
+    const bounds = boundsOf({ type: 'DOUBLE' }, doubles(nan, 1, nan, 2, nan));
+    expect(bounds).toEqual(doubles(1, 2).map((each) => each.toString('hex')));
+    expect(boundsOf({ type: 'DOUBLE' }, doubles(nan, nan))).toBeUndefined();
+    // With a dictionary, and a page of NaN alone, of which the index of pages cannot tell.
+    const many = boundsOf({ type: 'DOUBLE' }, [...Array(140_000).fill(doubles(nan)[0]), ...doubles(3)]);
+    expect(many).toEqual(doubles(3, 3).map((each) => each.toString('hex')));
+  });
+
+  it('of longer values are cut to texts that include them', () => {
+    const [a64, text, bytes] = ['a'.repeat(64), 0, 20];
+    expect(textBoundsOf(text, a64, `${a64}b`)).toEqual([a64, true, `${'a'.repeat(63)}b`, false]);
+    expect(textBoundsOf(text, `${a64}b`, 'b'.repeat(64))).toEqual([a64, false, 'b'.repeat(64), true]);
+    expect(textBoundsOf(text, `${'é'.repeat(32)}x`)).toEqual(['é'.repeat(32), false, `${'é'.repeat(31)}ê`, false]);
+    // A character of four bytes is cut off; one is the last of its length; one comes before the surrogates.
+    const cut = `${'a'.repeat(62)}😀`;
+    expect(textBoundsOf(text, cut)).toEqual(['a'.repeat(62), false, `${'a'.repeat(61)}b`, false]);
+    const last = `${'a'.repeat(60)}\u{10ffff}`;
+    expect(textBoundsOf(text, `${last}x`)).toEqual([last, false, `${'a'.repeat(59)}b`, false]);
+    expect(textBoundsOf(text, `${'a'.repeat(61)}\ud7ff.`)[2]).toBe(`${'a'.repeat(61)}\ue000`);
+    expect(textBoundsOf(bytes, Buffer.alloc(70, 0x61))).toEqual([a64, false, `${'a'.repeat(63)}b`, false]);
+    const ones = [Buffer.alloc(70, 0xff)];
+    expect(boundsOf({ type: 'BYTE_ARRAY' }, ones)).toBeUndefined();
+    expect(boundsOf({ type: 'BYTE_ARRAY', converted: 0 }, ones)).toBeUndefined();
+    expect(boundsOf({ type: 'BYTE_ARRAY' }, [Buffer.concat([Buffer.of(7), ...ones])])?.[1]).toBe('08');
+  });
+
+  it('are missing where they are not sure', () => {
     expect(boundsOf({ type: 'INT96' }, [Buffer.alloc(12)])).toBeUndefined();
     expect(boundsOf({ type: 'BYTE_ARRAY', converted: 5 }, [Buffer.of(1)])).toBeUndefined();
     expect(

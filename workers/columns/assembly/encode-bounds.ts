@@ -9,6 +9,9 @@ const BYTES: u32 = 4;
 /** Big-endian numbers in two's complement. */
 const SIGNED_BYTES: u32 = 5;
 
+/** Of longer values, these bytes and the length decide: bounds are no longer. */
+const MOST_BOUND_BYTES: u32 = 64;
+
 /** Where they lie, and their bytes without a length. */
 export let leastAt: usize = 0;
 export let leastBytes: u32 = 0;
@@ -17,7 +20,7 @@ export let mostBytes: u32 = 0;
 
 /**
  * @param marks room for a byte for each entry of the dictionary.
- * @returns whether there are bounds: not without a value, nor with a NaN among floating ones.
+ * @returns whether there are bounds: not without a value that is no NaN.
  */
 export function findBounds(address: usize, order: u32, marks: usize): bool {
   const leaf = changetype<EncodedLeaf>(address);
@@ -48,15 +51,20 @@ export function findBounds(address: usize, order: u32, marks: usize): bool {
 /** @param used 0, or for each value a byte: whether it counts. */
 function boundNumbers<T>(from: usize, count: u32, used: usize): bool {
   let first: usize = 0;
-  if (used != 0) while (load<u8>(used + first) == 0) first += 1;
+  for (; first < (count as usize); first++) {
+    if (used != 0 && load<u8>(used + first) == 0) continue;
+    const value = load<T>(from + first * sizeof<T>());
+    if (value == value) break;
+  }
+  if (first == (count as usize)) return false;
   leastAt = from + first * sizeof<T>();
   mostAt = leastAt;
   let least = load<T>(leastAt);
   let most = least;
+  // No NaN is less than another value, or more.
   for (let i = first; i < (count as usize); i++) {
     if (used != 0 && load<u8>(used + i) == 0) continue;
     const value = load<T>(from + i * sizeof<T>());
-    if (isFloat<T>()) if (value != value) return false;
     if (value < least) {
       least = value;
       leastAt = from + i * sizeof<T>();
@@ -101,10 +109,10 @@ function boundBytes(from: usize, count: u32, used: usize, width: u32, isSigned: 
   return true;
 }
 
-/** How many bytes all values begin with. */
+/** How many bytes all values begin with, at most `MOST_BOUND_BYTES`. */
 function commonBytes(from: usize, count: u32, used: usize, width: u32): u32 {
   let first: usize = 0;
-  let common: u32 = u32.MAX_VALUE;
+  let common: u32 = MOST_BOUND_BYTES;
   let p = from;
   for (let i: usize = 0; i < (count as usize) && common != 0; i++) {
     const byteLength = width != 0 ? width : load<u32>(p);
@@ -137,6 +145,6 @@ function headOf(p: usize, byteLength: u32): u64 {
 }
 
 function isBefore(a: usize, lengthA: u32, b: usize, lengthB: u32): bool {
-  const difference = memory.compare(a, b, min<u32>(lengthA, lengthB));
+  const difference = memory.compare(a, b, min<u32>(min<u32>(lengthA, lengthB), MOST_BOUND_BYTES));
   return difference < 0 || (difference == 0 && lengthA < lengthB);
 }
