@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted, InputError } from '../errors.js';
 import { errnoOf } from '../io/io-error.js';
+import type { Headers } from './exchange.js';
 
 export interface Patience {
-  /** All tries of one request together. */
+  /** From the last byte, or the last pause that a server asked for. */
   readonly totalMilliseconds: number;
   readonly firstPauseMilliseconds: number;
   readonly longestPauseMilliseconds: number;
@@ -18,6 +19,14 @@ export const PATIENCE: Patience = {
   longestPauseMilliseconds: 10_000,
   silenceMilliseconds: 30_000,
 };
+
+/** Slower ones break: another connection may do better. */
+const LEAST_BYTES_OF_SECOND = 1024;
+/** Of one request, without anything that stays. */
+const MOST_TRIES = 20;
+/** All that servers ask one request to wait; the Hub counts requests in windows of 5 minutes. */
+const MOST_ASKED_MILLISECONDS = 15 * 60_000;
+const TOLD_FROM_MILLISECONDS = 5000;
 
 /** May pass by itself. */
 export class PassingFailure extends Error {
@@ -58,6 +67,53 @@ function hostIn(thrown: unknown): string {
   return thrown instanceof Error && 'hostname' in thrown ? String(thrown.hostname) : 'in this address';
 }
 
+/** Counts what comes and goes during the tries of one request. */
+export class Progress {
+  readonly #windowMilliseconds: number;
+  /** Begins with the first byte: a request may wait for a connection. */
+  #windowBegan: number | undefined;
+  #windowBytes = 0;
+  /** When the last byte came, of a connection that was not too slow. */
+  heardAt = performance.now();
+  tries = 0;
+
+  constructor(windowMilliseconds: number) {
+    this.#windowMilliseconds = windowMilliseconds;
+  }
+
+  beginTry(): void {
+    this.tries += 1;
+    this.#windowBegan = undefined;
+    this.#windowBytes = 0;
+  }
+
+  /** @throws PassingFailure if bytes come too slowly. */
+  heard(byteLength: number): void {
+    const now = performance.now();
+    this.#windowBegan ??= now;
+    this.#windowBytes += byteLength;
+    if (now - this.#windowBegan < this.#windowMilliseconds) return;
+    if (!this.#isFast) throw new PassingFailure(`fewer than ${LEAST_BYTES_OF_SECOND} bytes a second come through`);
+    this.heardAt = now;
+    this.#windowBegan = now;
+    this.#windowBytes = 0;
+  }
+
+  failed(): void {
+    if (this.#windowBytes > 0 && this.#isFast) this.heardAt = performance.now();
+  }
+
+  /** What came stays: the next try begins behind it. */
+  advanced(): void {
+    this.tries = 0;
+  }
+
+  get #isFast(): boolean {
+    const seconds = (performance.now() - (this.#windowBegan ?? 0)) / 1000;
+    return this.#windowBytes >= LEAST_BYTES_OF_SECOND * seconds;
+  }
+}
+
 export type OnRetry = (line: string) => void;
 
 interface WhileTrying {
@@ -70,32 +126,43 @@ interface WhileTrying {
 /** Tries again what may pass, with growing pauses of random length, so that many readers do not come back together. */
 export async function withPatience<T>(
   what: string,
-  attempt: () => Promise<T>,
-  { totalMilliseconds, firstPauseMilliseconds, longestPauseMilliseconds }: Patience,
+  attempt: (progress: Progress) => Promise<T>,
+  { totalMilliseconds, firstPauseMilliseconds, longestPauseMilliseconds, silenceMilliseconds }: Patience,
   onRetry: OnRetry,
   { givenUp = unreadable(what), signal }: Partial<WhileTrying> = {},
 ): Promise<T> {
-  const began = performance.now();
+  const progress = new Progress(silenceMilliseconds);
+  let askedMilliseconds = 0;
   const [place = what] = /^\w+:\/\/[^/]*/.exec(what) ?? [];
-  for (let tries = 1; ; tries++) {
+  for (;;) {
+    progress.beginTry();
     try {
-      const result = await attempt();
+      const result = await attempt(progress);
       ANSWERED.add(place);
       return result;
     } catch (thrown) {
       const failure = passing(thrown);
       if (failure === undefined) throw thrown;
+      progress.failed();
+      const tries = Math.max(1, progress.tries);
       const grown = Math.min(longestPauseMilliseconds, firstPauseMilliseconds * 2 ** (tries - 1));
-      const pause = Math.max(grown * (0.5 + Math.random() / 2), failure.pauseMilliseconds ?? 0);
-      const isOver = performance.now() - began + pause > totalMilliseconds;
+      const asked = failure.pauseMilliseconds ?? 0;
+      askedMilliseconds += asked;
+      const pause = Math.max(grown * (0.5 + Math.random() / 2), asked);
+      const isOver = performance.now() - progress.heardAt + grown > totalMilliseconds || tries === MOST_TRIES;
+      const asksTooMuch = askedMilliseconds > MOST_ASKED_MILLISECONDS;
       const isNobody = NOBODY_THERE.has(errnoOf(thrown)) && !ANSWERED.has(place);
-      if (isOver || (isNobody && tries === TRIES_IF_NOBODY))
+      const wait = pause < TOLD_FROM_MILLISECONDS ? '' : ` in ${Math.ceil(pause / 1000)} s`;
+      if (isOver || asksTooMuch || (isNobody && tries === TRIES_IF_NOBODY))
         throw givenUp(
-          `${failure.message}, ${counted(tries, 'time')}; look whether the server and the network work, and start again`,
+          asksTooMuch
+            ? `${failure.message}, and asks to come back${wait}; start again then`
+            : `${failure.message}, ${counted(tries, 'time')}; look whether the server and the network work, and start again`,
           thrown,
         );
-      onRetry(`${what}: ${failure.message}; trying again`);
+      onRetry(`${what}: ${failure.message}; trying again${wait}`);
       await sleep(pause, undefined, { signal });
+      if (asked > 0) progress.heardAt = performance.now();
     }
   }
 }
@@ -106,18 +173,17 @@ function unreadable(what: string): WhileTrying['givenUp'] {
 
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** @param retryAfter the header: seconds, or a date. */
-export function passingStatus(
-  status: number,
-  reason: string,
-  retryAfter: string | undefined,
-): PassingFailure | undefined {
+export function passingStatus(status: number, reason: string, headers: Headers): PassingFailure | undefined {
   if (!PASSING_STATUS.has(status)) return undefined;
-  const seconds = Number(retryAfter);
-  const date = Date.parse(retryAfter ?? '');
-  const asked = retryAfter === undefined ? undefined : Number.isFinite(seconds) ? seconds * 1000 : date - Date.now();
-  return new PassingFailure(
-    `the server answered ${status}${reason}`,
-    asked !== undefined && Number.isFinite(asked) ? Math.max(0, asked) : undefined,
-  );
+  return new PassingFailure(`the server answered ${status}${reason}`, askedPause(headers));
+}
+
+/** Seconds or a date, or, on the Hub, the seconds until it counts anew: `RateLimit: "api";r=0;t=217`. */
+function askedPause({ 'retry-after': retryAfter, ratelimit, 'ratelimit-reset': reset }: Headers): number | undefined {
+  const [, untilReset = reset] = /(?:^|;)\s*r=0\s*;\s*t=(\d+)/.exec(ratelimit ?? '') ?? [];
+  const said = retryAfter ?? untilReset;
+  if (said === undefined) return undefined;
+  const seconds = Number(said);
+  const milliseconds = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(said) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
 }

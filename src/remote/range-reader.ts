@@ -2,7 +2,7 @@
 import { InputError } from '../errors.js';
 import type { VersionAnswer } from '../io/remote-objects.js';
 import { type Body, type Headers, type Reply, type Target, targetAt } from './exchange.js';
-import { type OnRetry, PassingFailure, type Patience, withPatience } from './failure.js';
+import { type OnRetry, PassingFailure, type Patience, type Progress, withPatience } from './failure.js';
 import type { Http } from './http.js';
 import { changedObject, refusal, type Service } from './service.js';
 
@@ -48,11 +48,16 @@ export class RangeReader {
   readText(path: string, target: () => Promise<Target>): Promise<Reply> {
     const service = this.#serviceOf(path);
     const attempt = async (): Promise<Reply> => {
+      let asked: Target & Partial<Redirected> = await target();
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.ask(await target(), undefined, MOST_TEXT_BYTES);
+        const reply = await this.#http.ask(asked, undefined, MOST_TEXT_BYTES);
         if (reply.status === 200) return reply;
         const advice = service.advise(path, reply);
-        if (advice !== 'again' || turns === MOST_TURNS) throw refusal(path, reply, advice);
+        const location = locationIn(reply);
+        if (turns < MOST_TURNS && advice === 'again') asked = await target();
+        // A repository of the Hub may have another name.
+        else if (turns < MOST_TURNS && location !== undefined) asked = redirectedTo(path, asked, location);
+        else throw refusal(path, reply, advice);
       }
     };
     return this.patiently(path, attempt);
@@ -63,9 +68,13 @@ export class RangeReader {
    * @param begin called at each try, when the version is known; what it returns gets the bytes of the range.
    */
   read(path: string, range: () => RangeOfObject | undefined, begin: Begin): Promise<VersionAnswer | undefined> {
-    const attempt = async () => {
+    let from = Number.POSITIVE_INFINITY;
+    const attempt = async (progress: Progress) => {
       const left = range();
-      return left && this.#try(left, begin, (target, takes) => this.#http.getRange(target, takes));
+      if (left === undefined) return undefined;
+      if (left.start > from) progress.advanced();
+      from = left.start;
+      return this.#try(left, begin, (target, takes) => this.#http.getRange(target, takes), progress);
     };
     return this.patiently(path, attempt);
   }
@@ -86,24 +95,24 @@ export class RangeReader {
     return { version: found, pieces };
   }
 
-  patiently<T>(path: string, attempt: () => Promise<T>): Promise<T> {
+  patiently<T>(path: string, attempt: (progress: Progress) => Promise<T>): Promise<T> {
     return withPatience(path, attempt, this.#patience, this.#onRetry);
   }
 
-  async #try(range: RangeOfObject, begin: Begin, exchange: Exchange): Promise<VersionAnswer> {
+  async #try(range: RangeOfObject, begin: Begin, exchange: Exchange, progress?: Progress): Promise<VersionAnswer> {
     const { path, version } = range;
     const service = this.#serviceOf(path);
     const pinned = version?.validator ?? (await service.versionNow?.(path));
     const known = this.#redirected.get(path);
     let target: Target & Partial<Redirected> = known ?? (await service.targetOf(path, pinned));
     for (let turns = 0; turns <= MOST_TURNS; turns++) {
-      const reading = new Reading(range, service, pinned, begin);
+      const reading = new Reading(range, service, pinned, begin, progress);
       const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
       const reply = await exchange(asked, (head) => reading.takes(head));
       const answer = reading.finish(reply);
       if (answer !== undefined) return answer;
       const advice = service.advise(path, reply);
-      const location = REDIRECTS.has(reply.status) ? reply.headers['location'] : undefined;
+      const location = locationIn(reply);
       if (advice === 'again') target = await service.targetOf(path, pinned);
       else if (location !== undefined) {
         const redirected = redirectedTo(path, target, location);
@@ -112,7 +121,9 @@ export class RangeReader {
       } else {
         const failure = this.#refused(range, reply, adviceOnLoss(path, reply, target) ?? advice);
         // Where redirects lead is often signed for a few minutes.
-        if (failure instanceof PassingFailure || !this.#redirected.delete(path) || target !== known) throw failure;
+        if (failure instanceof PassingFailure || known === undefined || target !== known) throw failure;
+        // Another reader may have found a new one.
+        if (this.#redirected.get(path) === known) this.#redirected.delete(path);
         target = await service.targetOf(path, pinned);
       }
     }
@@ -128,6 +139,10 @@ export class RangeReader {
       return changedObject(path, `its size was ${version.byteLength} bytes and is smaller`);
     return refusal(path, reply, advice);
   }
+}
+
+function locationIn({ status, headers }: Reply): string | undefined {
+  return REDIRECTS.has(status) ? headers['location'] : undefined;
 }
 
 interface Redirected extends Target {
@@ -168,10 +183,18 @@ class Reading {
   readonly #service: Service;
   readonly #pinned: string | undefined;
   readonly #begin: Begin;
+  readonly #progress: Progress | undefined;
   #wantedBytes = 0;
   #takenBytes = 0;
 
-  constructor(range: RangeOfObject, service: Service, pinned: string | undefined, begin: Begin) {
+  constructor(
+    range: RangeOfObject,
+    service: Service,
+    pinned: string | undefined,
+    begin: Begin,
+    progress: Progress | undefined,
+  ) {
+    this.#progress = progress;
     this.#range = range;
     this.#service = service;
     this.#pinned = pinned;
@@ -231,6 +254,7 @@ class Reading {
       filled: (count) => {
         this.#takenBytes += count;
         body.filled(count);
+        this.#progress?.heard(count);
       },
     };
   }

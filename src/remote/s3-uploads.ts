@@ -7,7 +7,7 @@ import { SystemError } from '../errors.js';
 import { appearedDuringJob } from '../io/durable.js';
 import { listedUploadId, type UploadedPart } from '../io/remote-uploads.js';
 import type { Headers, Reply, Target } from './exchange.js';
-import { type OnRetry, PassingFailure, type Patience, passingStatus, withPatience } from './failure.js';
+import { type OnRetry, PassingFailure, type Patience, type Progress, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
 import { namedBy, pagesOf, type S3, type S3Question } from './s3.js';
 import { type ListedObject, reasonIn } from './service.js';
@@ -260,10 +260,12 @@ export class S3Uploads {
     const signed = target ?? (() => this.#s3.signed(named, question()));
     const failed = (problem: string, cause?: unknown) =>
       new SystemError('ERR_IO', `cannot ${looking ?? 'write'} the output ${path}: ${problem}`, { cause });
-    const attempt = async (): Promise<T> => {
+    const attempt = async (progress: Progress): Promise<T> => {
       for (let turns = 0; ; turns++) {
         const asked = await signed();
-        const reply = await this.#http.ask(asked, undefined, MOST_TEXT_BYTES, signal);
+        const body = asked.body && counted(asked.body, progress);
+        const sent: Target = body === undefined ? asked : { ...asked, body };
+        const reply = await this.#http.ask(sent, undefined, MOST_TEXT_BYTES, signal);
         const said = await answer(reply);
         if (said !== undefined) return said;
         if (!this.#s3.learns(path, reply) || turns === MOST_TURNS)
@@ -278,7 +280,7 @@ export class S3Uploads {
     const { status, headers, text } = reply;
     const said = reasonIn(text);
     const reason = said === undefined ? '' : ` (${said})`;
-    const passes = passingStatus(status, reason, headers['retry-after']);
+    const passes = passingStatus(status, reason, headers);
     if (passes !== undefined) return passes;
     if (status === 409 || PASSING_CODES.test(text)) return new PassingFailure(`the server answered ${status}${reason}`);
     const advice = this.#s3.adviseOnAccess(reply, doing) ?? 'check the address';
@@ -287,6 +289,13 @@ export class S3Uploads {
         ? 'its upload is gone, or was completed by somebody else; start again'
         : `the server answered ${status}${reason}; ${advice}`,
     );
+  }
+}
+
+function* counted(pieces: Iterable<Uint8Array>, progress: Progress): Iterable<Uint8Array> {
+  for (const piece of pieces) {
+    progress.heard(piece.byteLength);
+    yield piece;
   }
 }
 

@@ -26,9 +26,14 @@ export interface Service {
   list(path: string, ask: Ask): Promise<ListedObject[]>;
 }
 
-/** `If-Match` compares strong tags alone. */
+/** Checksums of the whole object, whatever range of it a reply has. */
+const CHECKSUMS = ['repr-digest', 'digest', 'x-goog-hash', 'x-checksum-sha256'];
+
+/** `If-Match` compares strong tags alone. Mirrors give the same object other tags, so that a checksum says more. */
 export function validatorOfHttp(headers: Headers): string {
   const { etag, 'last-modified': modified } = headers;
+  const sums = CHECKSUMS.flatMap((name) => headers[name] ?? []);
+  if (sums.length > 0) return `checksum ${sums.join(', ')}`;
   if (etag !== undefined && !etag.startsWith('W/')) return etag;
   return etag ?? (modified === undefined ? '' : `modified ${modified}`);
 }
@@ -38,7 +43,7 @@ export function refusal(path: string, reply: Reply, advice: string | undefined):
   const { status, headers, text } = reply;
   const said = reasonIn(text);
   const reason = said === undefined ? '' : ` (${said})`;
-  const passes = passingStatus(status, reason, headers['retry-after']);
+  const passes = passingStatus(status, reason, headers);
   if (passes !== undefined) return passes;
   if (status === 404 || status === 410)
     return new InputError(

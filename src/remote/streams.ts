@@ -3,7 +3,7 @@
  * byte it is asked for again.
  */
 import { STREAMED, type VersionAnswer } from '../io/remote-objects.js';
-import { PassingFailure } from './failure.js';
+import { PassingFailure, type Progress } from './failure.js';
 import type { RangeReader } from './range-reader.js';
 
 interface Part {
@@ -32,12 +32,12 @@ export class Streams {
 
   /** The version that is there now, and its first bytes. */
   look(path: string, mostBytes: number): Promise<{ readonly version: VersionAnswer; readonly head: Uint8Array }> {
-    return this.#reader.patiently(path, async () => {
+    return this.#reader.patiently(path, async (progress) => {
       const { version, pieces } = await this.#reader.openStream(path, undefined);
       const stream = { pieces, position: 0, rest: NOTHING };
       try {
         const head = new Uint8Array(Math.min(mostBytes, version.byteLength));
-        await fill(stream, 0, head);
+        await fill(stream, 0, head, progress);
         return { version: { ...version, validator: STREAMED + version.validator }, head };
       } finally {
         await pieces.return?.();
@@ -48,13 +48,13 @@ export class Streams {
   /** Reads the parts one after the other, in the order in which it was called. @param next asked at each try, too. */
   read(path: string, { byteLength, validator }: VersionAnswer, next: () => Part | undefined): Promise<void> {
     const version = { byteLength, validator: validator.slice(STREAMED.length) };
-    const read = () => this.#reader.patiently(path, () => this.#try(path, version, next));
+    const read = () => this.#reader.patiently(path, (progress) => this.#try(path, version, next, progress));
     const turn = (this.#turns.get(path) ?? Promise.resolve()).then(read, read);
     this.#turns.set(path, turn);
     return turn;
   }
 
-  async #try(path: string, version: VersionAnswer, next: () => Part | undefined): Promise<void> {
+  async #try(path: string, version: VersionAnswer, next: () => Part | undefined, progress: Progress): Promise<void> {
     try {
       for (let part = next(); part !== undefined; part = next()) {
         let stream = this.#open.get(path);
@@ -64,8 +64,9 @@ export class Streams {
           stream = { pieces, position: 0, rest: NOTHING };
           this.#open.set(path, stream);
         }
-        await fill(stream, part.start, part.room);
+        await fill(stream, part.start, part.room, progress);
         part.filled();
+        progress.advanced();
         if (stream.position === version.byteLength) await this.#close(path);
       }
     } catch (error) {
@@ -82,11 +83,12 @@ export class Streams {
 }
 
 /** With the bytes from `start` on, which the stream has not passed yet. */
-async function fill(stream: OpenStream, start: number, room: Uint8Array): Promise<void> {
+async function fill(stream: OpenStream, start: number, room: Uint8Array, progress: Progress): Promise<void> {
   for (let filled = 0; filled < room.byteLength; ) {
     if (stream.rest.byteLength === 0) {
       const { done, value } = await stream.pieces.next();
       if (done === true) throw new PassingFailure('the server sent less than was asked for');
+      progress.heard(value.byteLength);
       stream.rest = value;
     }
     const skipped = Math.min(stream.rest.byteLength, Math.max(0, start - stream.position));

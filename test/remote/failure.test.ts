@@ -1,6 +1,7 @@
 /** What is tried again, and for how long. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { withPatience } from '#src/remote/failure.js';
+import { Progress, passingStatus, withPatience } from '#src/remote/failure.js';
 import { errorOf } from '../fixtures/error-of.js';
 
 const PATIENCE = {
@@ -21,6 +22,75 @@ function refusing(times: number): () => Promise<string> {
 }
 
 const ask = (path: string, times: number) => withPatience(path, refusing(times), PATIENCE, () => {});
+
+const refused = (headers: Record<string, string>) => passingStatus(503, '', headers) ?? expect.fail();
+
+it('patience counts from the last byte, and tries from what stays', async () => {
+  const patience = { ...PATIENCE, totalMilliseconds: 30, silenceMilliseconds: 10 };
+  const tries = async (work: (progress: Progress) => void) => {
+    let count = 0;
+    const attempt = async (progress: Progress) => {
+      await sleep(15);
+      count += 1;
+      work(progress);
+      if (count < 30) throw refused({});
+      return 'answer';
+    };
+    return { count: await withPatience('s3://a/b', attempt, patience, () => {}).catch(() => count), of: count };
+  };
+  expect((await tries(() => {})).of).toBeLessThan(5);
+  expect((await tries((progress) => progress.heard(9999))).of).toBe(20);
+  const advancing = (progress: Progress) => {
+    progress.heard(9999);
+    progress.advanced();
+  };
+  expect((await tries(advancing)).count).toBe('answer');
+});
+
+it('bytes that come too slowly are a failure', async () => {
+  const progress = new Progress(20);
+  progress.beginTry();
+  progress.heard(10_000);
+  await sleep(25);
+  progress.heard(1);
+  await sleep(25);
+  expect(() => progress.heard(1)).toThrow('fewer than 1024 bytes a second come through');
+});
+
+it.each([
+  [{ 'retry-after': '300' }, 300],
+  [{ ratelimit: '"api";r=0;t=217' }, 217],
+  [{ ratelimit: '"api";r=5;t=217' }, undefined],
+  [{ 'ratelimit-reset': '9' }, 9],
+  [{}, undefined],
+])('a server that says %j asks for a pause of %s seconds', (headers, seconds) => {
+  const asked = refused(headers).pauseMilliseconds;
+  expect(asked === undefined ? undefined : Math.round(asked / 1000)).toBe(seconds);
+});
+
+it('what a server asks for is waited for and told, within bounds', async () => {
+  const told: string[] = [];
+  let count = 0;
+  const stop = new AbortController();
+  const attempt = async () => {
+    throw refused({ 'retry-after': count++ === 0 ? '0.05' : '300' });
+  };
+  const asked = withPatience('s3://a/b', attempt, { ...PATIENCE, totalMilliseconds: 20 }, (line) => told.push(line), {
+    signal: stop.signal,
+  });
+  setTimeout(() => stop.abort(), 150);
+  await expect(asked).rejects.toThrow('aborted');
+  expect(told).toEqual([
+    's3://a/b: the server answered 503; trying again',
+    's3://a/b: the server answered 503; trying again in 300 s',
+  ]);
+  const tooLong = async () => {
+    throw refused({ 'retry-after': '3600' });
+  };
+  expect((await errorOf(withPatience('s3://a/b', tooLong, PATIENCE, () => {}))).message).toBe(
+    'cannot read s3://a/b: the server answered 503, and asks to come back in 3600 s; start again then',
+  );
+});
 
 it('a server that is away is waited for, if it has answered before; else it is no server', async () => {
   expect((await errorOf(ask('s3://first/a', 9))).message).toBe(

@@ -58,10 +58,11 @@ const CODES = {
 function send(request, response, key) {
   const bytes = objects.get(key);
   if (bytes === undefined) return refuse(response, 404, 'NoSuchKey');
-  const etag = tagOf(bytes);
+  const sum = createHash('sha256').update(bytes).digest('base64');
+  const etag = settings.mirrors ? `"${requests}"` : tagOf(bytes);
   if (request.headers['if-match'] !== undefined && request.headers['if-match'] !== etag)
     return refuse(response, 412, 'PreconditionFailed');
-  const common = { etag, 'accept-ranges': 'bytes' };
+  const common = { etag, 'accept-ranges': 'bytes', ...(settings.mirrors && { 'repr-digest': `sha-256=:${sum}:` }) };
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
   if (first === undefined || !settings.ranges) {
     response.writeHead(200, { ...common, 'content-length': bytes.byteLength });
@@ -235,6 +236,11 @@ function answerHub(request, response, url) {
   if (settings.token !== undefined && request.headers.authorization !== `Bearer ${settings.token}`)
     return refuse(response, 401, 'Unauthorized');
   const path = decodeURIComponent(url.pathname);
+  if (settings.isRenamed && path.includes('/owner/former/')) {
+    const location = request.url?.replace('/owner/former/', '/owner/name/');
+    response.writeHead(path.startsWith('/api') ? 308 : 307, { location, 'content-length': 0 });
+    return response.end();
+  }
   const isBucket = /^(?:\/api)?\/buckets\//.test(path);
   const name = `/${isBucket ? 'buckets' : 'datasets'}/owner/name`;
   const commit = isBucket ? '' : `/${settings.commit}`;

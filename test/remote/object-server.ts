@@ -15,6 +15,10 @@ interface ServerSettings {
   readonly secret?: string | undefined;
   readonly token?: string;
   readonly commit?: string;
+  /** Whether the Hub's repository `owner/former` is called `owner/name` now. */
+  readonly isRenamed?: boolean;
+  /** Whether each reply has another ETag, and the checksum of the object. */
+  readonly mirrors?: boolean;
   /** Before each range is sent. */
   readonly delayMilliseconds?: number;
   /** How many requests an address of the Hub's storage answers. */

@@ -174,6 +174,22 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(storage.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
 
+  it('from the Hub, whose repository has another name now, and whose addresses expire under several requests', async () => {
+    process.env['HF_TOKEN'] = 'hf_secret';
+    const more = { 'in/a.jsonl': lines('a', 90_000) };
+    writeFileSync(directory.path('in/a.jsonl'), more['in/a.jsonl']);
+    await shuffle({ ...options('local'), inputs: [directory.path('in')], force: true }, SMALL);
+    const settings = { token: 'hf_secret', isRenamed: true, leaseUses: 3, delayMilliseconds: 5 };
+    await server.change({ settings }, more);
+    const bytes = await outputOf(['hf://datasets/owner/former/in/'], { memoryBytes: 32 << 20 });
+    expect(bytes.equals(readFileSync(directory.path('local')))).toBe(true);
+  });
+
+  it('from mirrors, which give the same object other tags', async () => {
+    await server.change({ settings: { mirrors: true } });
+    expect((await outputOf(DATA.map(web))).equals(local)).toBe(true);
+  });
+
   it.runIf(fromCi)('from a bucket of the Hub, which has no commits', async () => {
     process.env['HF_TOKEN'] = 'hf_secret';
     await server.change({ settings: { token: 'hf_secret' } });
