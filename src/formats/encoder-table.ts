@@ -5,7 +5,7 @@ import { UsageError, VerificationError } from '../errors.js';
 import type { MemberEncoder } from './codec.js';
 import { GZIP_LEVELS, gzipContentBytes, openGzipEncoder } from './codecs/gzip.js';
 import { zstdContentBytes } from './codecs/zstd-frames.js';
-import { openZstdEncoder, ZSTD_LEVELS } from './codecs/zstd-writer.js';
+import { openZstdEncoder, ZSTD_LEVELS, zstdAdvice } from './codecs/zstd-writer.js';
 
 interface EncoderKind {
   /** Endings of file names. Shards get the first. */
@@ -13,11 +13,19 @@ interface EncoderKind {
   readonly levels: { readonly least: number; readonly usual: number; readonly most: number };
   open(level: number): MemberEncoder;
   contentBytesOf(member: Uint8Array): number | undefined;
+  /** Says what would be faster; undefined where nothing is. */
+  advice?(): string | undefined;
 }
 
 const encoders = {
   gzip: { suffixes: ['.gz', '.gzip'], levels: GZIP_LEVELS, open: openGzipEncoder, contentBytesOf: gzipContentBytes },
-  zstd: { suffixes: ['.zst', '.zstd'], levels: ZSTD_LEVELS, open: openZstdEncoder, contentBytesOf: zstdContentBytes },
+  zstd: {
+    suffixes: ['.zst', '.zstd'],
+    levels: ZSTD_LEVELS,
+    open: openZstdEncoder,
+    contentBytesOf: zstdContentBytes,
+    advice: zstdAdvice,
+  },
 } as const satisfies Record<string, EncoderKind>;
 
 export type OutputCodec = keyof typeof encoders;
@@ -51,6 +59,11 @@ export function suffixOf(codec: OutputCodec): string {
 /** One line, different for each compression: `gzip 6`. */
 export function nameOfCompression({ codec, level }: Compression): string {
   return `${codec} ${level}`;
+}
+
+export function encoderAdvice({ codec }: Compression): string | undefined {
+  const encoder: EncoderKind = encoders[codec];
+  return encoder.advice?.();
 }
 
 export function openEncoder({ codec, level }: Compression): MemberEncoder {

@@ -1,8 +1,13 @@
 /** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
-import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  encoderAdvice,
+  OUTPUT_CODECS,
+} from '../formats/encoder-table.js';
 import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
@@ -251,7 +256,8 @@ function chooseCompression(
       `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
     );
   }
-  if (compression !== undefined) openEncoder(compression);
+  const advice = compression && encoderAdvice(compression);
+  if (advice !== undefined) options.onWarning?.(advice);
   return compression;
 }
 
@@ -271,9 +277,7 @@ function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>)
   if (tempCompress === undefined) return undefined;
   if (tempCompress?.codec !== 'zstd') throw new UsageError("`tempCompress`: expected an object with `codec` 'zstd'");
   requireKnownOptions('`tempCompress`', tempCompress, COMPRESSION);
-  const { level } = compressionOf('zstd', tempCompress.level ?? DEFAULT_TEMP_LEVEL, '`tempCompress`');
-  openZstdPacker(level);
-  return level;
+  return compressionOf('zstd', tempCompress.level ?? DEFAULT_TEMP_LEVEL, '`tempCompress`').level;
 }
 
 function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'memoryBytes' | 'onWarning'>): number {

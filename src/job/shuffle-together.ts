@@ -73,9 +73,16 @@ const GATHERED_NAME = 'shards';
  *   records; ERR_NAMES_DIFFER if their reads have other names.
  */
 export async function shuffleTogether(
-  options: ShuffleTogetherOptions,
+  given: ShuffleTogetherOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleTogetherReport> {
+  const told = new Set<string>();
+  // What is true of every member is told once.
+  const onWarning = (line: string) => {
+    if (!told.has(line)) given.onWarning?.(line);
+    told.add(line);
+  };
+  const options = { ...given, onWarning };
   const { value, seconds } = await runJob(options, async (scope) => {
     const job = async () => new TogetherJob(await prepareTogether(options, scope), options, tuning).run(scope);
     return job().catch(reportOfFinished<Omit<ShuffleTogetherReport, 'seconds'>>);

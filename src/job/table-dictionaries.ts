@@ -1,6 +1,6 @@
 /** Reads the dictionaries that an output keeps (`formats/parquet/kept-dictionary.ts`) from the pages of inputs. */
 import { ColumnMemory } from '../../workers/columns/column-memory.js';
-import { decompressPage, loadPageCodecs, requireExpansion } from '../../workers/columns/page-codecs.js';
+import { decompressPage, requireExpansion } from '../../workers/columns/page-codecs.js';
 import { PageError } from '../../workers/columns/page-error.js';
 import { InputError, SystemError } from '../errors.js';
 import type { ByteRanges } from '../formats/parquet/footer.js';
@@ -43,7 +43,6 @@ export async function readDictionaries(
   asked: readonly DictionaryLeaf[],
   { read, signal, onWarning }: Pick<RowsRequest, 'read' | 'signal' | 'onWarning'>,
 ): Promise<readonly KeptDictionary[]> {
-  await loadPageCodecs();
   const memory = new ColumnMemory({ takeSpare: () => true, giveSpare: () => {} }, 0);
   let kept = asked.flatMap((each): GatheredLeaf[] => {
     const column = schema.leaves[each.leaf];

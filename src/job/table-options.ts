@@ -1,6 +1,6 @@
 /** Completes the options that say how rows are written, and refuses what does not go with them. */
 import { UsageError } from '../errors.js';
-import { openZstdPages } from '../formats/codecs/zstd-writer.js';
+import { zstdAdvice } from '../formats/codecs/zstd-writer.js';
 import { dictionaryLeavesOf } from '../formats/parquet/kept-dictionary.js';
 import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
@@ -69,7 +69,7 @@ export function requireTableOutput({ spec, output }: AskedOutput, inputs: readon
     throw new UsageError(`${holds} \`repeat\` does not draw rows; leave it out, or convert the inputs to JSON lines`);
 }
 
-/** How rows are written, once the inputs are opened. @throws UsageError if nothing here can write so. */
+/** How rows are written, once the inputs are opened. */
 export async function withTable(
   write: WriteSpec,
   rows: OpenedRows | undefined,
@@ -79,7 +79,8 @@ export async function withTable(
   if (rows?.table === undefined) return write;
   const { schema, codec } = rows.table;
   const completed = completeTable(write.tableChoice, codec);
-  if (completed.codec === 'ZSTD') openZstdPages(completed.level);
+  const advice = completed.codec === 'ZSTD' ? zstdAdvice() : undefined;
+  if (advice !== undefined) request.onWarning(advice);
   const asked = dictionaryLeavesOf(schema);
   if (asked.length === 0) return { ...write, table: completed };
   const { readDictionaries } = await import('./table-dictionaries.js');

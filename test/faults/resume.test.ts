@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { OUTPUT_CODECS } from '#src/formats/encoder-table.js';
 import type { ShuffleOptions } from '#src/index.js';
-import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
@@ -202,7 +202,7 @@ describe.runIf(fromCi)('a compressed output, on threads that take turns,', () =>
   ];
   const sizes = SIZES_OF_MEMBERS;
 
-  it.each(KINDS.map((kind, i) => [...kind, WRITABLE_CODECS[i % WRITABLE_CODECS.length] ?? 'gzip'] as const))(
+  it.each(KINDS.map((kind, i) => [...kind, OUTPUT_CODECS[i % OUTPUT_CODECS.length] ?? 'gzip'] as const))(
     'loses what was appended and not recorded, and has the same bytes: %s',
     async (_, more, sabotage, codec) => {
       const words = ['--compress', codec, ...more];

@@ -5,7 +5,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OutputCompression, ShuffleOptions, Tuning } from '#src/index.js';
-import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import type { FileCall } from './watched-file-calls.js';
 
 /** A call before which an earlier attempt at the job was killed. */
@@ -153,8 +152,8 @@ export const DISCARDING_JOB: TinyJobKind = {
 export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...COMPRESSED_SHARDS,
-    name: `compressed shards, temp data ${canWriteZstd ? '' : 'not '}compressed, resumed in pass 2`,
-    tempCompress: canWriteZstd ? { codec: 'zstd' } : undefined,
+    name: 'compressed shards, temp data compressed, resumed in pass 2',
+    tempCompress: { codec: 'zstd' },
     before: { resumable: true, at: 'in pass 2' },
   },
   {

@@ -5,7 +5,6 @@
 import fc from 'fast-check';
 import type { ShuffleOptions } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { ENCODINGS, type Encoding } from './encodings.js';
 
 export interface Settings {
@@ -39,9 +38,7 @@ const sizes: fc.Arbitrary<Tuning> = fc.record(
   { requiredKeys: [] },
 );
 
-const TEMP_COMPRESSIONS = canWriteZstd
-  ? [{ codec: 'zstd', level: 1 } as const, { codec: 'zstd', level: 9 } as const]
-  : [];
+const TEMP_COMPRESSIONS = [{ codec: 'zstd', level: 1 } as const, { codec: 'zstd', level: 9 } as const];
 
 const aroundTuning = {
   workers: fc.integer({ min: 1, max: 4 }),

@@ -13,7 +13,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { cgroupUnavailable, makeMemoryCgroup } from '../../bench/cgroup.mjs';
-import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -175,7 +174,7 @@ describe('compression', () => {
     { what: 'packed temp data', workers: 4, mebibytes: 64, store: asItIs, words: ['--temp-compress', 'zstd:9'] },
   ];
   const reason = reasonNotToWrite(8 * DECODED_BYTES, 100);
-  const isPossible = (needs: readonly string[]) => reason === undefined && canWriteZstd && needs.every(isOnPath);
+  const isPossible = (needs: readonly string[]) => reason === undefined && needs.every(isOnPath);
   for (const { what, workers, mebibytes, store, words, needs = [] } of cases) {
     it.skipIf(!isPossible(needs))(`stays in it: ${what} ${reason ?? ''}`, async () => {
       const block = linesOf(100);
@@ -219,7 +218,7 @@ describe('compressed output, in a cgroup of just the promised size', async () =>
       return [{ compress, gigabytes, layout, words, kind, store }];
     }),
   );
-  const reason = reasonNotToWrite(4e9, 5000) ?? (await cgroupUnavailable()) ?? (canWriteZstd ? undefined : 'no zstd');
+  const reason = reasonNotToWrite(4e9, 5000) ?? (await cgroupUnavailable());
 
   for (const { compress, gigabytes, layout, words, kind, store } of cases) {
     it.skipIf(reason)(`${gigabytes} GB, ${kind} in, ${compress} to ${layout} ${reason ?? ''}`, async () => {

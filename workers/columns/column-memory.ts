@@ -3,8 +3,8 @@
  * pages have any size. What is allocated counts against an allowance, and beyond it against the spare memory of the job.
  */
 import type * as functions from '#workers/columns/columns.js';
+import { compiledProgram } from '../../src/io/shipped-program.js';
 import type { JobControl } from '../../src/job-control.js';
-import { compiledProgram } from '../kernel/program.js';
 
 export type ColumnFunctions = typeof functions;
 

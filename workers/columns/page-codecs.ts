@@ -2,8 +2,7 @@
 import { types } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { counted } from '../../src/errors.js';
-import { type SynchronousZstdDecoder, wasmDecoder } from '../../src/formats/codecs/zstd-decoders.js';
-import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
+import { expandZstd } from '../../src/formats/codecs/zstd-decoders.js';
 import type { PageCodec } from '../../src/formats/parquet/page-codec.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import type { ColumnMemory } from './column-memory.js';
@@ -31,43 +30,6 @@ export function requireExpansion(codec: PageCodec, compressedBytes: number, byte
 }
 
 type Expand = (bytes: Uint8Array, target: Uint8Array) => void;
-
-let expandZstd: Expand | undefined;
-
-/** A frame that holds a byte. */
-const SMALLEST_FRAME = Buffer.from('28b52ffd200109000061', 'hex');
-
-/** Call it once a thread, before its first page. */
-export async function loadPageCodecs(): Promise<void> {
-  expandZstd ??= zstdWorksHere() ? zstdExpander.expand : expandInPieces(await wasmDecoder());
-}
-
-function zstdWorksHere(): boolean {
-  try {
-    zstdExpander.expand(SMALLEST_FRAME, new Uint8Array(1));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Where nothing decodes a frame at once. */
-export function expandInPieces(decoder: SynchronousZstdDecoder): Expand {
-  return (bytes, target) => {
-    const frame = decoder.open();
-    try {
-      let filled = 0;
-      for (const piece of frame.decode(bytes, true)) {
-        if (piece.byteLength > target.byteLength - filled) throw new Error('it decodes to more bytes');
-        target.set(piece, filled);
-        filled += piece.byteLength;
-      }
-      requireLength(filled, target.byteLength);
-    } finally {
-      frame.close();
-    }
-  };
-}
 
 /**
  * Decompresses a page to `byteLength` bytes at `address`.
@@ -101,10 +63,7 @@ const expanders: Readonly<Record<Exclude<PageCodec, 'SNAPPY' | 'LZ4' | 'LZ4_RAW'
   },
   GZIP: (bytes, target) => expandByNode(gunzipSync, bytes, target),
   BROTLI: (bytes, target) => expandByNode(brotliDecompressSync, bytes, target),
-  ZSTD: (bytes, target) => {
-    if (expandZstd === undefined) throw new RangeError('pages of zstd need loadPageCodecs first');
-    expandZstd(bytes, target);
-  },
+  ZSTD: expandZstd,
 };
 
 function expandByNode(

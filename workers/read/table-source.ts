@@ -17,7 +17,6 @@ import type { InputPart } from '../../src/sources/input-part.js';
 import { sourcesIn } from '../../src/sources/tables.js';
 import { type ColumnMemory, MOST_REGION_BYTES, type Region } from '../columns/column-memory.js';
 import { LeafReader } from '../columns/leaf-reader.js';
-import { loadPageCodecs } from '../columns/page-codecs.js';
 import { PageError, PageMemoryError } from '../columns/page-error.js';
 import { RowJoiner } from '../columns/row-joiner.js';
 import { ChunkInput, ChunkPages } from './chunk-pages.js';
@@ -34,7 +33,6 @@ const MOST_JOINED_ROWS = 8192;
 export async function withTable<T>(part: TablePart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
   const { table } = context.read;
   if (table === undefined) throw new RangeError('the rows of a table are known before it is read');
-  await loadPageCodecs();
   const input = new RegularInput(part.path, part.version, context.control, part.gate);
   const read = async () => {
     const rows = new RowReader(part, input, table, context);

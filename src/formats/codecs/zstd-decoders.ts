@@ -1,40 +1,16 @@
 /**
- * Decoders of zstd, one frame at a time: the addon `zstd-napi`, `node:zlib` of newer Nodes, or WebAssembly. The first
- * two may be missing. Our own walk (`zstd-frames.ts`) decides where a frame begins and ends, never the decoder.
+ * Decoders of zstd, one frame at a time: `node:zlib` of newer Nodes, or libzstd as WebAssembly. Our own walk
+ * (`zstd-frames.ts`) decides where a frame begins and ends, never the decoder.
  */
-import { createRequire } from 'node:module';
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { SystemError } from '../../errors.js';
+import { counted } from '../../errors.js';
 import { freeLastPiece } from '../../machine/free-bytes.js';
-
-/** `zstd-napi/binding`, a thin layer over libzstd. This project must compile without the types of both libraries. */
-export interface ZstdAddon {
-  readonly CCtx: new () => AddonCompressor;
-  readonly DCtx: new () => AddonDecompressor;
-  readonly DParameter: { readonly windowLogMax: number };
-  readonly ResetDirective: { readonly sessionOnly: number; readonly sessionAndParameters: number };
-  compressBound(byteLength: number): number;
-}
-
-export interface AddonCompressor {
-  reset(directive: number): void;
-  setParameter(parameter: number, value: number): void;
-  compress2(room: Uint8Array, bytes: Uint8Array): number;
-}
-
-export interface AddonDecompressor {
-  setParameter(parameter: number, value: number): void;
-  decompress(room: Uint8Array, frame: Uint8Array): number;
-  reset(directive: number): void;
-  /** Returns 0 at the end of a frame, else a guess of the missing bytes; bytes produced; bytes consumed. */
-  decompressStream(room: Uint8Array, bytes: Uint8Array): [missing: number, produced: number, consumed: number];
-}
+import { allocated, checked, type Libzstd, openLibzstd } from './libzstd.js';
 
 export interface ZstdInNode {
   createZstdDecompress(options: ZstdOptions): Transform;
   zstdCompressSync(bytes: Uint8Array, options: ZstdOptions): Uint8Array;
-  zstdDecompressSync(frame: Uint8Array, options: ZstdOptions & { readonly maxOutputLength: number }): Uint8Array;
 }
 
 interface ZstdOptions {
@@ -53,21 +29,13 @@ const ZSTD_D_WINDOW_LOG_MAX = 100;
 /** The largest window that libzstd accepts if the limit is raised: 2 GiB, as `zstd --long=31`. */
 export const MOST_WINDOW_LOG = 31;
 
-export function loadZstdAddon(): ZstdAddon | undefined {
-  try {
-    return createRequire(import.meta.url)('zstd-napi/binding');
-  } catch {
-    return undefined;
-  }
-}
-
 /** Undefined before Node 22.15. */
 export function findZstdInNode(): ZstdInNode | undefined {
   return hasZstd(zlib) ? zlib : undefined;
 }
 
 function hasZstd(module: object): module is ZstdInNode {
-  return ['createZstdDecompress', 'zstdCompressSync', 'zstdDecompressSync'].every((name) => name in module);
+  return ['createZstdDecompress', 'zstdCompressSync'].every((name) => name in module);
 }
 
 const DECODED_PIECE_BYTES = 1024 * 1024;
@@ -126,48 +94,6 @@ function* decodeInSteps(
   }
   if (filled > 0) yield piece(filled);
   if (consumed < byteLength || isOver !== endsFrame) throw new Error('its blocks do not end where its data ends');
-}
-
-interface AddonContext {
-  readonly decompressor: AddonDecompressor;
-  readonly room: Uint8Array;
-}
-
-export function addonDecoder(addon: ZstdAddon): SynchronousZstdDecoder {
-  // Only the garbage collector frees a context, with its window, so contexts are used again.
-  const idle: AddonContext[] = [];
-  const open = (): AddonContext => {
-    const decompressor = new addon.DCtx();
-    decompressor.setParameter(addon.DParameter.windowLogMax, MOST_WINDOW_LOG);
-    return { decompressor, room: new Uint8Array(DECODED_PIECE_BYTES) };
-  };
-  return {
-    name: 'zstd-napi',
-    mostWindowBytes: 2 ** MOST_WINDOW_LOG,
-    open: () => {
-      const context = idle.pop() ?? open();
-      const { decompressor, room } = context;
-      return {
-        decode: (bytes, endsFrame) =>
-          decodeInSteps(
-            bytes.byteLength,
-            endsFrame,
-            (consumed, filled) => {
-              const [missing, producedBytes, consumedBytes] = decompressor.decompressStream(
-                room.subarray(filled),
-                bytes.subarray(consumed),
-              );
-              return { consumedBytes, producedBytes, isFrameOver: missing === 0 };
-            },
-            (byteLength) => room.subarray(0, byteLength),
-          ),
-        close: () => {
-          decompressor.reset(addon.ResetDirective.sessionOnly);
-          idle.push(context);
-        },
-      };
-    },
-  };
 }
 
 const STREAM_OPTIONS = { chunkSize: DECODED_PIECE_BYTES, params: { [ZSTD_D_WINDOW_LOG_MAX]: MOST_WINDOW_LOG } };
@@ -236,99 +162,92 @@ class FrameStream {
   }
 }
 
-/** ZSTD_WINDOWLOG_LIMIT_DEFAULT of libzstd: this build lacks the parameter that raises it. */
-const MOST_WASM_WINDOW_BYTES = 128 * 1024 * 1024;
+/** The most that libzstd takes where addresses have 32 bits. */
+const MOST_WASM_WINDOW_LOG = 30;
 const INPUT_BYTES = 128 * 1024;
 /** Layout of `ZSTD_inBuffer` and `ZSTD_outBuffer`: address, size, position, 32 bits each. */
 const BUFFER_STRUCT_BYTES = 12;
 
-interface Libzstd {
-  readonly memory: { readonly buffer: ArrayBuffer };
-  malloc(byteLength: number): number;
-  free(address: number): void;
-  ZSTD_createDCtx(): number;
-  ZSTD_freeDCtx(context: number): number;
-  ZSTD_decompressStream(context: number, output: number, input: number): number;
+let opened: Libzstd | undefined;
+
+/** A context of libzstd, whose steps decode to a room of `DECODED_PIECE_BYTES`. */
+class WasmContext {
+  readonly #libzstd: Libzstd;
+  readonly #context: number;
+  readonly #structs: number;
+  readonly #input: number;
+  readonly #room: number;
+
+  constructor() {
+    opened ??= openLibzstd();
+    this.#libzstd = opened;
+    this.#context = allocated(opened.ZSTD_createDCtx());
+    opened.ZSTD_DCtx_setParameter(this.#context, ZSTD_D_WINDOW_LOG_MAX, MOST_WASM_WINDOW_LOG);
+    this.#structs = allocated(opened.malloc(2 * BUFFER_STRUCT_BYTES + INPUT_BYTES + DECODED_PIECE_BYTES));
+    this.#input = this.#structs + 2 * BUFFER_STRUCT_BYTES;
+    this.#room = this.#input + INPUT_BYTES;
+  }
+
+  /** Decodes the bytes from `consumed` on, into the room from `filled` on. */
+  step(bytes: Uint8Array, consumed: number, filled: number): ZstdStep {
+    const { memory } = this.#libzstd;
+    const given = bytes.subarray(consumed, consumed + INPUT_BYTES);
+    new Uint8Array(memory.buffer, this.#input).set(given);
+    const buffers = [this.#input, given.byteLength, 0, this.#room, DECODED_PIECE_BYTES, filled];
+    new Uint32Array(memory.buffer, this.#structs).set(buffers);
+    const output = this.#structs + BUFFER_STRUCT_BYTES;
+    const missing = checked(this.#libzstd, this.#libzstd.ZSTD_decompressStream(this.#context, output, this.#structs));
+    const [, , inputPosition = 0, , , outputPosition = 0] = new Uint32Array(memory.buffer, this.#structs, 6);
+    return { consumedBytes: inputPosition, producedBytes: outputPosition - filled, isFrameOver: missing === 0 };
+  }
+
+  /** The first bytes of the room. */
+  piece(byteLength: number): Uint8Array {
+    return new Uint8Array(this.#libzstd.memory.buffer, this.#room, byteLength);
+  }
+
+  close(): void {
+    this.#libzstd.free(this.#structs);
+    this.#libzstd.ZSTD_freeDCtx(this.#context);
+  }
 }
 
-const ERROR_NAMES = new Map([
-  [20, 'data corruption detected'],
-  [22, 'the content does not match its checksum'],
-  [64, 'not enough memory'],
-]);
+export const wasmDecoder: SynchronousZstdDecoder = {
+  name: 'WebAssembly',
+  mostWindowBytes: 2 ** MOST_WASM_WINDOW_LOG,
+  open: () => {
+    const context = new WasmContext();
+    return {
+      decode: (bytes, endsFrame) =>
+        decodeInSteps(
+          bytes.byteLength,
+          endsFrame,
+          (consumed, filled) => context.step(bytes, consumed, filled),
+          (byteLength) => context.piece(byteLength),
+        ),
+      close: () => context.close(),
+    };
+  },
+};
 
-let loadingLibzstd: Promise<Libzstd> | undefined;
+let expander: WasmContext | undefined;
 
-/**
- * libzstd as WebAssembly, from `zstddec`, where the machine has nothing faster. The interface of `zstddec` neither
- * waits for input nor reports errors, so this calls the functions of libzstd directly. The memory never shrinks.
- */
-export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
-  loadingLibzstd ??= loadLibzstd();
-  const libzstd = await loadingLibzstd;
-  return {
-    name: 'zstddec',
-    mostWindowBytes: MOST_WASM_WINDOW_BYTES,
-    open: () => {
-      const context = libzstd.ZSTD_createDCtx();
-      const input = libzstd.malloc(INPUT_BYTES);
-      const room = libzstd.malloc(DECODED_PIECE_BYTES);
-      const structs = libzstd.malloc(2 * BUFFER_STRUCT_BYTES);
-      const addresses = [input, room, structs];
-      const outputStruct = structs + BUFFER_STRUCT_BYTES;
-      if (context === 0 || addresses.includes(0)) {
-        throw new SystemError('ERR_OUT_OF_MEMORY', 'no memory to decode zstd in this thread; use fewer `workers`');
-      }
-
-      const step = (bytes: Uint8Array, consumed: number, filled: number) => {
-        const given = bytes.subarray(consumed, consumed + INPUT_BYTES);
-        new Uint8Array(libzstd.memory.buffer, input).set(given);
-        new Int32Array(libzstd.memory.buffer, structs).set([
-          input,
-          given.byteLength,
-          0,
-          room,
-          DECODED_PIECE_BYTES,
-          filled,
-        ]);
-        const missing = libzstd.ZSTD_decompressStream(context, outputStruct, structs);
-        if (missing < 0) throw new Error(ERROR_NAMES.get(-missing) ?? `libzstd gives error ${-missing}`);
-        const [, , inputPosition = 0, , , outputPosition = 0] = new Int32Array(libzstd.memory.buffer, structs, 6);
-        return { consumedBytes: inputPosition, producedBytes: outputPosition - filled, isFrameOver: missing === 0 };
-      };
-      return {
-        decode: (bytes, endsFrame) =>
-          decodeInSteps(
-            bytes.byteLength,
-            endsFrame,
-            (consumed, filled) => step(bytes, consumed, filled),
-            (byteLength) => new Uint8Array(libzstd.memory.buffer, room, byteLength),
-          ),
-        close: () => {
-          for (const address of addresses) libzstd.free(address);
-          libzstd.ZSTD_freeDCtx(context);
-        },
-      };
-    },
-  };
-}
-
-/** `zstddec` passes its functions only to this method of its decoder, once a thread. */
-async function loadLibzstd(): Promise<Libzstd> {
-  const { ZSTDDecoder } = await import('zstddec/stream');
-  let exports: object | undefined;
-  class Decoder extends ZSTDDecoder {
-    override _init(result: { readonly instance: { readonly exports: object } }): void {
-      super._init(result);
-      exports = result.instance.exports;
-    }
+/** Expands frames that are in memory, with little memory beside. @throws Error, of any kind, when they are damaged. */
+export function expandZstd(bytes: Uint8Array, target: Uint8Array): void {
+  const context = expander ?? new WasmContext();
+  // After an error there is a new context.
+  expander = undefined;
+  let consumed = 0;
+  let filled = 0;
+  for (let isOver = false; !isOver || consumed < bytes.byteLength; ) {
+    const { consumedBytes, producedBytes, isFrameOver } = context.step(bytes, consumed, 0);
+    if (consumedBytes === 0 && producedBytes === 0) throw new Error('it ends inside a frame');
+    if (producedBytes > target.byteLength - filled) throw new Error('it decodes to more bytes');
+    target.set(context.piece(producedBytes), filled);
+    consumed += consumedBytes;
+    filled += producedBytes;
+    isOver = isFrameOver;
   }
-  await new Decoder().init();
-  if (exports === undefined) {
-    throw new SystemError(
-      'ERR_WORKER',
-      'another part of this program uses zstddec in the same thread, so that pileshuf cannot decode zstd with it; install the package zstd-napi beside pileshuf, or use Node 22.15 or later',
-    );
-  }
-  return exports as Libzstd;
+  if (filled < target.byteLength) throw new Error(`it has ${counted(filled, 'byte')}, expected ${target.byteLength}`);
+  expander = context;
 }

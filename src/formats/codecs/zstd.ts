@@ -15,9 +15,7 @@ import {
 import { freeBytes } from '../../machine/free-bytes.js';
 import type { Codec, CompressedSource, DecodedHead, DecoderMemory, Member, StoredBytes } from '../codec.js';
 import {
-  addonDecoder,
   findZstdInNode,
-  loadZstdAddon,
   nodeDecoder,
   type SynchronousZstdDecoder,
   wasmDecoder,
@@ -89,18 +87,13 @@ async function load(): Promise<Loaded> {
   return loaded;
 }
 
-/** The fastest that decodes a sample: no version number tells whether it works. */
+/** `node:zlib`, where it decodes a sample: no version number tells whether it works. */
 async function chooseDecoder(): Promise<Loaded> {
-  const addon = loadZstdAddon();
-  if (addon !== undefined) {
-    const decoder = addonDecoder(addon);
-    if (await isSoundDecoder(decoder)) return { decoder, headDecoder: decoder };
-  }
-  const fallback = await wasmDecoder();
+  const headDecoder = wasmDecoder;
   const inNode = findZstdInNode();
-  const candidate: ZstdDecoder | undefined = inNode === undefined ? undefined : nodeDecoder(inNode);
+  const candidate = inNode && nodeDecoder(inNode);
   const isSound = candidate !== undefined && (await isSoundDecoder(candidate));
-  return { decoder: isSound ? candidate : fallback, headDecoder: fallback };
+  return { decoder: isSound ? candidate : headDecoder, headDecoder };
 }
 
 const SAMPLE = Buffer.from(
@@ -185,7 +178,7 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
   if (windowBytes > mostWindowBytes) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
-      `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${counted(windowBytes, 'byte')}, more than the ${mostWindowBytes} that the decoder on this machine takes; install the package zstd-napi beside pileshuf, or use Node 22.15 or later`,
+      `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${counted(windowBytes, 'byte')}, more than the ${mostWindowBytes} that the decoder of this Node takes; use Node 22.15 or later, or give \`decompressProgram\` as \`zstd -dc --long=31\``,
     );
   }
   const neededBytes = Math.min(windowBytes, frame.contentBytes ?? windowBytes);

@@ -8,14 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
-import {
-  addonDecoder,
-  findZstdInNode,
-  loadZstdAddon,
-  nodeDecoder,
-  wasmDecoder,
-  type ZstdDecoder,
-} from '#src/formats/codecs/zstd-decoders.js';
+import { findZstdInNode, nodeDecoder, wasmDecoder, type ZstdDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { caseSeed } from '../../fixtures/draws.js';
 import { newerNodes } from '../../fixtures/newer-nodes.js';
 import { fromCi } from '../../fixtures/scale.js';
@@ -24,32 +17,18 @@ import { declared } from './zstd-samples.mjs';
 import { encoderCases, packerCases } from './zstd-writer-cases.mjs';
 
 const run = promisify(execFile);
-const addon = loadZstdAddon();
 const zstdInNode = findZstdInNode();
-
-/** Decoders that a user may lack, and their requirements. */
-const optionalDecoders: readonly (readonly [string, ZstdDecoder | undefined])[] = [
-  ['zstd-napi', addon && addonDecoder(addon)],
-  ['node:zlib', zstdInNode && nodeDecoder(zstdInNode)],
-];
+const decoders: [string, ZstdDecoder][] = [['WebAssembly', wasmDecoder]];
+if (zstdInNode !== undefined) decoders.push(['node:zlib', nodeDecoder(zstdInNode)]);
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const WITHOUT_ADDON = ['--import', new URL('hide-zstd-napi.mjs', import.meta.url).href];
 
 /** The text of two frames, by such a Node. */
 async function decodeWhereUnsound(node: string): Promise<string> {
-  const { stdout } = await run(node, [...WITHOUT_ADDON, script('zstd-of-unsound-node.mjs')]);
+  const { stdout } = await run(node, [script('zstd-of-unsound-node.mjs')]);
   return stdout;
 }
 
-describe.each(optionalDecoders)('%s', (name, decoder) => {
-  it.skipIf(decoder === undefined).each(Object.entries(decoderCases))('%s', async (_, runCase) => {
-    await runCase(decoder ?? expect.fail(`${name} is not on this machine`));
-  });
-});
-
-describe('zstddec', async () => {
-  const decoder = await wasmDecoder();
-
+describe.each(decoders)('%s', (_name, decoder) => {
   it.each(Object.entries(decoderCases))('%s', async (_, runCase) => {
     await runCase(decoder);
   });
@@ -57,7 +36,7 @@ describe('zstddec', async () => {
 
 describe.runIf(fromCi).each(newerNodes)('node:zlib of Node $version, where npx can get it', ({ path = '' }) => {
   it.skipIf(path === '')('passes all cases, to read and to write', async () => {
-    const { stdout } = await run(path, [...WITHOUT_ADDON, script('zstd-in-this-node.mjs'), String(caseSeed)]);
+    const { stdout } = await run(path, [script('zstd-in-this-node.mjs'), String(caseSeed)]);
     const cases = { ...decoderCases, ...encoderCases, ...packerCases };
     const passed = ['is sound', ...Object.keys(cases)].map((name) => [name, 'passed']);
     expect(JSON.parse(stdout)).toEqual(Object.fromEntries(passed));
@@ -68,7 +47,7 @@ describe.runIf(fromCi).each(newerNodes)('node:zlib of Node $version, where npx c
   });
 });
 
-it('without zstd-napi and with an unsound node:zlib another decoder is taken', async () => {
+it('with an unsound node:zlib another decoder is taken', async () => {
   expect(await decodeWhereUnsound(process.execPath)).toBe(declared.content.toString().repeat(2));
 });
 
@@ -80,7 +59,7 @@ describe('isSoundDecoder', () => {
   });
 
   it('takes what decodes', async () => {
-    expect(await isSoundDecoder(await wasmDecoder())).toBe(true);
+    expect(await isSoundDecoder(wasmDecoder)).toBe(true);
   });
 
   it('refuses what gives nothing, gives other bytes, or throws', async () => {
@@ -96,11 +75,10 @@ describe('isSoundDecoder', () => {
   });
 
   it('refuses what does not look at checksums', async () => {
-    const sound = await wasmDecoder();
     const lenient: ZstdDecoder = {
-      ...sound,
+      ...wasmDecoder,
       open: () => {
-        const frameDecoder = sound.open();
+        const frameDecoder = wasmDecoder.open();
         return {
           ...frameDecoder,
           *decode(bytes, endsFrame) {

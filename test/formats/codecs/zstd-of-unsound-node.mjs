@@ -1,6 +1,6 @@
 /**
  * Decodes two frames, with a skippable one between them, in a Node whose own zstd, if any, gives nothing, and prints
- * their content. Requires that zstd-napi is hidden.
+ * their content.
  */
 import { syncBuiltinESMExports } from 'node:module';
 import { Transform } from 'node:stream';

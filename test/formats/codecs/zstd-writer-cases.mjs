@@ -7,7 +7,13 @@ import fc from 'fast-check';
 import { decodeZstd } from '#src/formats/codecs/zstd.js';
 import { wasmDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { listZstdFrames } from '#src/formats/codecs/zstd-frames.js';
-import { ZSTD_LEVELS } from '#src/formats/codecs/zstd-writer.js';
+import {
+  openZstdEncoder,
+  openZstdPacker,
+  openZstdPages,
+  ZSTD_LEVELS,
+  zstdExpander,
+} from '#src/formats/codecs/zstd-writer.js';
 
 /** @typedef {import('#src/formats/codecs/zstd-writer.js').ZstdWriter} ZstdWriter */
 
@@ -26,7 +32,7 @@ export async function decode(stored) {
   };
   const pieces = [];
   const memory = { reserve: () => true, budgetFor: () => '' };
-  for await (const piece of decodeZstd(await wasmDecoder(), { path: 'made', start: 0, next }, memory)) {
+  for await (const piece of decodeZstd(wasmDecoder, { path: 'made', start: 0, next }, memory)) {
     pieces.push(Buffer.from(piece));
   }
   return Buffer.concat(pieces);
@@ -44,7 +50,7 @@ function framesOf(stored) {
 export const encoderCases = {
   'writes one frame of its declared length, with a checksum, at every level': async (writer) => {
     for (let level = ZSTD_LEVELS.least; level <= ZSTD_LEVELS.most; level++) {
-      const stored = writer.openEncoder(level)(text);
+      const stored = openZstdEncoder(level, writer).encode(text);
       const frame = { storedOffset: 0, contentBytes: text.byteLength };
       assert.deepEqual(framesOf(stored), [frame], `level ${level}`);
       assert.equal((stored[4] ?? 0) & CHECKSUM_FLAG, CHECKSUM_FLAG, `level ${level}`);
@@ -54,7 +60,7 @@ export const encoderCases = {
   },
 
   'writes any bytes, of which those of the frames before are left alone': async (writer) => {
-    const encode = writer.openEncoder(1);
+    const { encode } = openZstdEncoder(1, writer);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 5 }), async (contents) => {
         const frames = contents.map((content) => encode(content));
@@ -68,16 +74,16 @@ export const encoderCases = {
 export const packerCases = {
   'makes less of what repeats itself, at every level, and again what it was': (writer) => {
     for (let level = ZSTD_LEVELS.least; level <= ZSTD_LEVELS.most; level++) {
-      const compressed = writer.openPacker(level).compress(text) ?? assert.fail(`nothing at level ${level}`);
+      const compressed = openZstdPacker(level, writer).compress(text) ?? assert.fail(`nothing at level ${level}`);
       assert.ok(compressed.byteLength < text.byteLength / 3, `level ${level}: ${compressed.byteLength} bytes`);
       const target = Buffer.alloc(text.byteLength);
-      writer.expand(compressed, target);
+      zstdExpander.expand(compressed, target);
       assert.ok(target.equals(text), `level ${level}`);
     }
   },
 
   'works on any bytes, wherever they lie, and makes nothing of what does not become shorter': (writer) => {
-    const packer = writer.openPacker(1);
+    const packer = openZstdPacker(1, writer);
     const parts = fc.array(fc.tuple(fc.uint8Array({ maxLength: 60 }), fc.nat({ max: 40 })), { maxLength: 6 });
     let packed = 0;
     fc.assert(
@@ -89,7 +95,7 @@ export const packerCases = {
         packed += 1;
         assert.ok(compressed.byteLength < bytes.byteLength);
         const target = Buffer.alloc(bytes.byteLength + 2, 7);
-        writer.expand(compressed, target.subarray(1, -1));
+        zstdExpander.expand(compressed, target.subarray(1, -1));
         assert.ok(target.equals(Buffer.concat([Buffer.of(7), bytes, Buffer.of(7)])));
       }),
     );
@@ -97,32 +103,32 @@ export const packerCases = {
   },
 
   'makes again nothing of a frame of nothing': (writer) => {
-    const frame = writer.openPages(ZSTD_LEVELS.usual)(new Uint8Array());
+    const frame = openZstdPages(ZSTD_LEVELS.usual, writer)(new Uint8Array());
     assert.ok(frame.byteLength > 0);
-    writer.expand(frame, new Uint8Array());
-    assert.throws(() => writer.expand(frame, new Uint8Array(1)));
-    assert.throws(() => writer.expand(writer.openPages(ZSTD_LEVELS.usual)(text), new Uint8Array()));
+    zstdExpander.expand(frame, new Uint8Array());
+    assert.throws(() => zstdExpander.expand(frame, new Uint8Array(1)));
+    assert.throws(() => zstdExpander.expand(openZstdPages(ZSTD_LEVELS.usual, writer)(text), new Uint8Array()));
   },
 
   'refuses damaged bytes, or gives as many as there were, and another number never': (writer) => {
     const short = text.subarray(0, 500);
-    const compressed = Buffer.from(writer.openPacker(3).compress(short) ?? []);
+    const compressed = Buffer.from(openZstdPacker(3, writer).compress(short) ?? []);
     for (let bit = 0; bit < 8 * compressed.byteLength; bit++) {
       const damaged = Buffer.from(compressed);
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       const target = Buffer.alloc(short.byteLength + 10, 7);
       try {
-        writer.expand(damaged, target.subarray(0, -10));
+        zstdExpander.expand(damaged, target.subarray(0, -10));
       } catch (error) {
         assert.ok(error instanceof Error, `bit ${bit}: ${error}`);
       }
       assert.ok(target.subarray(-10).equals(Buffer.alloc(10, 7)), `bit ${bit}`);
     }
     for (const byteLength of [0, 499, 501]) {
-      assert.throws(() => writer.expand(compressed, Buffer.alloc(byteLength)), `${byteLength} bytes`);
+      assert.throws(() => zstdExpander.expand(compressed, Buffer.alloc(byteLength)), `${byteLength} bytes`);
     }
     for (const end of [0, 1, 10, compressed.byteLength - 1]) {
-      assert.throws(() => writer.expand(compressed.subarray(0, end), Buffer.alloc(500)), `the first ${end}`);
+      assert.throws(() => zstdExpander.expand(compressed.subarray(0, end), Buffer.alloc(500)), `the first ${end}`);
     }
   },
 };

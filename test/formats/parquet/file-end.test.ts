@@ -1,5 +1,5 @@
 /** The end of a file: found from the descriptions alone, and right in each place that it names. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describedUnits } from '#src/formats/described-units.js';
 import { encodeDescription, type RowGroupDescription } from '#src/formats/parquet/description.js';
 import { fileEnd, type StagedTable } from '#src/formats/parquet/file-end.js';
@@ -7,11 +7,8 @@ import { readFooter } from '#src/formats/parquet/footer.js';
 import { readPageHeader } from '#src/formats/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/parquet/schema.js';
 import { THRIFT, ThriftReader } from '#src/formats/parquet/thrift.js';
-import { loadPageCodecs } from '#workers/columns/page-codecs.js';
 import { drawsFor } from '../../fixtures/draws.ts';
 import { drawRows, makeGroup, PLAIN, plainValue, schemaOf } from '../../workers/columns/row-groups.ts';
-
-beforeAll(loadPageCodecs);
 
 const MAGIC = Buffer.from('PAR1');
 

@@ -1,11 +1,10 @@
 /** Pages with changed bytes and headers that lie give an error or rows, and touch no memory but their own. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Leaf, PhysicalType } from '#src/formats/parquet/leaf.js';
 import { PHYSICAL_TYPES } from '#src/formats/parquet/leaf.js';
 import type { PageCodec } from '#src/formats/parquet/page-codec.js';
 import { ENCODINGS, type Encoding } from '#src/formats/parquet/page-header.js';
 import { ColumnMemory, type Region } from '#workers/columns/column-memory.js';
-import { loadPageCodecs } from '#workers/columns/page-codecs.js';
 import { PageError, PageMemoryError } from '#workers/columns/page-error.js';
 import { drawsFor } from '../../fixtures/draws.ts';
 import { encodingsOf } from '../../fixtures/parquet/encode-values.ts';
@@ -13,8 +12,6 @@ import { type MadePage, makePages, type PageOptions } from '../../fixtures/parqu
 import { entriesOf, type LeafShape, leafOf, type NestedValue } from '../../fixtures/parquet/rows-of-leaves.ts';
 import { atScale } from '../../fixtures/scale.ts';
 import { joinedRows } from './joined-rows.ts';
-
-beforeAll(loadPageCodecs);
 
 const GUARD = Buffer.alloc(64, 0xa5);
 /** As far as loops may go beyond a region. */
