@@ -43,6 +43,9 @@ const plan = () => ({
 });
 const taskPlan = () => ({ ...CLUSTER_PLAN_OPTIONS, ...pick(OWN, 'randomSource', 'inputLists'), ...JSON_TOO });
 
+/** Flags that a command takes only to refuse them in words of their own. */
+const HEADERS = ['npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes'];
+
 export const COMMANDS = {
   shuffle: {
     summary: 'Puts the records of many files into one uniformly random order.',
@@ -51,6 +54,7 @@ export const COMMANDS = {
   append: {
     summary: 'Adds inputs to a pile store, all of them or none.',
     takes: () => ({ ...APPEND_OPTIONS, ...pick(OWN, 'inputLists'), ...DISPLAY }),
+    refuses: HEADERS,
   },
   completion: { summary: 'Prints the script for completion in bash, zsh or fish.', takes: () => ({}) },
   'check-shuffled': {
@@ -86,6 +90,7 @@ export const COMMANDS = {
   pile: {
     summary: 'Adds inputs to a pile store, each under a given id.',
     takes: () => ({ ...omit(APPEND_OPTIONS, 'hidden', 'include', 'exclude'), ...INPUT_ID, ...DISPLAY }),
+    refuses: HEADERS,
   },
   plan: { summary: 'Says what a shuffle will need, and writes no output.', takes: () => ({ ...plan(), ...JSON_TOO }) },
   shuf: {
@@ -117,7 +122,13 @@ export const COMMANDS = {
     summary: 'Checks that outputs have exactly the records of inputs.',
     takes: () => ({ ...pick(OWN, 'against'), ...VERIFY_OPTIONS, ...JSON_TOO }),
   },
-} as const satisfies Readonly<Record<string, { readonly summary: string; readonly takes: () => Schema }>>;
+} as const satisfies Readonly<Record<string, CommandEntry>>;
+
+interface CommandEntry {
+  readonly summary: string;
+  readonly takes: () => Schema;
+  readonly refuses?: readonly string[];
+}
 
 export type CommandName = keyof typeof COMMANDS;
 
@@ -139,7 +150,12 @@ export type OptionValues<Name extends CommandName> = Omit<Takes<Name>, keyof Dis
 
 const flagsOfCommands = new Map<CommandName, readonly OptionFlag[]>();
 
-/** In the order of the help. */
+/** In the order of the help, without those that are always refused. */
+export function shownOptionsOf(name: CommandName): readonly OptionFlag[] {
+  const { refuses = [] }: CommandEntry = COMMANDS[name];
+  return optionsOf(name).filter((flag) => !refuses.includes(flag.name));
+}
+
 export function optionsOf(name: CommandName): readonly OptionFlag[] {
   const flags = flagsOfCommands.get(name) ?? flagsIn(COMMANDS[name].takes());
   flagsOfCommands.set(name, flags);

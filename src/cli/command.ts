@@ -15,6 +15,7 @@ import {
   type DisplayValues,
   type OptionValues,
   optionsOf,
+  shownOptionsOf,
   typedName,
 } from './command-table.js';
 import { flagsOf } from './option-names.js';
@@ -75,7 +76,8 @@ export function parseCommand<Name extends CommandName>(
       getOutHelpWidth: () => Math.min(80, process.stdout.columns || 80),
     });
   for (const operand of operands) command.addArgument(declareOperand(operand));
-  for (const entry of optionsOf(name)) command.addOption(new TableOption(entry, given));
+  for (const entry of optionsOf(name))
+    command.addOption(new TableOption(entry, given).hideHelp(!shownOptionsOf(name).includes(entry)));
   command.optionsGroup('Help:').helpOption('-h, --help', 'print this help');
   if (name === 'shuffle' || name === 'shuf') command.version(readVersion(), '--version', 'print the version');
   command.addHelpText('after', notes);

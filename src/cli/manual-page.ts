@@ -1,7 +1,7 @@
 /** The manual page in the language of man(7), from the tables and the help of the commands. The build calls it. */
 
 import type { OptionFlag } from '../options/option.js';
-import { COMMAND_NAMES, COMMANDS, type CommandName, optionsOf, typedName } from './command-table.js';
+import { COMMAND_NAMES, COMMANDS, type CommandName, shownOptionsOf, typedName } from './command-table.js';
 import { flagsOf } from './option-names.js';
 import { findCommand } from './run-command.js';
 
@@ -31,7 +31,7 @@ export async function manualPage(version: string): Promise<string> {
     '.SH DESCRIPTION',
     ...blocks.filter(([heading = '']) => OWN_SECTIONS[heading] === undefined).flatMap(paragraph),
     '.SH OPTIONS',
-    ...optionGroups(optionsOf('shuffle')),
+    ...optionGroups(shownOptionsOf('shuffle')),
     '.SH COMMANDS',
     ...(await Promise.all(names.map(describeCommand))).flat(),
     '.SH ENVIRONMENT',
@@ -55,8 +55,8 @@ async function synopsisOf(name: CommandName): Promise<string[]> {
 /** Options that the main command has too are only named. */
 async function describeCommand(name: CommandName): Promise<string[]> {
   const { notes } = await findCommand(name);
-  const main = optionsOf('shuffle');
-  const entries = optionsOf(name);
+  const main = shownOptionsOf('shuffle');
+  const entries = shownOptionsOf(name);
   const shared = entries.filter((entry) => main.includes(entry)).map((entry) => `\\fB\\-\\-${escaped(entry.name)}\\fR`);
   return [
     `.SS "${escaped(typedName(name))}"`,

@@ -24,7 +24,8 @@ export interface Reporter {
   ready(): Promise<void>;
   /** Tells at once how far the job is. `quiet` silences this, too, as `status=none` does for dd. */
   status(): Promise<void>;
-  done(line: string, fields: object): void;
+  /** @param warning what is also told when all is quiet. */
+  done(line: string, fields: object, warning?: string): void;
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
   /** Ends the display; later progress is not shown. May be called again. */
   close(): void;
@@ -130,8 +131,9 @@ export function createReporter(
     hint(line) {
       if (!quiet && style !== 'none' && stream.isTTY === true) messages.hint(line);
     },
-    done(line, fields) {
+    done(line, fields, warning) {
       close();
+      if (warning !== undefined) messages.warning(warning);
       if (!quiet) messages.summary(line, fields);
     },
     failure(thrown, stopSignal) {

@@ -143,9 +143,13 @@ export function describeEmptyShards({
     (part) => `${part.name}${splits === undefined ? '' : '='}${Math.min(part.shards.length, part.records || 1)}`,
   );
   const hasFewer = parts.some((part) => part.emptyShards !== undefined && part.records > 0);
-  const without = splits?.flatMap((split) => (split.records === 0 ? [split.name] : [])) ?? [];
   return [
     `${emptyShards} of ${formatPlural(shards.length, 'shard')} ${emptyShards === 1 ? 'is' : 'are'} empty${hasFewer ? `: --shards ${counts.join()} would do` : ''}`,
-    ...(without.length === 0 ? [] : [`no record in ${without.join(', ')}`]),
   ];
+}
+
+/** A program that reads the split fails, or tests nothing. Undefined if every split has a record. */
+export function warningOfSplits(splits: ShuffleReport['splits'] = []): string | undefined {
+  const empty = splits.filter(({ records }) => records === 0).map(({ name }) => name);
+  return empty.length === 0 ? undefined : `no record is in ${empty.join(', ')}`;
 }

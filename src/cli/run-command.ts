@@ -59,6 +59,10 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   try {
     requireUtf8(argv);
     const words = argv[0] === 'help' ? wordsForHelp(argv.slice(1)) : argv;
+    if (words[0] === CLUSTER && /^(-h|--help)$/.test(words[1] ?? '')) {
+      await printToStandardOutput(helpOfCluster());
+      return exitCodes.done;
+    }
     const name = nameIn(words);
     const command = await findCommand(name);
     const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(name?.split(' ').length));
@@ -123,16 +127,22 @@ function nameIn([first, second]: readonly string[]): string | undefined {
   if (first !== CLUSTER) return first;
   const name = `${CLUSTER} ${second}`;
   if (Object.hasOwn(COMMANDS, name)) return name;
-  const known = COMMAND_NAMES.filter((each) => each.startsWith(`${CLUSTER} `));
   throw new UsageError(
-    `${CLUSTER} needs a second word: ${known.join(', ')}, each with its own --help. An input named ${CLUSTER} is ./${CLUSTER}`,
+    `${CLUSTER} needs a second word: ${clusterCommands.join(', ')}, each with its own --help. An input named ${CLUSTER} is ./${CLUSTER}`,
   );
+}
+
+const clusterCommands = COMMAND_NAMES.filter((each) => each.startsWith(`${CLUSTER} `));
+
+function helpOfCluster(): string {
+  const lines = clusterCommands.map((name) => `  ${name.padEnd(15)}${COMMANDS[name].summary}\n`);
+  return `A shuffle as tasks for several machines. Commands, each with its own --help:\n${lines.join('')}`;
 }
 
 /** `help` and `help COMMAND` are other words for `--help`. */
 function wordsForHelp(names: readonly string[]): readonly string[] {
   const name = names.join(' ') || 'shuffle';
-  if (name === CLUSTER) nameIn(names);
+  if (name === CLUSTER) return [CLUSTER, '--help'];
   if (Object.hasOwn(COMMANDS, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
   const known = COMMAND_NAMES.filter((each) => each !== 'shuffle');
   throw new UsageError(

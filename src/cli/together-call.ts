@@ -4,7 +4,7 @@ import { shuffleTogether } from '../job/shuffle-together.js';
 import type { ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './input-list.js';
-import { describeTogether } from './report-text.js';
+import { describeTogether, warningOfSplits } from './report-text.js';
 
 const NO_MEANING = 'it has no meaning for tuples of files';
 
@@ -81,5 +81,5 @@ export async function runTogetherCall(
   { reporter, talk, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'talk' | 'tuning'>,
 ): Promise<void> {
   const report = await shuffleTogether({ ...(await togetherJobOf(call)), ...talk }, tuning);
-  reporter.done(describeTogether(report), report);
+  reporter.done(describeTogether(report), report, warningOfSplits(report.members[0]?.splits));
 }

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
-import { COMMAND_NAMES, COMMANDS, type CommandName, optionsOf, typedName } from '#src/cli/command-table.js';
+import {
+  COMMAND_NAMES,
+  COMMANDS,
+  type CommandName,
+  optionsOf,
+  shownOptionsOf,
+  typedName,
+} from '#src/cli/command-table.js';
 import { allOptions, flagsOf, nameFlags } from '#src/cli/option-names.js';
 import { findCommand } from '#src/cli/run-command.js';
 
@@ -35,11 +42,17 @@ describe.each(names)('%s', (name) => {
       const [, flags] = /^ {2}(-.*?)( {2}|$)/.exec(line) ?? [];
       if (flags !== undefined && heading !== 'Help') found.push(`${heading}: ${flags}`);
     }
-    expect(found).toEqual(optionsOf(name).map((entry) => `${entry.group}: ${flagsOf(entry)}`));
+    expect(found).toEqual(shownOptionsOf(name).map((entry) => `${entry.group}: ${flagsOf(entry)}`));
   });
 });
 
 describe('the table of options', () => {
+  it.each(['append', 'pile'] as const)('takes the headers that %s refuses, and shows none', (name) => {
+    const shown = shownOptionsOf(name);
+    const hidden = optionsOf(name).filter((entry) => !shown.includes(entry));
+    expect(hidden.map((entry) => entry.name)).toEqual(['npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes']);
+  });
+
   it('has each flag of a command once', () => {
     for (const name of names) {
       const flags = optionsOf(name).flatMap((entry) => [

@@ -63,7 +63,8 @@ describe.skipIf(!isOnPath('fish'))('fish', () => {
 
 describe.skipIf(!isOnPath('zsh'))('zsh', () => {
   it('has the function of bash as its own', () => {
-    const load = `autoload -Uz compinit; compinit -u -D; ${completionFor('zsh')}\nprint -r -- $_comps[pileshuf]`;
+    const twice = completionFor('zsh').repeat(2);
+    const load = `autoload -Uz compinit; compinit -u -D; ${twice}\nprint -r -- $_comps[pileshuf]`;
     expect(outputOf('zsh', ['-f', '-c', load])).toContain('_pileshuf');
   });
 });

@@ -22,6 +22,11 @@ describe('pileshuf', () => {
 
   it.runIf(fromCi)('prints help for the word help, too', () => {
     expect(pileshuf(['help']).stdout).toBe(pileshuf(['--help']).stdout);
+    expect(pileshuf(['help', 'cluster'])).toEqual(pileshuf(['cluster', '--help']));
+    expect(pileshuf(['cluster', '-h'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('\n  cluster slurm  '),
+    });
     expect(pileshuf(['help', 'shuf'])).toEqual(pileshuf(['shuf', '--help']));
     expect(pileshuf(['help', 'gc'])).toEqual({
       status: 0,

@@ -98,7 +98,7 @@ refuses('words that are no options', [
   ['-k', 2, "unknown option '-k'; see pileshuf --help"],
   ['--on-bad-record skip', 2, "unknown option '--on-bad-record'…"],
   ['x -S', 2, "option '-S, --memory <SIZE>' argument missing; see pileshuf --help"],
-  ['help cluster', 2, 'cluster needs a second word: cluster plan, …'],
+  ['cluster', 2, 'cluster needs a second word: cluster plan, …'],
   ['help me', 2, /^pileshuf: there is no command me; the commands are append, .*\. An input named help is .\/help$/],
   ['plan in --dry-run', 2, "unknown option '--dry-run'; see pileshuf plan --help"],
   ['shuffle-store store --seed s', 2, /unknown option '--seed'.*; see pileshuf shuffle-store --help/],

@@ -76,6 +76,7 @@ function localized(text: string): string {
       .replace(/(?<= )\/(?=disk|nvme)/g, `${site()}/`)
       .replaceAll('/var/tmp/', `${site()}/`)
       .replace(/-n 1000000\b/g, '-n 2000')
+      .replace('total: 20B', 'total: 2000')
       .replace(/-S \d+G\b/g, '-S 64M')
       .replace(/--index \d+(?: --stride \d+)?/g, '--index 0 --stride 1')
       .split('\n')

@@ -1,7 +1,7 @@
 /** docs/OPTIONS.md is written from the table of options and the help. `npm run docs:reference` writes it anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { COMMAND_NAMES, COMMANDS, type CommandName, optionsOf, typedName } from '#src/cli/command-table.js';
+import { COMMAND_NAMES, COMMANDS, type CommandName, shownOptionsOf, typedName } from '#src/cli/command-table.js';
 import { allOptions, flagsOf } from '#src/cli/option-names.js';
 import { findCommand } from '#src/cli/run-command.js';
 
@@ -43,7 +43,7 @@ const wordsOf = (name: CommandName) => (name === 'shuffle' ? 'the main command' 
 function describeGroup(group: string): string {
   const lists = new Map<string, string[]>();
   for (const entry of allOptions().filter((each) => each.group === group)) {
-    const owners = names.filter((name) => optionsOf(name).includes(entry));
+    const owners = names.filter((name) => shownOptionsOf(name).includes(entry));
     const areAll = SHUFFLES.every((name) => owners.includes(name));
     const others = owners.filter((name) => !areAll || !SHUFFLES.includes(name)).map(wordsOf);
     const words = [...(areAll ? ['shuffles'] : []), ...others].join(', ');

@@ -3,7 +3,7 @@
 import type { OptionFlag } from '../../options/option.js';
 import { oneOf } from '../../typed-values.js';
 import type { CommandDefinition } from '../command.js';
-import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, optionsOf } from '../command-table.js';
+import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, shownOptionsOf } from '../command-table.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -14,7 +14,7 @@ The shell completes commands, options, their values and names of files. A new
 shell does so if what is printed is in one of these files:
 
   bash  ~/.local/share/bash-completion/completions/pileshuf
-  zsh   ~/.zshrc, after its call of compinit
+  zsh   one that ~/.zshrc sources, after its call of compinit
   fish  ~/.config/fish/completions/pileshuf.fish
 
 Example:
@@ -48,7 +48,7 @@ type CompletedOption = Pick<OptionFlag, 'name' | 'short' | 'help' | 'value' | 'w
 
 function completedOptions(name: CommandName): readonly CompletedOption[] {
   const version = name === 'shuffle' ? [{ name: 'version', help: 'print the version' }] : [];
-  return [...optionsOf(name), { name: 'help', short: 'h', help: 'print this help' }, ...version];
+  return [...shownOptionsOf(name), { name: 'help', short: 'h', help: 'print this help' }, ...version];
 }
 
 function valuesOf({ value = '', words, usualWords }: CompletedOption): 'files' | 'directories' | readonly string[] {

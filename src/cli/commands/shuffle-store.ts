@@ -1,6 +1,6 @@
 import { shuffleStore } from '../../job/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
-import { describeShuffle } from '../report-text.js';
+import { describeShuffle, warningOfSplits } from '../report-text.js';
 import { refuseShardsInStream } from './shuffle.js';
 
 const notes = `
@@ -19,6 +19,6 @@ export const command: CommandDefinition<'shuffle-store'> = {
   async run({ operands: [store = ''], values, reporter, talk, tuning }) {
     refuseShardsInStream(values);
     const report = await shuffleStore(store, { ...values, ...talk }, tuning);
-    reporter.done(describeShuffle(report), report);
+    reporter.done(describeShuffle(report), report, warningOfSplits(report.splits));
   },
 };

@@ -8,7 +8,7 @@ import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js'
 import { COMMANDS, type OptionValues } from '../command-table.js';
 import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
-import { describeShuffle } from '../report-text.js';
+import { describeShuffle, warningOfSplits } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';
 import { isStandardOutput } from '../standard-streams.js';
 
@@ -87,7 +87,7 @@ export const command: CommandDefinition<'shuffle'> = {
       },
       tuning,
     );
-    reporter.done(describeShuffle(report), report);
+    reporter.done(describeShuffle(report), report, warningOfSplits(report.splits));
   },
 };
 
