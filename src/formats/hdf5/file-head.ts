@@ -13,6 +13,7 @@ import { HDF5_SIGNATURE } from './find-start.js';
 import { collectionOf, sequenceAt } from './global-heap.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
+import { readFill } from './messages.js';
 import { MESSAGE, type Message, SHARED, sharedAt, TRACKS_ORDER } from './object-header.js';
 import type { FileHead, RowsDataset, RowsHead } from './rows-spec.js';
 
@@ -130,12 +131,19 @@ class HeadMaker {
       const most = rows.mostLengths.map((length) => [length ?? undefined, 8] as const);
       made.push([MESSAGE.DATASPACE, packed(Buffer.of(2, lengths.length, 1, 1), ...lengths, ...most)]);
       made.push([MESSAGE.LAYOUT, chunkLayout(undefined, rows.chunkLengths, rows.elementBytes)]);
-    } else if (kind === 'dataset') made.push([MESSAGE.LAYOUT, this.#dataOf(readDataset(this.#file, object))]);
+    }
+    const dataset = kind === 'dataset' && rows === undefined ? readDataset(this.#file, object) : undefined;
+    if (dataset !== undefined) made.push([MESSAGE.LAYOUT, this.#dataOf(dataset)]);
     if (links > 1) made.push([MESSAGE.LINK_COUNT, packed([0, 1], [links, 4])]);
     for (const message of header.messages) {
       if (!KEPT.has(message.type) || (rows !== undefined && OF_OLD_ROWS.has(message.type))) continue;
       const { type, body, flags } = message;
-      const moved = (flags & SHARED) === 0 ? body : this.#shared(body, sharedAt(body), path);
+      let moved = (flags & SHARED) === 0 ? body : this.#shared(body, sharedAt(body), path);
+      if (dataset !== undefined && (type === MESSAGE.FILL || type === MESSAGE.OLD_FILL)) {
+        moved = Buffer.from(body);
+        const fill = type === MESSAGE.FILL ? readFill(moved, undefined) : readFill(undefined, moved);
+        this.#relocate(dataset.type, fill ?? Buffer.alloc(0), `the fill value of ${path}`);
+      }
       made.push([type, moved, flags & (CONSTANT | SHARED)]);
     }
     const infoOf = (type: number) => header.messages.find((message) => message.type === type)?.body ?? NO_INFO;

@@ -93,13 +93,15 @@ export interface FoundObject {
   readonly kind: ObjectKind;
 }
 
-/** All objects that hard links lead to, groups before what they hold, each by its first path. */
+/** All objects that hard links lead to, groups before what they hold, each by its first path in the order of names. */
 export function objectsIn(file: Hdf5Bytes): readonly FoundObject[] {
   const root = found(file, '/', readSuperblock(file));
   const seen = new Set([root.address]);
   const objects = [root];
   for (const { path, kind, header } of objects) {
-    for (const { name, address, softPath } of kind === 'group' ? linksOf(file, header) : []) {
+    const links = kind === 'group' ? linksOf(file, header) : [];
+    // The path of an object with several links does not depend on what the file notes of their order.
+    for (const { name, address, softPath } of links.toSorted((a, b) => Buffer.compare(a.name, b.name))) {
       const linkPath = pathIn(path, name);
       if (address === undefined && softPath === undefined)
         throw new Hdf5Problem(`${linkPath} is a link to another file; copy what it leads to into this one`, false);

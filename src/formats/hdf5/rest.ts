@@ -85,8 +85,8 @@ class RestReader {
       yield [`the values of ${path}`, { value: this.#digest(type, blocksOf(this.#file, dataset), path) }];
     }
     const isZero = fill.every((byte) => byte === 0);
-    const shown = shownValue(this.#file, type, fill);
-    yield [`the fill value of ${path}`, { value: isZero ? '' : fill.toString('hex'), shown }];
+    const what = `the fill value of ${path}`;
+    yield [what, { value: isZero ? '' : this.#digest(type, [fill], what), shown: shownValue(this.#file, type, fill) }];
   }
 
   *#attributes({ path, header }: FoundObject): Facts {
