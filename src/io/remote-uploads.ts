@@ -3,13 +3,18 @@
  * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`../remote/uploads.ts`).
  */
 import { threadId } from 'node:worker_threads';
+import { object, optional, text, type ValueOf, wholeNumber } from './json-shape.js';
 import { type Attached, ask, attach } from './remote-objects.js';
 
-export interface UploadedPart {
-  readonly number: number;
+export const uploadedPart = object({
+  number: wholeNumber(1),
   /** As the server gave it, with its quotes. */
-  readonly tag: string;
-}
+  tag: text,
+  /** What was sent. Absent in notes of earlier versions. */
+  content: optional(object({ crc32: wholeNumber(), byteLength: wholeNumber() })),
+});
+
+export type UploadedPart = ValueOf<typeof uploadedPart>;
 
 /** How a thread asks about an upload. */
 export type UploadQuestion =

@@ -32,6 +32,7 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
+import { uploadedPart } from '../io/remote-uploads.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createOnce, readSmallFile } from '../io/small-file.js';
@@ -132,7 +133,7 @@ const writtenRegion = object({
   /** The checksum of the bytes as they are stored. */
   checksum: checksumText,
   /** Of an output in object storage: what is uploaded, and the CRC-32 of the bytes that wait in the staged file. */
-  uploaded: optional(object({ parts: list(object({ number: wholeNumber(1), tag: text })), restCrc: wholeNumber() })),
+  uploaded: optional(object({ parts: list(uploadedPart), restCrc: wholeNumber() })),
 });
 
 /** A sample with a key that readers know, and the key by which it has its place in the order. */

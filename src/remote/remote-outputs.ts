@@ -44,9 +44,13 @@ export class RemoteOutputs {
     }
   }
 
-  /** Undefined: there is none. */
-  head(address: string, signal?: AbortSignal): Promise<FoundObject | undefined> {
-    return this.#ask({ ask: 'head', address }, signal);
+  /**
+   * Undefined if there is no object.
+   * @param sent the parts of which it was made.
+   * @throws VerificationError if the service says a checksum that is not theirs.
+   */
+  head(address: string, sent?: readonly UploadedPart[]): Promise<FoundObject | undefined> {
+    return this.#ask({ ask: 'head', address, sent });
   }
 
   /** All objects whose addresses begin with this one. */

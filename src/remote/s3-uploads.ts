@@ -3,9 +3,11 @@
  * object carries a token of its upload: whoever makes it again, since no answer came, sees by it that it was made.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { SystemError } from '../errors.js';
+import { crc32 } from 'node:zlib';
+import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob } from '../io/durable.js';
 import { listedUploadId, type UploadedPart } from '../io/remote-uploads.js';
+import { type Checked, crcText, isChecksumOf, joinedCrc } from './checksum.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, type Progress, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
@@ -18,7 +20,9 @@ export interface FoundObject {
   readonly tag: string;
 }
 
-export interface FoundPart extends UploadedPart {
+export interface FoundPart {
+  readonly number: number;
+  readonly tag: string;
   readonly byteLength: number;
 }
 
@@ -36,9 +40,13 @@ const MOST_TURNS = 3;
 const MOST_TEXT_BYTES = 8 * 1024 * 1024;
 const TOKEN_HEADER = 'x-amz-meta-pileshuf';
 const ONLY_IF_ABSENT: Headers = { 'if-none-match': '*' };
+const CRC_HEADER = 'x-amz-checksum-crc32';
+const OF_WHOLE: Headers = { 'x-amz-checksum-type': 'FULL_OBJECT' };
+/** Uploads whose service knows checksums have this word at the end of their ids. */
+const CHECKED = 'crc32';
 /** Refusals of a moment, as is 409: the service is busy, or what came was not what was sent, or came too slowly. */
 const PASSING_CODES =
-  /<Code>(?:InternalError|SlowDown|ServiceUnavailable|Throttl\w+|RequestTimeout|BadDigest|IncompleteBody|XAmzContentSHA256Mismatch)</;
+  /<Code>(?:InternalError|SlowDown|ServiceUnavailable|Throttl\w+|RequestTimeout|BadDigest|IncompleteBody|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)</;
 
 interface Asking<T> {
   /** As a message says it before the address, where nothing is written. */
@@ -60,6 +68,8 @@ export class S3Uploads {
   readonly #onRetry: OnRetry;
   /** Whether the service has not yet refused them. */
   #knowsConditions = true;
+  /** Undefined if it has neither refused checksums nor said one. */
+  #knowsChecksums: boolean | undefined;
 
   constructor(s3: S3, http: Http, patience: Patience, onRetry: OnRetry) {
     this.#s3 = s3;
@@ -72,10 +82,15 @@ export class S3Uploads {
   begin(path: string): Promise<string> {
     const token = newToken();
     return this.#ask(path, {
-      question: () => ({ method: 'POST', query: { uploads: '' }, headers: this.#headersOf(token) }),
-      answer: ({ status, text }) => {
+      question: () => {
+        const checksums = this.#knowsChecksums === false ? {} : { 'x-amz-checksum-algorithm': 'CRC32', ...OF_WHOLE };
+        return { method: 'POST', query: { uploads: '' }, headers: { ...this.#headersOf(token), ...checksums } };
+      },
+      answer: ({ status, text, headers }) => {
         const uploadId = status === 200 ? tag(text, 'UploadId') : undefined;
-        return uploadId && `${uploadId} ${token}`;
+        const isChecked = headers['x-amz-checksum-algorithm'] === 'CRC32';
+        if (isChecked) this.#knowsChecksums = true;
+        return uploadId && `${uploadId} ${token}${isChecked ? ` ${CHECKED}` : ''}`;
       },
     });
   }
@@ -89,14 +104,23 @@ export class S3Uploads {
   ): Promise<UploadedPart> {
     const query = { partNumber: String(number), uploadId: listedUploadId(uploadId) };
     const content = contentOf(pieces);
-    const answer = ({ status, headers }: Reply) => (status === 200 ? headers['etag'] : undefined);
-    return { number, tag: await this.#ask(path, { question: () => ({ ...content(), query }), answer, signal }) };
+    const tagOfPart = await this.#ask(path, {
+      question: () => ({ ...content.question(isChecked(uploadId)), query }),
+      answer: ({ status, headers }) => {
+        if (status !== 200) return undefined;
+        const { [CRC_HEADER]: stored = content.crcText } = headers;
+        if (stored !== content.crcText) throw new PassingFailure('the service stored other bytes than were sent');
+        return headers['etag'];
+      },
+      signal,
+    });
+    return { number, tag: tagOfPart, content: { crc32: content.crc32, byteLength: content.byteLength } };
   }
 
   async putText(path: string, text: string, onlyIfAbsent: boolean, token = newToken()): Promise<void> {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
-      const { headers, ...question } = content();
+      const { headers, ...question } = content.question(this.#knowsChecksums !== false);
       return { ...question, headers: { ...headers, ...condition, ...this.#headersOf(token) } };
     });
   }
@@ -108,15 +132,18 @@ export class S3Uploads {
       await this.putText(path, '', onlyIfAbsent, token);
       return this.abort(path, uploadId, false);
     }
-    const elements = parts
-      .toSorted((a, b) => a.number - b.number)
-      .map((part) => `<Part><PartNumber>${part.number}</PartNumber><ETag>${escaped(part.tag)}</ETag></Part>`);
+    const contents = isChecked(uploadId) ? contentsOf(parts) : undefined;
+    const elements = inOrder(parts).map((part) => {
+      const crc = contents && part.content && `<ChecksumCRC32>${crcText(part.content.crc32)}</ChecksumCRC32>`;
+      return `<Part><PartNumber>${part.number}</PartNumber><ETag>${escaped(part.tag)}</ETag>${crc ?? ''}</Part>`;
+    });
     const text = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
-      const { headers, ...question } = content();
+      const { headers, ...question } = content.question(false);
       const query = { uploadId: listedUploadId(uploadId) };
-      return { ...question, method: 'POST', query, headers: { ...headers, ...condition } };
+      const whole = contents && { [CRC_HEADER]: crcText(joinedCrc(contents)), ...OF_WHOLE };
+      return { ...question, method: 'POST', query, headers: { ...headers, ...condition, ...whole } };
     });
   }
 
@@ -157,15 +184,24 @@ export class S3Uploads {
     return { ...this.#s3.settings.choice.headers, [TOKEN_HEADER]: token };
   }
 
-  async head(path: string): Promise<FoundObject | undefined> {
-    const found = await this.#look(path);
+  /** @param sent the parts of which the object was made: its checksum is compared with theirs. */
+  async head(path: string, sent?: readonly UploadedPart[]): Promise<FoundObject | undefined> {
+    const contents = sent && contentsOf(sent);
+    const found = await this.#look(path, () =>
+      contents === undefined || this.#knowsChecksums === false ? {} : { 'x-amz-checksum-mode': 'ENABLED' },
+    );
+    const { [CRC_HEADER]: checksum } = found?.headers ?? {};
+    if (contents !== undefined && checksum !== undefined && !isChecksumOf(checksum, contents))
+      throw new VerificationError(
+        `the output ${path} has the checksum ${checksum}, expected ${crcText(joinedCrc(contents))}; make it again with \`force\``,
+      );
     return found && { byteLength: Number(found.headers['content-length']), tag: found.headers['etag'] ?? '' };
   }
 
-  async #look(path: string): Promise<Reply | undefined> {
+  async #look(path: string, headers: () => Headers = () => ({})): Promise<Reply | undefined> {
     const reply = await this.#ask(path, {
       looking: 'look at',
-      question: () => ({ method: 'HEAD' }),
+      question: () => ({ method: 'HEAD', headers: headers() }),
       answer: (each) => (each.status === 200 || each.status === 404 ? each : undefined),
     });
     return reply.status === 200 ? reply : undefined;
@@ -268,12 +304,21 @@ export class S3Uploads {
         const reply = await this.#http.ask(sent, undefined, MOST_TEXT_BYTES, signal);
         const said = await answer(reply);
         if (said !== undefined) return said;
-        if (!this.#s3.learns(path, reply) || turns === MOST_TURNS)
+        const isAgain = this.#s3.learns(path, reply) || this.#refusesChecksums(asked, reply);
+        if (!isAgain || turns === MOST_TURNS)
           throw this.#refusal(asked, reply, looking === undefined ? 'write' : 'read', failed);
       }
     };
     const givenUp = failed;
     return withPatience(path, attempt, this.#patience, this.#onRetry, { givenUp, signal });
+  }
+
+  /** Whether the service may know no checksums: then it is asked once more without. */
+  #refusesChecksums({ headers }: Target, { status, text }: Reply): boolean {
+    const isAsked = Object.keys(headers).some((name) => /^x-amz-checksum-/i.test(name));
+    if (!isAsked || this.#knowsChecksums !== undefined || PASSING_CODES.test(text)) return false;
+    if (status === 400 || status === 501) this.#knowsChecksums = false;
+    return this.#knowsChecksums === false;
   }
 
   #refusal({ path }: Target, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
@@ -303,19 +348,45 @@ function newToken(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** @returns it at each try, with a hash that is made once. */
-function contentOf(
-  pieces: () => Iterable<Uint8Array>,
-): () => S3Question & Required<Pick<S3Question, 'headers' | 'body'>> {
+interface Content extends Checked {
+  readonly crcText: string;
+  /** Asked at each try. */
+  question(withChecksum: boolean): S3Question & { readonly headers: Headers };
+}
+
+/** Hashes a body once. */
+function contentOf(pieces: () => Iterable<Uint8Array>): Content {
   const hash = createHash('sha256');
   let byteLength = 0;
+  let crc = 0;
   for (const piece of pieces()) {
     hash.update(piece);
+    crc = crc32(piece, crc);
     byteLength += piece.byteLength;
   }
   const sha256 = hash.digest('hex');
-  const headers = { 'content-length': String(byteLength) };
-  return () => ({ method: 'PUT', sha256, headers, body: pieces() });
+  const text = crcText(crc);
+  const question = (withChecksum: boolean) => ({
+    method: 'PUT' as const,
+    sha256,
+    headers: { 'content-length': String(byteLength), ...(withChecksum && { [CRC_HEADER]: text }) },
+    body: pieces(),
+  });
+  return { crc32: crc, byteLength, crcText: text, question };
+}
+
+function isChecked(uploadId: string): boolean {
+  return uploadId.endsWith(` ${CHECKED}`);
+}
+
+function inOrder(parts: readonly UploadedPart[]): readonly UploadedPart[] {
+  return parts.toSorted((a, b) => a.number - b.number);
+}
+
+/** Undefined if an earlier version has uploaded some of the parts. */
+function contentsOf(parts: readonly UploadedPart[]): readonly Checked[] | undefined {
+  const contents = inOrder(parts).flatMap(({ content }) => content ?? []);
+  return contents.length === parts.length ? contents : undefined;
 }
 
 /** Some services say NoSuchKey of an upload that was completed. */

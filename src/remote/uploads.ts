@@ -24,7 +24,8 @@ interface OfUpload {
 
 /** What the thread that started it asks. */
 export type UploadRequest =
-  | { readonly ask: 'begin' | 'head' | 'names' | 'remove' | 'uploads'; readonly address: string }
+  | { readonly ask: 'begin' | 'names' | 'remove' | 'uploads'; readonly address: string }
+  | { readonly ask: 'head'; readonly address: string; readonly sent: readonly UploadedPart[] | undefined }
   | (OfUpload & { readonly ask: 'parts' | 'abort' })
   | (OfUpload & { readonly ask: 'put file'; readonly part: FilePart })
   | (OfUpload & {
@@ -110,7 +111,7 @@ export class Uploads {
       case 'begin':
         return this.#s3.begin(address);
       case 'head':
-        return this.#s3.head(address);
+        return this.#s3.head(address, request.sent);
       case 'names':
         return this.#s3.list(address);
       case 'remove':

@@ -190,7 +190,7 @@ export class ShardUploads {
           throw new VerificationError(`nobody noted how shard ${shard} was uploaded`);
         await this.#outputs.complete(address, uploadId, parts, !this.#place.mayReplace);
         made.push(address);
-        const foundBytes = (await this.#outputs.head(address))?.byteLength;
+        const foundBytes = (await this.#outputs.head(address, parts))?.byteLength;
         if (foundBytes === byteLength) return;
         throw new VerificationError(
           `the output ${address} has ${foundBytes === undefined ? 'vanished' : counted(foundBytes, 'byte')}, expected ${byteLength} bytes; make it again with \`force\``,

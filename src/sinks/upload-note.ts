@@ -1,7 +1,8 @@
 /** The note beside the staged file of a shard that names its upload, for the tasks and attempts that go on with it. */
 import { join } from 'node:path';
 import { moveIntoPlace } from '../io/durable.js';
-import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { list, object, optional, text, type ValueOf } from '../io/json-shape.js';
+import { uploadedPart } from '../io/remote-uploads.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createWhole, nameOfAttempt } from '../io/small-file.js';
 
@@ -9,7 +10,7 @@ const shape = object({
   address: text,
   uploadId: text,
   /** All parts of the object. Absent: not all are uploaded. */
-  parts: optional(list(object({ number: wholeNumber(1), tag: text }))),
+  parts: optional(list(uploadedPart)),
 });
 
 export type UploadNote = ValueOf<typeof shape>;

@@ -144,9 +144,15 @@ function fails(request, response) {
 
 /** @param {Question} request @param {'main' | 'storage'} port */
 function note(request, port) {
-  const { authorization, range, 'accept-encoding': encoding, 'x-amz-request-payer': payer } = request.headers;
+  const {
+    authorization,
+    range,
+    'accept-encoding': encoding,
+    'x-amz-request-payer': payer,
+    'x-amz-checksum-crc32': crc,
+  } = request.headers;
   const { method, url: path } = request;
-  asked.push({ port, method, path, range, authorization, encoding, payer });
+  asked.push({ port, method, path, range, authorization, encoding, payer, crc });
 }
 
 /** @param {string} text */

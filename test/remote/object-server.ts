@@ -30,6 +30,10 @@ interface ServerSettings {
   readonly takesBytesOfSecond?: number | undefined;
   /** What becomes of If-None-Match; undefined: it holds. */
   readonly conditions?: 'ignored' | 'unknown' | undefined;
+  /** What becomes of checksums; undefined: they are compared, and said of the whole object. */
+  readonly checksums?: 'ignored' | 'unknown' | 'of parts' | undefined;
+  /** Where a bit of what was sent is flipped: in one part, or in each object. */
+  readonly flips?: 'part' | 'object' | undefined;
 }
 
 export interface AskedRequest {
@@ -41,6 +45,8 @@ export interface AskedRequest {
   readonly encoding?: string;
   /** How many ranges were asked for before, and not sent yet. */
   readonly beside?: number;
+  /** CRC-32 of what was sent. */
+  readonly crc?: string;
   /** Who pays for it. */
   readonly payer?: string;
 }

@@ -228,6 +228,50 @@ it.runIf(fromCi)('is done already when its job is resumed, until somebody replac
   vi.unstubAllEnvs();
 });
 
+describe('the bytes of an output are compared with what the service stored', () => {
+  const job = (asked: Asked = {}) => shuffle({ ...options('s3://bucket/out/'), ...SHARDS, ...asked }, SMALL);
+
+  it('by the CRC-32 of each part and of the whole object', async () => {
+    await job();
+    const asked = await server.change();
+    const sent = asked.filter(({ method, path }) => /^P(UT|OST)$/.test(method) && !path.includes('uploads'));
+    expect(sent.filter(({ path }) => path.includes('partNumber=')).length).toBeGreaterThan(4);
+    expect(sent.filter(({ crc }) => crc === undefined)).toEqual([]);
+  });
+
+  it('so that a part with a flipped bit is sent again', async () => {
+    await job();
+    const expected = await objectsBelow('out/');
+    await looked(async () => {
+      for (const key of Object.keys(expected)) await fetch(`${server.url}/bucket/out/${key}`, { method: 'DELETE' });
+    });
+    await server.change({ settings: { flips: 'part' } });
+    await job();
+    expect(await objectsBelow('out/')).toEqual(expected);
+  });
+
+  it('so that an object with a flipped bit is no success', async () => {
+    await server.change({ settings: { flips: 'object' } });
+    expect(await errorOf(job())).toMatchObject({
+      code: 'ERR_VERIFICATION',
+      message: expect.stringMatching(
+        /the output s3:.* has the checksum \S+, expected \S+; make it again with `force`$/,
+      ),
+    });
+    await server.change({ settings: { flips: undefined } });
+    await job({ force: true });
+  });
+
+  it.each(['ignored', 'unknown', 'of parts'] as const)(
+    'unless the service cannot: checksums are %s',
+    async (checksums) => {
+      await server.change({ settings: { checksums } });
+      await job();
+      expect(Object.keys(await objectsBelow('out/'))).toHaveLength(6);
+    },
+  );
+});
+
 describe('a job that fails', () => {
   const job = (asked: Asked) => shuffle({ ...options('s3://bucket/out/'), ...SHARDS, ...asked }, SMALL);
   /** Requests that send a part. */

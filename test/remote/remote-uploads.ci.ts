@@ -272,7 +272,7 @@ describe('an object', () => {
   it('is found to be made when it is completed again, whatever became of the answer', async () => {
     const uploadId = begun();
     await complete(uploadId);
-    const parts = [{ number: 1, tag: '"any"' }];
+    const parts = [{ number: 1, tag: '"any"', content: undefined }];
     await outputs.complete(address, uploadId, parts, true);
     await outputs.complete(address, uploadId, parts, false);
     const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, parts, false));

@@ -1,16 +1,26 @@
 /** What the server of objects does about uploads, as S3 does: it believes no body without its hash, and no part that is too small. */
 import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 
 const MIB = 1024 * 1024;
 
 /** @param {string} text */
 const inXml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
+/** CRC-32 as headers have it. @param {Uint8Array} bytes */
+const crcOf = (bytes) => {
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(bytes));
+  return crc.toString('base64');
+};
+
 export class UploadServer {
   /** @type {Map<string, { key: string, token: string, parts: Map<number, Buffer> }>} by id */
   #uploads = new Map();
   /** @type {Map<string, string>} what is said about objects, by key */
   #tokens = new Map();
+  /** @type {Map<string, Record<string, string>>} by key */
+  #checksums = new Map();
   #count = 0;
   #objects;
   #settings;
@@ -18,7 +28,7 @@ export class UploadServer {
 
   /**
    * @param {Map<string, Buffer>} objects
-   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown' }} settings
+   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined }} settings
    * @param {(bytes: Uint8Array) => string} tagOf
    */
   constructor(objects, settings, tagOf) {
@@ -44,19 +54,35 @@ export class UploadServer {
     if (method === 'PUT' && headers['content-length'] === undefined)
       return { status: 411, code: 'MissingContentLength' };
     const token = String(headers['x-amz-meta-pileshuf'] ?? '');
+    const { checksums, flips } = this.#settings;
+    const said = Object.keys(headers).some((name) => name.startsWith('x-amz-checksum-'));
+    if (said && checksums === 'unknown') return { status: 400, code: 'InvalidArgument' };
+    const crc = checksums === 'ignored' ? undefined : headers['x-amz-checksum-crc32'];
+    if (method === 'PUT' && flips === 'part' && id !== null) {
+      this.#settings.flips = undefined;
+      body.writeUInt8(body.readUInt8(0) ^ 1);
+    }
+    if (method === 'PUT' && crc !== undefined && crc !== crcOf(body) && flips === undefined)
+      return { status: 400, code: 'BadDigest' };
     if (method === 'POST' && query.has('uploads')) {
       this.#count += 1;
       const fresh = `id~${this.#count}._-`;
       this.#uploads.set(fresh, { key, token, parts: new Map() });
-      return { text: `<InitiateMultipartUploadResult><UploadId>${fresh}</UploadId></InitiateMultipartUploadResult>` };
+      const knows = checksums !== 'ignored' && said;
+      return {
+        headers: knows ? { 'x-amz-checksum-algorithm': 'CRC32' } : {},
+        text: `<InitiateMultipartUploadResult><UploadId>${fresh}</UploadId></InitiateMultipartUploadResult>`,
+      };
     }
     if (id !== null) return this.#answerUpload({ method, headers }, query, id, key, body);
     const bytes = this.#objects.get(key);
     switch (method) {
       case 'HEAD': {
         if (bytes === undefined) return { status: 404 };
-        const said = { 'content-length': String(bytes.byteLength), etag: this.#tagOf(bytes) };
-        return { headers: { ...said, 'x-amz-meta-pileshuf': this.#tokens.get(key) ?? '' } };
+        const known = { 'content-length': String(bytes.byteLength), etag: this.#tagOf(bytes) };
+        const crc =
+          headers['x-amz-checksum-mode'] === 'ENABLED' && checksums !== 'ignored' ? this.#checksums.get(key) : {};
+        return { headers: { ...known, ...crc, 'x-amz-meta-pileshuf': this.#tokens.get(key) ?? '' } };
       }
       case 'PUT':
         return this.#make(headers, key, body, token) ?? { headers: { etag: this.#tagOf(body) } };
@@ -81,15 +107,22 @@ export class UploadServer {
     if (method === 'GET') return this.#listParts(query, upload.parts);
     if (method === 'PUT') {
       upload.parts.set(Number(query.get('partNumber')), body);
-      return { headers: { etag: this.#tagOf(body) } };
+      const crc = headers['x-amz-checksum-crc32'] !== undefined && { 'x-amz-checksum-crc32': crcOf(body) };
+      return { headers: { etag: this.#tagOf(body), ...(this.#settings.checksums !== 'ignored' && crc) } };
     }
     if (method === 'DELETE') {
       this.#uploads.delete(id);
       return { status: 204 };
     }
     const asked = [
-      ...body.toString().matchAll(/<Part><PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag><\/Part>/g),
-    ].map(([, number, tag]) => ({ number: Number(number), tag, bytes: upload.parts.get(Number(number)) }));
+      ...body
+        .toString()
+        .matchAll(
+          /<Part><PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>(?:<ChecksumCRC32>(.*?)<\/ChecksumCRC32>)?<\/Part>/g,
+        ),
+    ].map(([, number, tag, crc]) => ({ number: Number(number), tag, crc, bytes: upload.parts.get(Number(number)) }));
+    if (asked.some(({ crc, bytes }) => crc !== undefined && bytes !== undefined && crc !== crcOf(bytes)))
+      return { status: 400, code: 'InvalidPart' };
     if (asked.some(({ number }, i) => i > 0 && number <= (asked[i - 1]?.number ?? 0)))
       return { status: 400, code: 'InvalidPartOrder' };
     const pieces = asked.flatMap(({ bytes, tag }) => (bytes && this.#tagOf(bytes) === tag ? [bytes] : []));
@@ -97,7 +130,14 @@ export class UploadServer {
     const { leastPartBytes = 5 * MIB } = this.#settings;
     if (pieces.slice(0, -1).some(({ byteLength }) => byteLength < leastPartBytes))
       return { status: 400, code: 'EntityTooSmall' };
-    const refused = this.#make(headers, key, Buffer.concat(pieces), upload.token);
+    const whole = Buffer.concat(pieces);
+    if (headers['x-amz-checksum-crc32'] !== undefined && headers['x-amz-checksum-crc32'] !== crcOf(whole))
+      return { status: 400, code: 'BadDigest' };
+    if (this.#settings.flips === 'object') whole.writeUInt8(whole.readUInt8(0) ^ 1);
+    const ofParts = `${crcOf(Buffer.concat(pieces.map((piece) => Buffer.from(crcOf(piece), 'base64'))))}-${pieces.length}`;
+    const crc = this.#settings.checksums === 'of parts' ? ofParts : crcOf(whole);
+    this.#checksums.set(key, { 'x-amz-checksum-crc32': crc });
+    const refused = this.#make(headers, key, whole, upload.token);
     if (refused !== undefined) return refused;
     this.#uploads.delete(id);
     return { text: '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>' };
