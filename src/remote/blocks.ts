@@ -9,6 +9,8 @@ export interface Block extends HeldBlock {
   isThere: boolean;
   /** Whether nobody is known who still reads it. */
   isDone: boolean;
+  /** Whether its bytes are counted in the checksum of the object. */
+  isCounted: boolean;
   lastUse: number;
   /** Ends when the bytes are there; fails if they do not come. */
   readonly coming: Promise<void>;
@@ -81,6 +83,7 @@ export class Blocks {
       byteLength: end - start,
       isThere: false,
       isDone: false,
+      isCounted: false,
       lastUse: ++this.#clock,
       coming,
       arrived: () => {

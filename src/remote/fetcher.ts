@@ -29,10 +29,11 @@ import type { Patience } from './failure.js';
 import { Http } from './http.js';
 import { Hub } from './hub.js';
 import { RangeReader, WithoutRanges } from './range-reader.js';
+import { ReadChecksum } from './read-checksum.js';
 import { Rooms } from './rooms.js';
 import { S3 } from './s3.js';
 import { S3Uploads } from './s3-uploads.js';
-import type { Ask, ListedObject, Service } from './service.js';
+import type { Ask, AskHead, ListedObject, Service } from './service.js';
 import { Streams } from './streams.js';
 import { type UploadRequest, Uploads } from './uploads.js';
 import { Web } from './web.js';
@@ -127,6 +128,8 @@ class FetchingThread {
   /** Columns that were read lately, by when. */
   readonly #columnsRead = new Map<string, number>();
   #columnReads = 0;
+  /** By version and path, for objects that are read from end to end. */
+  readonly #checksums = new Map<string, Promise<ReadChecksum | undefined>>();
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
@@ -320,6 +323,7 @@ class FetchingThread {
       if (isSequential) this.#readAhead(question, first.end);
       else if (question.end !== undefined) this.#readColumnAhead(question, first.end);
       if (!first.isThere) await first.coming;
+      const checksum = isSequential ? await this.#checksumFor(question) : undefined;
       if (!this.#blocks.desk.lease(first.block, first.generation)) continue;
       const answer: Block[] = [];
       for (
@@ -329,7 +333,47 @@ class FetchingThread {
       )
         answer.push(block);
       this.#blocks.given(answer, isSequential);
+      try {
+        if (checksum !== undefined) this.#count(question, checksum, answer);
+      } catch (error) {
+        this.#blocks.desk.giveBack(first.block);
+        throw error;
+      }
       return answer.map(({ block, generation, start, byteLength }) => ({ block, generation, start, byteLength }));
+    }
+  }
+
+  /** Undefined: the service says none, or nothing of the object is compared. */
+  #checksumFor({ path, validator, inputBytes }: ObjectToRead): Promise<ReadChecksum | undefined> | undefined {
+    const service = this.#serviceOf(path);
+    if (service.checksumOf === undefined) return undefined;
+    const name = `${validator} ${path}`;
+    const known = this.#checksums.get(name);
+    if (known !== undefined) return known;
+    const version = { byteLength: inputBytes, validator };
+    const ask: AskHead = (target) => this.#reader.readHead(path, target);
+    const fresh = service
+      .checksumOf(path, version, ask)
+      .then((checksum) => checksum && new ReadChecksum(checksum, inputBytes));
+    this.#checksums.set(name, fresh);
+    fresh.catch(() => this.#checksums.delete(name));
+    return fresh;
+  }
+
+  /** Counts blocks when they are given to a reader of all bytes. @throws if the object is not what the service has. */
+  #count({ path, validator, inputBytes }: ObjectToRead, checksum: ReadChecksum, blocks: readonly Block[]): void {
+    for (const block of blocks) {
+      if (block.isCounted) continue;
+      block.isCounted = true;
+      const isRight = checksum.add(block.start, this.#roomOf(block));
+      if (isRight === undefined) continue;
+      // Another pass reads all of it again.
+      this.#checksums.set(`${validator} ${path}`, Promise.resolve(checksum.again(inputBytes)));
+      if (!isRight)
+        throw new InputError(
+          'ERR_INPUT_CHANGED',
+          `${path}: its bytes came with another checksum than the service has of it; start again, and look at the network and the memory of this machine if it happens again`,
+        );
     }
   }
 
@@ -414,6 +458,8 @@ class FetchingThread {
    * @returns whether all have begun.
    */
   #fetchAhead(object: ObjectToRead, from: number, end: number, { requestBytes, spareBytes, last }: Ahead): boolean {
+    // Columns are not all of an object.
+    if (spareBytes !== undefined) void this.#checksumFor(object);
     for (let at = from; at < last; ) {
       const there = this.#blocks.find(object.path, object.validator, at);
       if (there !== undefined) {

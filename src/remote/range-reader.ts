@@ -63,6 +63,22 @@ export class RangeReader {
     return this.patiently(path, attempt);
   }
 
+  /** Undefined if the server refuses. */
+  readHead(path: string, target: () => Promise<Target>): Promise<Headers | undefined> {
+    const service = this.#serviceOf(path);
+    const attempt = async (): Promise<Headers | undefined> => {
+      for (let turns = 0; ; turns++) {
+        const reply = await this.#http.getRange(await target(), () => undefined);
+        if (reply.status === 200 || reply.status === 206) return reply.headers;
+        const advice = service.advise(path, reply);
+        const failure = refusal(path, reply, advice);
+        if (failure instanceof PassingFailure) throw failure;
+        if (advice !== 'again' || turns === MOST_TURNS) return undefined;
+      }
+    };
+    return this.patiently(path, attempt);
+  }
+
   /**
    * @param range asked at each try; undefined: nothing is left to read.
    * @param begin called at each try, when the version is known; what it returns gets the bytes of the range.

@@ -3,12 +3,14 @@
  * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
  */
 import aws4 from 'aws4';
+import type { VersionAnswer } from '../io/remote-objects.js';
 import { adviceOnPattern, requireUnfolded } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { AwsSettings } from './aws-settings.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import type { Http } from './http.js';
-import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
+import type { KnownChecksum } from './read-checksum.js';
+import { type Ask, type AskHead, type ListedObject, type Service, validatorOfHttp } from './service.js';
 import { tag } from './xml.js';
 
 export interface Named {
@@ -75,6 +77,31 @@ export class S3 implements Service {
       return true;
     }
     return false;
+  }
+
+  /** CRC-32 alone: others take more time than all else that is done with the bytes. */
+  async checksumOf(
+    path: string,
+    { byteLength, validator }: VersionAnswer,
+    ask: AskHead,
+  ): Promise<KnownChecksum | undefined> {
+    const headOf = (query?: Headers) =>
+      ask(() =>
+        this.signed(namedBy(path), {
+          method: 'HEAD',
+          headers: { 'x-amz-checksum-mode': 'ENABLED' },
+          ...(query && { query }),
+        }),
+      );
+    const head = await headOf();
+    const { 'x-amz-checksum-crc32': text } = head ?? {};
+    if (head === undefined || text === undefined || validatorOfHttp(head) !== validator) return undefined;
+    const [, count] = text.split('-');
+    if (count === undefined) return { text, partBytes: byteLength };
+    const first = await headOf({ partNumber: '1' });
+    const partBytes = Number(first?.['content-length']);
+    // Without parts of equal size, nobody knows where they begin.
+    return Math.ceil(byteLength / partBytes) === Number(count) ? { text, partBytes } : undefined;
   }
 
   async list(path: string, ask: Ask): Promise<ListedObject[]> {

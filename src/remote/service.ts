@@ -4,6 +4,7 @@ import type { VersionAnswer } from '../io/remote-objects.js';
 import { shownText } from './address.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { passingStatus } from './failure.js';
+import type { KnownChecksum } from './read-checksum.js';
 
 export interface ListedObject extends VersionAnswer {
   /** Below the address of the directory. */
@@ -13,6 +14,9 @@ export interface ListedObject extends VersionAnswer {
 /** Asks for a text, and tries again what may pass. */
 export type Ask = (path: string, target: () => Promise<Target>) => Promise<Reply>;
 
+/** Asks for the headers of an object. The answer is undefined if the server refuses. */
+export type AskHead = (target: () => Promise<Target>) => Promise<Headers | undefined>;
+
 export interface Service {
   /** Where an object is asked for now, with what proves who asks. @param validator of the version that is wanted. */
   targetOf(path: string, validator: string | undefined): Promise<Target>;
@@ -20,6 +24,8 @@ export interface Service {
   validatorOf(headers: Headers, path: string): string | undefined;
   /** The version that the address of an object will name, if addresses do. */
   versionNow?(path: string): Promise<string | undefined>;
+  /** The checksum that the service has of an object, if it can be compared. @param ask undefined: it is refused. */
+  checksumOf?(path: string, version: VersionAnswer, ask: AskHead): Promise<KnownChecksum | undefined>;
   /** What to do about a refusal, as a message ends; `again`: now it knows better, ask once more. */
   advise(path: string, reply: Reply): string | 'again' | undefined;
   /** All objects below a directory, whose address ends with a slash. */

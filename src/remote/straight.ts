@@ -34,7 +34,7 @@ export class StraightReader {
 
   /** @returns undefined: the reply is of another kind. @throws what the network throws, and what `takes` throws. */
   async get(
-    { server, path, headers }: Target,
+    { server, path, headers, method = 'GET' }: Target,
     takes: (reply: Omit<Reply, 'text'>) => Body | undefined,
   ): Promise<Reply | undefined> {
     const { origin, host } = server;
@@ -47,8 +47,8 @@ export class StraightReader {
       const known = this.#idle.get(origin)?.pop();
       const connection = known ?? new Connection(server, this.#silenceMilliseconds, this.#secureContext);
       const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const question = `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
-      const reply = await connection.ask(question, takes, known !== undefined);
+      const question = `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+      const reply = await connection.ask(question, method === 'HEAD' ? undefined : takes, known !== undefined);
       if (connection.isReusable) this.#idle.set(origin, [...(this.#idle.get(origin) ?? []), connection]);
       else connection.close();
       return reply;
@@ -64,7 +64,8 @@ export class StraightReader {
 }
 
 interface Asked {
-  readonly takes: (reply: Omit<Reply, 'text'>) => Body | undefined;
+  /** Undefined: the reply has no body. */
+  readonly takes: ((reply: Omit<Reply, 'text'>) => Body | undefined) | undefined;
   settle(reply: Reply | undefined): void;
   fail(error: unknown): void;
 }
@@ -159,12 +160,18 @@ class Connection {
       return;
     }
     const { status, headers } = headIn(this.#head.toString('latin1', 0, end));
+    if (this.#asked !== undefined && this.#asked.takes === undefined) {
+      this.#reply = { status, headers };
+      this.#leftBytes = 0;
+      this.#filled(0);
+      return;
+    }
     const length = Number(headers['content-length']);
     const isData = status === 206 || status === 200;
     const isSized = Number.isSafeInteger(length) && headers['transfer-encoding'] === undefined;
     const isText = !isData && status >= 300 && length <= MOST_TEXT_BYTES;
     const body =
-      isSized && isData ? this.#asked?.takes({ status, headers }) : isSized && isText ? textOf(length) : undefined;
+      isSized && isData ? this.#asked?.takes?.({ status, headers }) : isSized && isText ? textOf(length) : undefined;
     if (body === undefined) {
       this.#leave();
       return;

@@ -100,6 +100,12 @@ function send(request, response, key) {
     case 'other range':
       response.writeHead(206, { ...headers, 'content-range': `bytes ${start + 1}-${end}/${bytes.byteLength}` });
       return response.end(Buffer.concat([part.subarray(1), Buffer.from('x')]));
+    case 'flipped': {
+      const flipped = Buffer.from(part);
+      flipped.writeUInt8(flipped.readUInt8(part.byteLength >> 1) ^ 4, part.byteLength >> 1);
+      response.writeHead(206, headers);
+      return response.end(flipped);
+    }
     case 'changed':
       response.writeHead(206, { ...headers, etag: '"other"' });
       return response.end(part);

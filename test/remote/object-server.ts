@@ -32,6 +32,8 @@ interface ServerSettings {
   readonly conditions?: 'ignored' | 'unknown' | undefined;
   /** What becomes of checksums; undefined: they are compared, and said of the whole object. */
   readonly checksums?: 'ignored' | 'unknown' | 'of parts' | undefined;
+  /** Byte length of the parts of which the checksums of objects are said; absent: none is said. */
+  readonly sums?: number;
   /** Where a bit of what was sent is flipped: in one part, or in each object. */
   readonly flips?: 'part' | 'object' | undefined;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { shuffle, shuffleTogether } from '#src/index.js';
+import { type PileshufError, shuffle, shuffleTogether } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { writeTable } from '../fixtures/tables.js';
@@ -273,6 +273,50 @@ it('a job that waits for a silent server can be stopped', async () => {
   await server.change({ fault: { at: 'all', kind: 'silence' } });
   const job = { ...options('far'), inputs: ['s3://bucket/in/'], signal: AbortSignal.timeout(50) };
   expect((await errorOf(shuffle(job, SMALL))).code).toBe('ABORT_ERR');
+});
+
+describe('the bytes of objects of S3 are compared with their checksums', () => {
+  const job = () => shuffle({ ...options('far'), inputs: ['s3://bucket/in/'], force: true }, SMALL);
+
+  it.each(sampled([1e9, 10_000, 60_000], 3, 1))('of parts of %d bytes: a flipped bit is no success', async (sums) => {
+    await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
+    const local = readFileSync(directory.path('local'));
+    await server.change({ settings: { sums } });
+    await job();
+    expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
+    const asked = await server.change();
+    const heads = asked.filter(({ method }) => method === 'HEAD' && sums === 1e9);
+    expect(new Set(heads.map(({ path }) => path)).size).toBe(heads.length);
+    const codes = [];
+    for (const [i, { method, range }] of asked.entries()) {
+      if (method !== 'GET' || range === undefined) continue;
+      await server.change({ fault: { at: i + 1, kind: 'flipped' } });
+      codes.push(
+        await job().then(
+          () => 'success',
+          ({ code }: PileshufError) => code,
+        ),
+      );
+      await server.change({ fault: null });
+      if (codes.at(-1) === 'success') expect(readFileSync(directory.path('far')).equals(local)).toBe(true);
+    }
+    expect(codes.filter((code) => code === 'ERR_INPUT_CHANGED').length).toBeGreaterThan(2);
+  });
+
+  it('in slices, which are read in any order', async () => {
+    await server.change({ settings: { sums: 50_000 } });
+    const sliced = () =>
+      shuffle({ ...options('far'), inputs: ['s3://bucket/in/a.jsonl'], force: true }, { ...SMALL, sliceBytes: 7000 });
+    await sliced();
+    const at = (await server.change()).findLastIndex(({ range }) => range !== undefined) + 1;
+    await server.change({ fault: { at, kind: 'flipped' } });
+    expect(await errorOf(sliced())).toMatchObject({
+      code: 'ERR_INPUT_CHANGED',
+      message: expect.stringMatching(
+        /^s3:\/\/bucket\/in\/a.jsonl: its bytes came with another checksum than the service has of it; /,
+      ),
+    });
+  });
 });
 
 describe('one clear line', () => {

@@ -14,6 +14,15 @@ const crcOf = (bytes) => {
   return crc.toString('base64');
 };
 
+/** Checksum of parts of this size; of the whole if it is smaller. @param {Uint8Array} bytes @param {number} partBytes */
+const sumOf = (bytes, partBytes) => {
+  if (bytes.byteLength <= partBytes) return crcOf(bytes);
+  const parts = [];
+  for (let at = 0; at < bytes.byteLength; at += partBytes)
+    parts.push(Buffer.from(crcOf(bytes.subarray(at, at + partBytes)), 'base64'));
+  return `${crcOf(Buffer.concat(parts))}-${parts.length}`;
+};
+
 export class UploadServer {
   /** @type {Map<string, { key: string, token: string, parts: Map<number, Buffer> }>} by id */
   #uploads = new Map();
@@ -28,7 +37,7 @@ export class UploadServer {
 
   /**
    * @param {Map<string, Buffer>} objects
-   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined }} settings
+   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined, sums?: number }} settings
    * @param {(bytes: Uint8Array) => string} tagOf
    */
   constructor(objects, settings, tagOf) {
@@ -80,8 +89,13 @@ export class UploadServer {
       case 'HEAD': {
         if (bytes === undefined) return { status: 404 };
         const known = { 'content-length': String(bytes.byteLength), etag: this.#tagOf(bytes) };
+        const { sums } = this.#settings;
         const crc =
-          headers['x-amz-checksum-mode'] === 'ENABLED' && checksums !== 'ignored' ? this.#checksums.get(key) : {};
+          headers['x-amz-checksum-mode'] === 'ENABLED' && checksums !== 'ignored'
+            ? (this.#checksums.get(key) ?? (sums && { 'x-amz-checksum-crc32': sumOf(bytes, sums) }))
+            : {};
+        if (query.has('partNumber'))
+          known['content-length'] = String(Math.min(bytes.byteLength, sums ?? bytes.byteLength));
         return { headers: { ...known, ...crc, 'x-amz-meta-pileshuf': this.#tokens.get(key) ?? '' } };
       }
       case 'PUT':
