@@ -1,7 +1,6 @@
 /** Why tasks on Slurm did not succeed: by its queue, its accounting if it has one, the errors of attempts, and logs. */
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { ifPossible } from '../cleanup.js';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { formatBudget, nameSome } from '../quantity.js';
 import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
@@ -106,8 +105,12 @@ function memoryAsked(kind: SlurmKind, note: SlurmNote): string {
 }
 
 function userNamed(uid: string): string {
-  const name = Number(uid) === process.getuid?.() ? ifPossible(() => userInfo().username) : undefined;
-  return name ?? `user ${uid}`;
+  try {
+    if (Number(uid) === process.getuid?.()) return userInfo().username;
+  } catch {
+    // A user of a container may have no entry in the system's list.
+  }
+  return `user ${uid}`;
 }
 
 /** For tasks that Slurm has forgotten and that noted no error. */

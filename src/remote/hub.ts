@@ -2,8 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ifPossible } from '../cleanup.js';
-import { InputError } from '../errors.js';
 import { adviceOnPattern, requireUnfolded } from './address.js';
 import { type Headers, type Reply, type Target, targetAt } from './exchange.js';
 import { namedBy } from './hub-address.js';
@@ -67,9 +65,7 @@ export class Hub implements Service {
       if (asked.has(next)) throw new Error('the list of the Hub does not come to an end: its pages repeat');
       asked.add(next);
       const reply: Reply = await this.#get(path, next);
-      const entries = ifPossible(() => JSON.parse(reply.text) as readonly HubEntry[]);
-      if (!Array.isArray(entries)) throw new Error('the server answered with 200 and no list; check HF_ENDPOINT');
-      for (const { type, path: file, size } of entries)
+      for (const { type, path: file, size } of contentOf<readonly HubEntry[]>(reply, Array.isArray))
         if (type === 'file')
           found.push({
             place: prefix === '' ? file : file.slice(prefix.length + 1),
@@ -91,11 +87,7 @@ export class Hub implements Service {
     const asked = this.#get(
       path,
       `/api/datasets/${encodedPath(repository)}/revision/${encodeURIComponent(revision)}`,
-    ).then(({ text }) => {
-      const { sha } = JSON.parse(text) as { readonly sha?: string };
-      if (sha === undefined) throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the Hub names no commit`);
-      return sha;
-    });
+    ).then((reply) => contentOf<{ readonly sha: string }>(reply, (said) => typeof said?.sha === 'string').sha);
     this.#commits.set(name, asked);
     asked.catch(() => this.#commits.delete(name));
     return asked;
@@ -115,6 +107,19 @@ interface HubEntry {
   readonly type: string;
   readonly path: string;
   readonly size: number;
+}
+
+/** Fails if a reply of status 200 is not what the Hub says, such as the page of a proxy. */
+function contentOf<T>({ text }: Reply, isExpected: (said: T | undefined) => boolean): T {
+  let said: T | undefined;
+  try {
+    said = JSON.parse(text) as T;
+  } catch {
+    // It is told below.
+  }
+  if (said === undefined || !isExpected(said))
+    throw new Error('the server answered with 200 and not with what the Hub says; check HF_ENDPOINT');
+  return said;
 }
 
 function pathOf({ pathname, search }: URL): string {

@@ -432,6 +432,13 @@ describe('one clear line', () => {
     expect(await messageOf('s3://bucket/in/')).toBe(`ERR_INPUT_UNREADABLE cannot read s3://bucket/in/: ${problem}`);
   });
 
+  it.runIf(fromCi)('for a page that is not of the Hub', async () => {
+    process.env['HF_ENDPOINT'] = `${server.url}/in/a.jsonl?`;
+    expect(await messageOf('hf://datasets/owner/name/in/')).toBe(
+      'ERR_INPUT_UNREADABLE cannot read hf://datasets/owner/name/in/: the server answered with 200 and not with what the Hub says; check HF_ENDPOINT',
+    );
+  });
+
   it.runIf(fromCi)('for a signed address that has expired', async () => {
     await server.change({ fault: { at: 'all', kind: '403 AccessDenied' } });
     expect(await messageOf(`${web('in/a.jsonl')}?X-Amz-Signature=word`)).toMatch(
