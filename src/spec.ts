@@ -36,6 +36,8 @@ export interface ReadSpec extends RecordFormat {
   readonly maxRecordBytes: number;
   /** The columns that are read of tables, by their names. Absent: all. */
   readonly columns?: readonly string[] | undefined;
+  /** Whether tables have the columns that the names of their directories say. Absent: no. */
+  readonly hive?: boolean | undefined;
   /** The rows that all inputs have. Absent: the inputs hold records, or their footers are not read yet. */
   readonly table?: TableSpec | undefined;
   /** The datasets that are read of HDF5 files, by their paths. Absent: all. */

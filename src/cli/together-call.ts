@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
   prefix: 'each member keeps its name',
   columns: 'aligned files hold no tables',
+  hive: 'aligned files hold no tables',
   hdf5: 'each member has datasets of its own, and all of them are taken',
   'parquet-codec': 'aligned files hold no tables',
   'row-group-bytes': 'aligned files hold no tables',

@@ -79,7 +79,7 @@ async function withOneColumn(readable: CountableInputs, request: ShuffleRequest)
   const { spec, signal } = request;
   const read = { ...spec.read, columns: [nameOfLeaf(column)] };
   const { openTables } = await import('../sources/tables.js');
-  const { table, ...opened } = await openTables(inputs, { read, signal, onWarning: () => {} });
+  const { table, ...opened } = await openTables(inputs, { read, signal, onWarning: () => {}, writes: false });
   const estimate = estimateInputs(opened.inputs, undefined, deriveDrawSeed(spec.key.seed));
   const ofColumn = withNumberLeaf(field, table.schema, inputs[0]?.path ?? '');
   return {

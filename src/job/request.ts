@@ -168,7 +168,7 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 
 function completeInputs(options: InputOptions): InputRequest {
   const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  const { hidden = false, include = [], exclude = [], columns, hdf5: datasets } = options;
+  const { hidden = false, include = [], exclude = [], columns, hive, hdf5: datasets } = options;
   const { endpoint, requesterPays, signRequests, s3Headers: headers } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
@@ -183,6 +183,7 @@ function completeInputs(options: InputOptions): InputRequest {
       igzip,
       maxRecordBytes,
       columns,
+      hive,
       datasets,
     },
   };

@@ -323,6 +323,15 @@ const TABLES = optionGroup('Records', {
     help: 'of Parquet files, take only these columns: text,meta.url', default: 'all',
   }),
   /**
+   * Adds to the rows of Parquet files the columns in the names of their directories, as in `lang=en/year=2024/`, with the
+   * types that DuckDB gives them. Default false.
+   */
+  hive: option<boolean>({
+    check: flag, resumes: ['choice about columns in names of directories', ({ read }) => read.hive ?? false],
+    name: 'hive',
+    help: 'add to rows of Parquet files the columns in names of directories: lang=en/',
+  }),
+  /**
    * Of HDF5 files, the datasets that give rows, by their paths: `['/images/X', '/y']`. A record is row i of each. Default:
    * all datasets, which must have the same number of rows.
    */

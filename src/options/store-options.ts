@@ -53,7 +53,7 @@ const IDS = optionGroup('Store', {
 export const APPEND_OPTIONS = { ...IDS, ...WRITING, ...FILE_OPTIONS };
 
 export interface AppendOptions
-  extends Omit<InputOptions, 'header' | 'columns' | 'hdf5'>,
+  extends Omit<InputOptions, 'header' | 'columns' | 'hive' | 'hdf5'>,
     OptionsOf<typeof IDS>,
     OptionsOf<typeof WRITING> {}
 

@@ -9,12 +9,15 @@ export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
   const first = inputs.find(holdsRows);
   if (first === undefined) {
     requireNone(read.columns, '`columns` chooses columns of Parquet files');
+    requireNone(read.hive, '`hive` adds columns to rows of Parquet files');
     requireNone(read.datasets, '`hdf5` names datasets of HDF5 files');
     return read;
   }
   const { format } = first.table;
-  if (format === 'HDF5') requireNone(read.columns, '`columns` chooses columns of Parquet files');
-  else requireNone(read.datasets, '`hdf5` names datasets of HDF5 files');
+  if (format === 'HDF5') {
+    requireNone(read.columns, '`columns` chooses columns of Parquet files');
+    requireNone(read.hive, '`hive` adds columns to rows of Parquet files');
+  } else requireNone(read.datasets, '`hdf5` names datasets of HDF5 files');
   const other = inputs.find((input) => !holdsRows(input) || input.table.format !== format);
   if (other !== undefined)
     throw new InputError(
@@ -28,6 +31,6 @@ export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
   return { ...read, framing: undefined, linesAssumed: false };
 }
 
-function requireNone(names: readonly string[] | undefined, what: string): void {
-  if (names !== undefined) throw new UsageError(`${what}, and no input is one; leave it out`);
+function requireNone(asked: readonly string[] | boolean | undefined, what: string): void {
+  if (asked !== undefined && asked !== false) throw new UsageError(`${what}, and no input is one; leave it out`);
 }

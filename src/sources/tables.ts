@@ -1,11 +1,13 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
 import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.js';
 import { type ByteRanges, type FileFooter, readFooter } from '../formats/parquet/footer.js';
+import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from '../formats/parquet/hive-columns.js';
 import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
 import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/parquet/reconcile.js';
 import type { ColumnChunk } from '../formats/parquet/row-group.js';
-import type { TableSchema } from '../formats/parquet/schema.js';
+import { type HiveColumn, shownPath, type TableSchema } from '../formats/parquet/schema.js';
 import { selectColumns } from '../formats/parquet/select-columns.js';
 import type { TableSpec } from '../formats/parquet/table-spec.js';
 import { openForRead, readBytes, withFileAsync } from '../io/files.js';
@@ -31,10 +33,7 @@ interface OpenedTables {
  * @param inputs of rows, all of them.
  * @throws InputError if a footer is damaged, or the schema of an input is not that of the first one.
  */
-export async function openTables(
-  inputs: readonly Input[],
-  request: Omit<RowsRequest, 'writes'>,
-): Promise<OpenedTables> {
+export async function openTables(inputs: readonly Input[], request: RowsRequest): Promise<OpenedTables> {
   const { read, signal, onWarning } = request;
   const opened: TableInput[] = [];
   let first: { readonly path: string; readonly rows: TableSchema } | undefined;
@@ -42,6 +41,9 @@ export async function openTables(
   const seen = new Set<string>();
   const withOtherKeys: string[] = [];
   const otherKeys = new Set<string>();
+  const hiveColumns = read.hive === true ? askedHiveColumns(inputs, request) : undefined;
+  const replacedColumns = new Set<string>();
+  const lost = new Map<string, string>();
   const isFar = inputs.some(({ path }) => isRemote(path));
   const ends = isFar ? (await import('../remote/remote-inputs.js')).endsOf(inputs.map(({ path }) => path)) : undefined;
   for (const input of inputs) {
@@ -51,15 +53,19 @@ export async function openTables(
     const { path } = input;
     opened.push(
       await withFooter(input, async (footer) => {
-        const { schema } = footer;
+        const { schema, replaced } = withHiveColumns(footer.schema, hiveColumnsAt(hiveColumns, path));
+        for (const name of replaced) replacedColumns.add(name);
+        if (read.hive !== true) noteLost(lost, schema, path);
         const digest = digestOf(schema);
         if (table === undefined || !seen.has(digest)) {
           seen.add(digest);
           const own = columnsOf(schema, path, first === undefined, request);
-          const unified = table === undefined ? { schema: own, ignored: [] } : unify(table.schema, own);
-          first ??= { path, rows: own };
-          const others = table === undefined || table.schema === first.rows ? first.path : 'the inputs before';
+          const unified =
+            table === undefined ? { schema: withNames(own, hiveColumns), ignored: [] } : unify(table.schema, own);
+          const others =
+            table === undefined || table.schema === first?.rows ? (first?.path ?? path) : 'the inputs before';
           if ('difference' in unified) throw schemasDiffer(unified.difference, others, path);
+          first ??= { path, rows: unified.schema };
           if (unified.ignored.length > 0) withOtherKeys.push(path);
           for (const key of unified.ignored) otherKeys.add(key);
           table = { schema: unified.schema, codec: table?.codec };
@@ -76,8 +82,44 @@ export async function openTables(
     onWarning(
       `${other}${moreInputs(withOtherKeys.length - 1)} has other metadata than ${first?.path}, which counts: ${nameSome([...otherKeys])}`,
     );
+  const [example] = lost.values();
+  if (example !== undefined)
+    onWarning(
+      `${nameSome([...lost.keys()])}: columns that are only in names of directories, as in ${example}, are left out; \`hive\` adds them`,
+    );
+  if (replacedColumns.size > 0)
+    onWarning(`${nameSome([...replacedColumns])}: taken from the names of directories, not from the files`);
   if (table === undefined) throw new RangeError('there is no input');
   return { inputs: opened, table };
+}
+
+/** @throws InputError, UsageError if the directories do not say the same columns, or none. */
+function askedHiveColumns(inputs: readonly Input[], { writes }: Pick<RowsRequest, 'writes'>): readonly HiveColumn[] {
+  const hiveColumns = hiveColumnsOf(
+    inputs.map(({ path }) => path),
+    writes,
+  );
+  if (hiveColumns.length > 0) return hiveColumns;
+  throw new UsageError(
+    '`hive` takes columns from names of directories such as lang=en, and no input has one; leave it out',
+  );
+}
+
+function withNames(schema: TableSchema, hiveColumns: readonly HiveColumn[] | undefined): TableSchema {
+  return hiveColumns === undefined ? schema : { ...schema, hiveColumns };
+}
+
+/** Outputs have the columns themselves, and are compared with their inputs. */
+function hiveColumnsAt(hiveColumns: readonly HiveColumn[] | undefined, path: string): readonly HiveColumn[] {
+  if (hiveColumns === undefined) return [];
+  const names = hiveTextsIn(path);
+  return hiveColumns.filter(({ name }) => names.has(name));
+}
+
+/** @param lost a path with them, by columns that only its directories name. */
+function noteLost(lost: Map<string, string>, { leaves }: TableSchema, path: string): void {
+  for (const name of hiveTextsIn(path).keys())
+    if (!lost.has(name) && !leaves.some((leaf) => leaf.path[0] === name)) lost.set(shownPath([name]), path);
 }
 
 function columnsOf(
@@ -120,8 +162,14 @@ export function sourcesIn(
   { columns }: Pick<ReadSpec, 'columns'>,
   path: string,
 ): readonly LeafSource[] {
-  const reconciled = reconcile(rows, footer.schema, columns);
-  if ('leaves' in reconciled) return reconciled.leaves;
+  const { schema, origins } = withHiveColumns(footer.schema, hiveColumnsAt(rows.hiveColumns, path));
+  const reconciled = reconcile(rows, schema, columns);
+  if ('leaves' in reconciled)
+    return reconciled.leaves.map((source) => {
+      const origin = origins[source.index] ?? -1;
+      if (typeof origin === 'number') return { ...source, index: origin };
+      return { ...source, index: -1, constant: hiveValueOf(origin, path) ?? null };
+    });
   throw schemasDiffer(reconciled.difference, 'the first input', path);
 }
 
@@ -147,7 +195,11 @@ export function* measuredGroups(
   for (const { firstRow, columns, rows } of footer.rowGroups()) {
     let [storedBytes, rowBytes, unsureBytes, pageBytes] = [0, 0, 0, 0];
     const chunks: ColumnChunk[] = [];
-    for (const [i, { index }] of sources.entries()) {
+    for (const [i, { index, constant }] of sources.entries()) {
+      if (constant !== undefined) {
+        rowBytes += rows * (1 + (constant?.byteLength ?? 0));
+        continue;
+      }
       const [leaf, chunk] = [leaves[i], columns[index]];
       if (leaf === undefined || chunk === undefined) throw new RangeError(`there is no column ${index}`);
       const chunkBytes = rowBytesOf(leaf, chunk, rows);

@@ -1,6 +1,6 @@
 /** Tasks write the tables of the local job, byte for byte: whole shards each. */
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ClusterPlanOptions, shuffle } from '#src/index.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
@@ -32,13 +32,15 @@ const CASES: readonly (readonly [name: string, asked: Asked])[] = [
       ],
     },
   ],
+  ['columns in names of directories', { hive: true }],
   ['unique rows', { unique: true, shards: { by: 'records', recordsPerShard: 90 } }],
 ];
 
 describe('tasks that write tables', () => {
   it.each(sampled(CASES, 2))('write those of the local job: %s', async (_, asked) => {
     const inputs = ['a', 'b', 'a'].map((name, i) => {
-      const path = directory.path(`in-${i}.parquet`);
+      const path = directory.path(`part=${i}`, 'in.parquet');
+      mkdirSync(dirname(path), { recursive: true });
       const rows = Array.from({ length: 200 }, (_, n) => ({
         text: `${name}${n}${'='.repeat((n * 13) % 80)}`,
         number: n,

@@ -1,5 +1,5 @@
 /** Jobs that read files of rows: content decides as it does in JSON lines, and other jobs refuse such files. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyPermutation } from '#src/checks/verify-permutation.js';
 import { readFooter } from '#src/formats/parquet/footer.js';
@@ -135,6 +135,60 @@ describe('the values of rows', () => {
         /nulls: row 7 has no value in the column \.a; expected one in each row, or give `missing` a value/,
       ),
     ]);
+  });
+});
+
+describe('a column in the names of directories', () => {
+  /** The same rows twice: with the column in the names of directories, and in the files. */
+  const inputs = (isNamed: boolean) =>
+    ['en', '__HIVE_DEFAULT_PARTITION__', 'a%20b'].map((text, i) => {
+      const at = directory.path(`${isNamed}`, `${i}`, `lang=${text}`);
+      mkdirSync(at, { recursive: true });
+      const value = [Buffer.from('en'), null, Buffer.from('a b')][i] ?? null;
+      const lang = column('lang', 'BYTE_ARRAY', () => value, { repetitions: ['optional'] });
+      const columns = isNamed ? PAGES.columns : [...PAGES.columns, lang];
+      return writeParquet(`${at}/part.parquet`, { ...PAGES, columns });
+    });
+  const asked = () => ({ output: directory.path('out'), force: true, seed: 's', tempDirs: [directory.temp] });
+
+  it('is one of the rows, wherever row groups are cut', async () => {
+    const { checksum } = await shuffle({ ...asked(), inputs: inputs(false) }, INLINE);
+    const options = { ...asked(), inputs: inputs(true), hive: true };
+    for (const sliceBytes of [2 ** 20, 1000])
+      expect((await shuffle(options, { ...INLINE, sliceBytes })).checksum).toBe(checksum);
+    const { uniqueBy, missing, ...few } = { ...options, uniqueBy: '.lang', missing: '', columns: ['lang'] };
+    expect((await shuffle({ ...few, uniqueBy, missing }, INLINE)).records).toBe(3);
+  });
+
+  it('is looked for when outputs are verified, and in what is resumed', async () => {
+    const options = { ...asked(), inputs: inputs(true), hive: true };
+    await shuffle(options, INLINE);
+    const sides = { outputs: [options.output], inputs: options.inputs };
+    expect((await verifyPermutation({ ...sides, hive: true })).isPermutation).toBe(true);
+    expect((await errorOf(verifyPermutation(sides))).message).toMatch(
+      /column lang exists, but in .*; `hive` takes it from names of directories$/,
+    );
+  });
+
+  it('is told to be left out, and must be there', async () => {
+    const lines: string[] = [];
+    const [path = ''] = inputs(true);
+    await shuffle({ ...asked(), inputs: [path], onWarning: (line) => lines.push(line) }, INLINE);
+    expect(lines).toEqual([
+      `lang: columns that are only in names of directories, as in ${path}, are left out; \`hive\` adds them`,
+    ]);
+    const refusal = async (...names: readonly string[]) =>
+      (await errorOf(shuffle({ ...asked(), inputs: names, hive: true }, INLINE))).message;
+    expect(await refusal(path, table)).toMatch(/in.parquet names no columns in its directories, but .* lang; give/);
+    expect(await refusal(table)).toMatch(/^`hive` takes columns from names of directories such as lang=en, and no/);
+    expect(await refusal(lines[0] === undefined ? '' : directory.path('in.jsonl'))).toMatch(/^`hive` adds columns to/);
+  });
+
+  it('replaces a column of its name, which is told', async () => {
+    const [path = ''] = inputs(false);
+    const told: string[] = [];
+    await shuffle({ ...asked(), inputs: [path], hive: true, onWarning: (line) => told.push(line) }, INLINE);
+    expect(told).toEqual(['lang: taken from the names of directories, not from the files']);
   });
 });
 

@@ -7,6 +7,7 @@ import { corruptInput, counted, UsageError, WindowOverMemoryError } from '../../
 import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
 import { readPageTable } from '../../src/formats/parquet/page-table.js';
+import type { LeafSource } from '../../src/formats/parquet/reconcile.js';
 import type { ColumnChunk, RowGroup } from '../../src/formats/parquet/row-group.js';
 import type { TableSchema } from '../../src/formats/parquet/schema.js';
 import type { TableSpec } from '../../src/formats/parquet/table-spec.js';
@@ -16,10 +17,11 @@ import { inPhase } from '../../src/phase-clock.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import { sourcesIn } from '../../src/sources/tables.js';
 import { type ColumnMemory, MOST_REGION_BYTES, type Region } from '../columns/column-memory.js';
-import { LeafReader } from '../columns/leaf-reader.js';
+import { type ChunkToDecode, LeafReader } from '../columns/leaf-reader.js';
 import { PageError, PageMemoryError } from '../columns/page-error.js';
 import { RowJoiner } from '../columns/row-joiner.js';
 import { ChunkInput, ChunkPages } from './chunk-pages.js';
+import { ConstantPages } from './constant-pages.js';
 import { KnownEnds } from './known-ends.js';
 import { PartPages, partOf, type RowRange } from './part-pages.js';
 import { beginAt, type PartSource, type ReadContext, type UseOfSource } from './part-source.js';
@@ -53,10 +55,14 @@ interface JoinedRows {
 /** A column of the file that rows have. */
 interface OpenLeaf {
   readonly name: string;
-  /** Among the columns of the file. */
+  /** Among the columns of the file; -1: none of them. */
   readonly index: number;
+  /** As in `LeafSource`. */
+  readonly constant: LeafSource['constant'];
   readonly reader: LeafReader;
 }
+
+type PagesOfLeaf = ChunkPages | PartPages | ConstantPages;
 
 class RowReader {
   readonly #part: TablePart;
@@ -67,7 +73,7 @@ class RowReader {
   readonly #footer: FileFooter;
   readonly #leaves: OpenLeaf[] = [];
   #joiner: RowJoiner | undefined;
-  readonly #pages: (ChunkPages | PartPages)[] = [];
+  readonly #pages: PagesOfLeaf[] = [];
   readonly #isEnded: boolean[] = [];
   #rows: Region | undefined;
   #ends: Region | undefined;
@@ -89,12 +95,14 @@ class RowReader {
   #open(): RowJoiner {
     const { leaves } = this.#schema;
     const sources = sourcesIn(this.#footer, this.#schema, this.#context.read, this.#part.path);
-    for (const [i, { index, definitionLevels, isUntyped }] of sources.entries()) {
-      const [leaf, fileLeaf] = [leaves[i], this.#footer.schema.leaves[index]];
-      if (leaf === undefined || fileLeaf === undefined) throw new RangeError(`rows have no leaf ${i}`);
+    for (const [i, { index, definitionLevels, isUntyped, constant }] of sources.entries()) {
+      const leaf = leaves[i];
+      if (leaf === undefined) throw new RangeError(`rows have no leaf ${i}`);
+      const fileLeaf = this.#footer.schema.leaves[index] ?? leaf;
       const levels = definitionLevels ?? Uint8Array.from({ length: leaf.maxDefinition + 1 }, (_, level) => level);
       const file = { maxRepetition: fileLeaf.maxRepetition, isUntyped };
-      this.#leaves.push({ name: nameOfLeaf(leaf), index, reader: new LeafReader(this.#columns, leaf, levels, file) });
+      const reader = new LeafReader(this.#columns, leaf, levels, file);
+      this.#leaves.push({ name: nameOfLeaf(leaf), index, constant, reader });
     }
     this.#joiner = new RowJoiner(
       this.#columns,
@@ -156,7 +164,12 @@ class RowReader {
       if (group.firstRow >= end) return;
       const range = { from: Math.max(0, start - group.firstRow), to: Math.min(group.rows, end - group.firstRow) };
       const isWhole = range.to - range.from === group.rows;
-      for (const [i, { index }] of this.#leaves.entries()) {
+      for (const [i, { index, constant }] of this.#leaves.entries()) {
+        if (constant !== undefined) {
+          const valueCount = range.to - range.from;
+          this.#begin(i, new ConstantPages(constant, valueCount), { codec: 'UNCOMPRESSED', valueCount });
+          continue;
+        }
         const chunk = group.columns[index];
         if (chunk === undefined) throw new RangeError(`the row group has no column ${index}`);
         if (isWhole) this.#begin(i, new ChunkPages(source, chunk), chunk);
@@ -169,7 +182,7 @@ class RowReader {
     }
   }
 
-  #begin(i: number, pages: ChunkPages | PartPages, chunk: ColumnChunk): void {
+  #begin(i: number, pages: PagesOfLeaf, chunk: ChunkToDecode): void {
     this.#leaves[i]?.reader.beginChunk(chunk);
     this.#pages[i] = pages;
     this.#isEnded[i] = false;

@@ -4,7 +4,7 @@
  */
 import { PHYSICAL_TYPES, type PhysicalType } from './leaf.js';
 import { fieldsOf, rawFields, readSchema, type SchemaNode, type TableSchema } from './schema.js';
-import { THRIFT, ThriftReader, type ThriftType } from './thrift.js';
+import { THRIFT, ThriftReader, type ThriftType, ThriftWriter } from './thrift.js';
 
 export interface Annotation {
   /** Of parquet.thrift; -1: a group. */
@@ -204,6 +204,18 @@ export function sortOrdersOf({ elements, leaves, columnOrders }: TableSchema): S
   };
   visit(readSchema(elements).root);
   return orders;
+}
+
+/** Whether all columns are ordered by their types. */
+export function areTypeOrdered(columnOrders: Uint8Array | undefined): boolean {
+  return columnOrders !== undefined && readColumnOrders(columnOrders).every((kind) => kind === TYPE_ORDER);
+}
+
+/** The column orders of so many leaves that are ordered by their types. */
+export function typeOrders(count: number): Uint8Array {
+  const writer = new ThriftWriter();
+  writer.list(THRIFT.STRUCT, count, () => writer.struct(() => writer.field(TYPE_ORDER).struct(() => undefined)));
+  return writer.take();
 }
 
 /** @returns the kind of order of each leaf, 0: none. */

@@ -21,6 +21,7 @@ export interface Description {
 const NO_MEANINGS: Meanings = new Map();
 
 export const PANDAS = 'pandas';
+export const SPARK = 'org.apache.spark.sql.parquet.row.metadata';
 
 /** Descriptions of all columns, by key. Undefined: they are left out where the columns are not as they say. */
 export const DESCRIPTIONS: ReadonlyMap<string, Description | undefined> = new Map([
@@ -30,7 +31,7 @@ export const DESCRIPTIONS: ReadonlyMap<string, Description | undefined> = new Ma
   // What it says of values is compared with Arrow's schema.
   [PANDAS, { cut: cutPandas, meaningsOf: () => NO_MEANINGS, merge: (one) => one }],
   ['huggingface', { cut: cutHuggingFace, meaningsOf: featureMeanings, merge: mergeFeatures }],
-  ['org.apache.spark.sql.parquet.row.metadata', { cut: cutSpark, meaningsOf: sparkMeanings, merge: (one) => one }],
+  [SPARK, { cut: cutSpark, meaningsOf: sparkMeanings, merge: (one) => one }],
   ['geo', { cut: cutGeo, meaningsOf: geoMeanings, merge: mergeGeo }],
 ] satisfies [string, Description | undefined][]);
 

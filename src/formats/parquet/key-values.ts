@@ -4,7 +4,7 @@
  */
 import { cutFields, fieldsByNode, fieldsOfPandas, mergeFields, withFields } from './arrow-columns.js';
 import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
-import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, type KeptColumns, PANDAS } from './descriptions.js';
+import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, type KeptColumns, PANDAS, SPARK } from './descriptions.js';
 import { type JsonObject, objectOf, parseObject } from './meaning.js';
 import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
@@ -157,6 +157,65 @@ function withRange(text: string, rows: number): string {
 function rowsOfRange(index: unknown): number {
   const { start, stop, step } = objectOf(index) ?? {};
   return Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
+}
+
+interface AddedColumn {
+  /** Its place among the columns. */
+  readonly at: number;
+  readonly field: ArrowField;
+  /** The name of its type in Spark. */
+  readonly spark: string;
+}
+
+/**
+ * Describes columns that are added to a table, or replace those of their names.
+ * @param root of the table without them.
+ */
+export function withColumns(
+  keyValues: Uint8Array | undefined,
+  root: SchemaNode,
+  columns: readonly AddedColumn[],
+): Uint8Array | undefined {
+  const names = new Set(columns.map(({ field }) => field.name));
+  const children = root.children.filter(({ name }) => !names.has(name));
+  const isWhole = children.length === root.children.length;
+  const { keyValues: kept } = isWhole ? { keyValues } : cutKeyValues(keyValues, root, { ...root, children });
+  const pairs = readKeyValues(kept).flatMap((pair) => {
+    const { key, value = '' } = pair;
+    if (key === ARROW) {
+      const add = (schema: ArrowSchema) => ({
+        ...schema,
+        fields: withAdded(schema.fields, columns, ({ field }) => field),
+      });
+      return [
+        pairOf(
+          key,
+          editedArrow(value, (schema) => withMetadata(add(schema), (each, text) => added(each, text, columns) ?? text)),
+        ),
+      ];
+    }
+    const text = added(key, value, columns);
+    return text === undefined ? [] : [text === value ? pair : pairOf(key, text)];
+  });
+  return pairs.length === 0 ? undefined : encodePairs(pairs);
+}
+
+function withAdded<T>(
+  all: readonly T[],
+  columns: readonly AddedColumn[],
+  of: (column: AddedColumn) => T,
+): readonly T[] {
+  return columns.reduce((list, column) => list.toSpliced(column.at, 0, of(column)), all);
+}
+
+/** @returns undefined: the description does not know of the columns. */
+function added(key: string, text: string, columns: readonly AddedColumn[]): string | undefined {
+  if (DESCRIPTIONS.has(key) && DESCRIPTIONS.get(key) === undefined) return undefined;
+  const description = key === SPARK ? parseObject(text) : undefined;
+  const fields = description?.['fields'];
+  if (!Array.isArray(fields)) return text;
+  const fieldOf = ({ field: { name }, spark: type }: AddedColumn) => ({ name, type, nullable: true, metadata: {} });
+  return JSON.stringify({ ...description, fields: withAdded<unknown>(fields, columns, fieldOf) });
 }
 
 /** What programs know of a table that Parquet's schema does not say. */

@@ -4,8 +4,9 @@
  * target schema says. Differences in what values mean are refused.
  */
 import { InputError } from '../../errors.js';
-import { annotationOf, typeWordsOf } from './annotation.js';
+import { annotationOf, areTypeOrdered, typeOrders, typeWordsOf } from './annotation.js';
 import { arrowWordsOf, attributesOf } from './arrow-columns.js';
+import { hiveTextsIn } from './hive-columns.js';
 import { type Knowledge, knowledgeOf, mergeKeyValues } from './key-values.js';
 import { PHYSICAL_TYPES } from './leaf.js';
 import { encodeElements, readSchema, type SchemaNode, shownPath, type TableSchema } from './schema.js';
@@ -19,6 +20,8 @@ export interface LeafSource {
   readonly definitionLevels: Uint8Array | undefined;
   /** The column has no type in the other file: all is null. */
   readonly isUntyped: boolean;
+  /** The value of all rows, as PLAIN stores it, or `null`. Absent: the file has the column. */
+  readonly constant?: Uint8Array | null;
 }
 
 /** What forbids to mix the rows of two files. */
@@ -85,9 +88,11 @@ export function reconcile(target: TableSchema, other: TableSchema, columns?: rea
 export function schemasDiffer(difference: SchemaDifference, first: string, path: string): InputError {
   const { column, got, expected } = difference;
   const problem = `its column ${column} ${shownPath([got])}, but in ${first} it ${shownPath([expected])}`;
-  const isMissing = [got, expected].includes(MISSING);
-  const advice = isMissing
-    ? 'name the columns that all have with `columns`'
+  const isNamed = hiveTextsIn(path).has(column) || hiveTextsIn(first).has(column);
+  const advice = [got, expected].includes(MISSING)
+    ? isNamed
+      ? '`hive` takes it from names of directories'
+      : 'name the columns that all have with `columns`'
     : 'write one of the files again with the type of the other';
   return new InputError('ERR_INPUT_FORMAT', `${path}: ${problem}; ${advice}`);
 }
@@ -138,8 +143,8 @@ function shifted(node: SchemaNode, shift: number): SchemaNode {
 function withElements(target: TableSchema, other: TableSchema, tree: SchemaNode): TableSchema {
   const elements = encodeElements(Buffer.concat([target.elements, other.elements]), tree);
   const { leaves } = readSchema(elements);
-  const isOrdered = target.columnOrders !== undefined && leaves.length === target.leaves.length;
-  return { ...target, elements, leaves, columnOrders: isOrdered ? target.columnOrders : undefined };
+  const isOrdered = areTypeOrdered(target.columnOrders);
+  return { ...target, elements, leaves, columnOrders: isOrdered ? typeOrders(leaves.length) : undefined };
 }
 
 interface Side extends Pick<TableSchema, 'elements' | 'leaves'> {

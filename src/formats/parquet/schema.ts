@@ -13,6 +13,15 @@ export interface TableSchema {
   readonly elements: Uint8Array;
   readonly columnOrders: Uint8Array | undefined;
   readonly keyValues: Uint8Array | undefined;
+  /** Columns that are in the names of directories. Absent: none. */
+  readonly hiveColumns?: readonly HiveColumn[] | undefined;
+}
+
+/** A column that is in the names of directories. Plain data. */
+export interface HiveColumn {
+  readonly name: string;
+  /** As DuckDB calls it. */
+  readonly type: 'DATE' | 'TIMESTAMP' | 'BIGINT' | 'VARCHAR';
 }
 
 export const REPETITIONS = ['required', 'optional', 'repeated'] as const;

@@ -35,7 +35,7 @@ export async function openParts(paths: readonly string[], options: OpenOptions =
   const given = { ...LINES_ASSUMED, columns };
   const { inputs: listed } = await listInputs(paths, onWarning, { format: given, takesRows: true });
   const asked = asRows(given, listed);
-  const { inputs, table } = await openTables(listed, { read: asked, signal: undefined, onWarning });
+  const { inputs, table } = await openTables(listed, { read: asked, signal: undefined, onWarning, writes: true });
   const read = { ...asked, table };
   const bytes = inputs.map((input) => (input.kind === 'file' ? input.table?.rowBytes : undefined));
   const planned = await describeForSlices(inputs, bytes, read, sliceBytes, undefined);
