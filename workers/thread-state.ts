@@ -117,7 +117,10 @@ export function decoderMemory(
       reservedBytes = byteLength;
       return true;
     },
-    budgetFor: (byteLength) => memoryFor(memoryNeed, withDecoder(byteLength)),
+    budgetFor: (byteLength, longestBytes = 0) => {
+      const { decoderBytes, ...known } = withDecoder(byteLength);
+      return memoryFor(memoryNeed, { decoderBytes, recordBytes: Math.max(known.recordBytes, longestBytes) });
+    },
     mayFitAlone: (byteLength) => mayHaveRoomFor(memoryNeed, withDecoder(byteLength)),
   };
 }

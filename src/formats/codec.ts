@@ -29,8 +29,11 @@ export interface DecoderMemory {
    * their memory. False: nothing is reserved, too little is left.
    */
   reserve(byteLength: number): boolean;
-  /** A budget that would allow this, written as --memory takes it, for messages. */
-  budgetFor(byteLength: number): string;
+  /**
+   * A budget that would allow this, written as --memory takes it, for messages.
+   * @param recordBytes the longest record that may come. Absent: none is longer than the window.
+   */
+  budgetFor(byteLength: number, recordBytes?: number): string;
   /** Whether the present budget may allow it when no other thread takes any. Absent: no. */
   mayFitAlone?(byteLength: number): boolean;
 }

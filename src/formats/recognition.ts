@@ -5,7 +5,7 @@
  * line in the table, or `files` of a kind of records.
  */
 import { basename } from 'node:path';
-import { UsageError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
 import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
 import { type AnyRecordKind, type RecordKind, recordKinds } from './framing-table.js';
@@ -203,6 +203,17 @@ export function rowsIn(
   return format === HDF5 || (mayBeHdf5 && findStart(byteLength, read) !== undefined) ? 'HDF5' : undefined;
 }
 
+/** Refuses a file that has the name of rows, and not their first bytes. */
+export function refuseNameOfRows(path: string, head: Uint8Array): void {
+  const format = formatOfEnding.get(endingOf(path))?.output;
+  if (format === undefined || !isOfRows(format)) return;
+  const problem = head.byteLength === 0 ? 'it is empty' : `its first bytes are not those of ${format} data`;
+  throw new InputError(
+    'ERR_INPUT_FORMAT',
+    `${path}: its name stands for ${format}, and ${problem}; make the file again, leave it out, or give \`records: { by: 'lines' }\` if it holds lines`,
+  );
+}
+
 function compressedFormatOf(head: Uint8Array): RefusedFormat | undefined {
   const codec = detectCodec(head);
   return codec && { name: `${codec.name} data that are compressed once more`, remedy: 'decompress it once' };
@@ -278,8 +289,14 @@ const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
  * Refuses names of outputs that promise a format which pileshuf does not write: a reader would take the file for one.
  * @param output one file: the endings of shards follow those of the inputs.
  * @param mayHoldRows whether the inputs may be Parquet or HDF5 files, so that the output is one.
+ * @param stream an input that is read from its beginning to its end, as no rows are.
  */
-export function refuseOtherFormats(output: string, kind: RecordKind['by'] | undefined, mayHoldRows = false): void {
+export function refuseOtherFormats(
+  output: string,
+  kind: RecordKind['by'] | undefined,
+  mayHoldRows = false,
+  stream?: string,
+): void {
   const codec = codecOfName(output);
   if (codec === undefined && (withoutCodecSuffix(output) !== output || OTHER_CODECS.test(output)))
     throw new UsageError(
@@ -288,6 +305,10 @@ export function refuseOtherFormats(output: string, kind: RecordKind['by'] | unde
   const format = formatOfEnding.get(endingOf(output))?.output;
   if (format !== undefined && isOfRows(format)) {
     if (mayHoldRows) return;
+    if (stream !== undefined)
+      throw new UsageError(
+        `${stream}: ${format} data are read here and there, not from a stream; name their file, or name the output ${output} after its records, such as .jsonl or .csv`,
+      );
     throw new UsageError(
       `the output ${output}: its name stands for ${format}, and this job writes none: no input is of that format, or an option says what its records are; name it after its records, such as .jsonl or .csv`,
     );

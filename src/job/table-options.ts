@@ -5,6 +5,7 @@ import { dictionaryLeavesOf } from '../formats/parquet/kept-dictionary.js';
 import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
 import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
 import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
+import { inputName } from '../io/input-source.js';
 import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';
 import type { ParquetCompression } from '../options/values.js';
@@ -48,7 +49,9 @@ interface AskedOutput {
 export function requireTableOutput({ spec, output }: AskedOutput, inputs: readonly Input[]): void {
   const table = inputs.find(holdsRows);
   if (table === undefined) {
-    if (output !== undefined && spec.cut.shards === undefined) refuseOtherFormats(output, undefined);
+    const stream = inputs.find(({ kind }) => kind === 'stream');
+    if (output !== undefined && spec.cut.shards === undefined)
+      refuseOtherFormats(output, undefined, false, stream && inputName(stream.path));
     if (spec.write.tableChoice === undefined) return;
     throw new UsageError(
       'no input is a Parquet file: leave out `parquetCodec`, `rowGroupBytes` and `rowGroupRows`, or give Parquet files alone',

@@ -6,7 +6,7 @@ import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
-import { holdsNothing, type Pointer, pointerIn, rowsIn } from '../formats/recognition.js';
+import { holdsNothing, type Pointer, pointerIn, refuseNameOfRows, rowsIn } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -297,13 +297,15 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
     const rows = mayHoldRows ? rowsIn(path, begin, version.byteLength, read) : undefined;
     const table = rows && unreadTable(rows);
     if (table !== undefined && !isSeekable(version)) throw needsRanges(path);
+    const pointer = decompressProgram === undefined ? pointerIn(begin) : undefined;
+    if (mayHoldRows && (table ?? codec ?? pointer) === undefined) refuseNameOfRows(path, begin);
     const isLookedAt = codec === undefined && format !== undefined && table === undefined;
     const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {
       input: { kind: 'file', path, version, codec, finding, header: NO_HEADER, table },
       ownKind: ownFileAt(path, begin),
       isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
-      pointer: decompressProgram === undefined ? pointerIn(begin) : undefined,
+      pointer,
       missingEnd: codec && isSeekable(version) ? missingEndOf(file, version, codec) : undefined,
     };
   });

@@ -75,6 +75,35 @@ describe('the dictionaries of columns', () => {
   });
 });
 
+it('the memory that a message advises is enough for a long value at the first try', async () => {
+  const long = (i: number) => (i === 30 ? 'x'.repeat(5e6) : `text ${i}`);
+  const columns = [column('a', 'INT32', (i) => i), column('b', 'BYTE_ARRAY', long)];
+  const inputs = [writeParquet(directory.path('long'), { rows: 60, columns })];
+  const run = (memoryBytes: number) =>
+    shuffle({ inputs, output: directory.path('out.parquet'), memoryBytes, tempDirs: [directory.temp] }, INLINE);
+  const { code, message } = await errorOf(run(4 * 2 ** 20));
+  expect(code).toBe('ERR_RECORD_TOO_LONG');
+  expect((await run(Number(/at least (\d+)M$/.exec(message)?.[1]) * 2 ** 20)).records).toBe(60);
+});
+
+it.each([
+  ['empty.parquet', (_: Buffer) => Buffer.alloc(0), 'it is empty'],
+  ['beheaded.pq', (file: Buffer) => file.subarray(4), 'its first bytes are not those of Parquet data'],
+])('a file that is no Parquet is named by itself: %s', async (name, damage, problem) => {
+  const input = directory.path(name);
+  writeFileSync(input, damage(readFileSync(table)));
+  const asked = { inputs: [input], output: directory.path('out.parquet'), tempDirs: [directory.temp] };
+  const error = await errorOf(shuffle(asked, INLINE));
+  expect(error.message).toContain(`${input}: its name stands for Parquet, and ${problem}; make the file again`);
+  expect(error.code).toBe('ERR_INPUT_FORMAT');
+});
+
+it('a stream is told to hold no Parquet before its output is', async () => {
+  const asked = { inputs: [pipeOf(table)], output: directory.path('out.parquet'), tempDirs: [directory.temp] };
+  const { message } = await errorOf(shuffle(asked, INLINE));
+  expect(message).toMatch(/: Parquet data are read here and there, not from a stream; name their file, /);
+});
+
 /** Of each row group, the texts in the dictionaries of its columns. */
 function dictionariesOf(path: string): string[][] {
   const file = readFileSync(path);

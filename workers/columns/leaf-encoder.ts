@@ -22,7 +22,7 @@ import type { ColumnMemory } from './column-memory.js';
 import type { FinishedPage, FinishedPages } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
 import type { PageCompressor } from './page-compressors.js';
-import { dictionaryLimitOf, MOST_DICTIONARY_ENTRIES, slotsOf } from './page-sizes.js';
+import { dictionaryLimitOf, MOST_DICTIONARY_ENTRIES, slotCountOf, slotsOf } from './page-sizes.js';
 
 /** The words of `EncodedLeaf` (assembly/encode-leaf.ts), in their order. */
 const WORDS = [
@@ -234,7 +234,7 @@ export class LeafEncoder {
       this.#set('offsets', this.#offsets.ensure(4 * (count + newEntries), 4 * count, 4 * this.#get('entryLimit')));
       this.#set('offsetCapacity', Math.floor(this.#offsets.byteLength / 4));
     }
-    const slotCount = slotsOf(count + newEntries);
+    const slotCount = slotCountOf(count + newEntries);
     if (count > 0 && slotCount <= this.#get('slotCount')) return;
     const slots = this.#slots.ensure(4 * slotCount);
     this.#set('slots', slots);

@@ -24,10 +24,13 @@ export function rowGroupWriterBytes(leaves: readonly Leaf[], kept: readonly Kept
   const ofLeaf = (leaf: Leaf, index: number) => {
     const { count = 0, values } = kept.find((dictionary) => dictionary.leaf === index) ?? {};
     const entries = Math.min(dictionaryLimitOf(pageBytes) / Math.max(valueBytesOf(leaf), 4), MOST_DICTIONARY_ENTRIES);
-    const levels = leaf.maxDefinition === 0 ? 0 : leaf.maxRepetition === 0 ? pageBytes / 2 : pageBytes;
+    // Where there is a table of values, a page has an index of four bytes beside each level, unless most values are null.
+    const levels = leaf.maxDefinition === 0 ? 0 : leaf.maxRepetition === 0 ? 0.3 * pageBytes : pageBytes;
     // Its page is compressed at once.
-    const keptBytes = 2.5 * (values?.byteLength ?? 0) + 4 * count;
-    return pageBytes + levels + dictionaryLimitOf(pageBytes) + keptBytes + 4 * slotsOf(entries + count) + 1024;
+    const keptBytes = 3 * (values?.byteLength ?? 0) + 4 * count;
+    return (
+      pageBytes + Math.ceil(levels) + dictionaryLimitOf(pageBytes) + keptBytes + 4 * slotCountOf(entries + count) + 1024
+    );
   };
   // The area, and what Snappy and LZ4 compress to.
   return leaves.reduce((sum, leaf, i) => sum + ofLeaf(leaf, i), 2 * STAGE_BYTES + 5 * pageBytes);
@@ -38,7 +41,15 @@ export function dictionaryLimitOf(pageBytes: number): number {
   return pageBytes / 2;
 }
 
-/** A power of 2, at least four times the entries: with twice as many, indexes take a third longer. */
+/** From so many entries on, a table with more slots leaves the core's cache. */
+const ENTRIES_OF_DENSE_SLOTS = 8192;
+
+/** With twice as many slots as entries, indexes of small tables take a third longer than with four times as many. */
+export function slotCountOf(entries: number): number {
+  return slotsOf(entries <= ENTRIES_OF_DENSE_SLOTS ? entries : Math.max(ENTRIES_OF_DENSE_SLOTS, entries / 2));
+}
+
+/** A power of 2, at least four times the entries. */
 export function slotsOf(entries: number): number {
   return 2 ** (32 - Math.clz32(4 * Math.ceil(entries) - 1));
 }

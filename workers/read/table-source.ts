@@ -3,9 +3,10 @@
  * that follows (`src/formats/parquet/leaf.ts`); its position is its ordinal in the file.
  */
 import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
-import { corruptInput, counted, UsageError, WindowOverMemoryError } from '../../src/errors.js';
+import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
 import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
+import { readPageHeader } from '../../src/formats/parquet/page-header.js';
 import { readPageTable } from '../../src/formats/parquet/page-table.js';
 import type { LeafSource } from '../../src/formats/parquet/reconcile.js';
 import type { ColumnChunk, RowGroup } from '../../src/formats/parquet/row-group.js';
@@ -28,6 +29,10 @@ import { beginAt, type PartSource, type ReadContext, type UseOfSource } from './
 
 type TablePart = InputPart & { kind: 'table' };
 
+/** Longer headers of pages are not looked at for a message. */
+const LARGEST_HEAD_BYTES = 64 * 1024;
+/** A larger page has long values: its rows may have as many bytes. */
+const USUAL_PAGE_BYTES = 2 * 2 ** 20;
 /** Rows that are joined at a time stay in the core's cache. */
 const JOINED_BYTES = 128 * 1024;
 const MOST_JOINED_ROWS = 8192;
@@ -293,23 +298,49 @@ class RowReader {
     }
   }
 
-  #overMemory(place: string, { neededBytes, thenBytes }: PageMemoryError): UsageError {
+  #overMemory(place: string, { neededBytes, thenBytes }: PageMemoryError): InputError {
     const { decoderMemory } = this.#context;
     const knownBytes = this.#columns.allocatedBytes + decoderMemory.reservedBytes + neededBytes + thenBytes;
-    // Those of the columns to come are about as large, unless their chunks are smaller.
-    const seen = (this.#leaf ?? this.#leaves.length - 1) + 1;
-    const [{ columns } = { columns: [] }] = this.#footer.rowGroups(this.#group);
-    const pageBytes = ({ index }: OpenLeaf) => Math.min(knownBytes / seen, columns[index]?.uncompressedBytes ?? 0);
-    const allBytes = Math.ceil(this.#leaves.slice(seen).reduce((sum, leaf) => sum + pageBytes(leaf), knownBytes));
     if (neededBytes > MOST_REGION_BYTES)
-      return new UsageError(
+      return new InputError(
+        'ERR_RECORD_TOO_LONG',
         `${this.#part.path}: ${place}: a page has ${counted(neededBytes, 'byte')}, more than the ${MOST_REGION_BYTES} that a thread can decode; write the file again with smaller pages`,
-        'ERR_MEMORY_BUDGET',
       );
-    const message = `${this.#part.path}: ${place}: a page of each column does not fit the memory budget; expected \`memoryBytes\` of at least ${decoderMemory.budgetFor(allBytes)}`;
+    const isRow = this.#leaf === undefined && neededBytes > JOINED_BYTES;
+    // What has no room for its stored bytes is not counted yet.
+    const seen = isRow ? this.#leaves.length : (this.#leaf ?? -1) + (thenBytes > 0 ? 0 : 1);
+    const toCome = this.#leaves.slice(seen).map((_, i) => this.#nextPageBytes(seen + i));
+    const allBytes = toCome.reduce((sum, byteLength) => sum + byteLength, knownBytes);
+    // Of a row that is joined, the bytes are known. Another one is joined beside its pages, and may have all that is large.
+    const large = [neededBytes, ...toCome].filter((byteLength) => byteLength > USUAL_PAGE_BYTES);
+    const rowBytes = large.reduce(
+      (sum, byteLength) => sum + byteLength,
+      large.length > 0 ? this.#columns.allocatedBytes : 0,
+    );
+    const budget = isRow
+      ? decoderMemory.budgetFor(allBytes, neededBytes)
+      : decoderMemory.budgetFor(allBytes + rowBytes, rowBytes);
+    const message = `${this.#part.path}: ${place}: a page of each column does not fit the memory budget; expected \`memoryBytes\` of at least ${budget}`;
     return decoderMemory.mayFitAlone?.(allBytes)
-      ? new WindowOverMemoryError(message)
-      : new UsageError(message, 'ERR_MEMORY_BUDGET');
+      ? new RecordOverMemoryError(message)
+      : new InputError('ERR_RECORD_TOO_LONG', message);
+  }
+
+  /** Bytes of the next page of a column and of a dictionary before it, as far as their headers tell. */
+  #nextPageBytes(i: number): number {
+    const read = bytesOf(this.#input);
+    let bytes = 0;
+    try {
+      for (let at = this.#pages[i]?.position; at !== undefined; ) {
+        const { header, headerBytes } = readPageHeader(read(at, LARGEST_HEAD_BYTES), 0) ?? {};
+        bytes += header?.uncompressedBytes ?? 0;
+        at = header?.kind === 'dictionary' ? at + (headerBytes ?? 0) + header.compressedBytes : undefined;
+      }
+    } catch (error) {
+      // Who reads the page tells of it.
+      if (!(error instanceof ThriftError)) throw error;
+    }
+    return bytes;
   }
 }
 

@@ -81,7 +81,8 @@ function writeChunk(
   });
   if (bounds === undefined) return;
   writer.field(4).binary(bounds.least).field(5).binary(bounds.most);
-  writer.field(6).boolean(bounds.isLeastExact).field(7).boolean(bounds.isMostExact);
+  if (!bounds.isLeastExact) writer.field(6).boolean(false);
+  if (!bounds.isMostExact) writer.field(7).boolean(false);
 }
 
 export function decodeDescription(struct: Uint8Array): RowGroupDescription {

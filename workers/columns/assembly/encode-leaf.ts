@@ -38,7 +38,7 @@ export class EncodedLeaf {
   dictionaryCapacity: u32;
   dictionaryBytes: u32;
   dictionaryCount: u32;
-  /** A hash table: u32 each, an index and 1; 0: free. A power of 2 of them, at least four times as many as entries. */
+  /** A hash table: u32 each, an index and 1; 0: free. A power of 2 of them, at least twice as many as entries. */
   slots: u32;
   slotCount: u32;
   /** Where each value of the dictionary begins in it; only for BYTE_ARRAY. */

@@ -12,6 +12,7 @@ const BATCH_ROWS: u32 = 64;
 /** The row that reaches it is the last one. */
 const BATCH_BYTES: usize = 65536;
 
+const ENTRIES_OF_DENSE_SLOTS: u32 = 8192;
 const ALL_HIGHEST: u32 = 0x80000000;
 
 let leaves: usize = 0;
@@ -181,9 +182,14 @@ function isReady(leaf: EncodedLeaf): bool {
       leaf.dictionaryBytes <= leaf.dictionaryLimit &&
       leaf.dictionaryCount <= leaf.entryLimit &&
       leaf.dictionaryBytes + leaf.batchBytes <= leaf.dictionaryCapacity &&
-      (leaf.dictionaryCount + entries) << 2 <= leaf.slotCount &&
+      hasSlots(leaf, leaf.dictionaryCount + entries) &&
       (leaf.width != 0 || leaf.dictionaryCount + entries <= leaf.offsetCapacity))
   );
+}
+
+/** As page-sizes.ts has it. */
+function hasSlots(leaf: EncodedLeaf, entries: u32): bool {
+  return entries <= ENTRIES_OF_DENSE_SLOTS ? entries << 2 <= leaf.slotCount : entries << 1 <= leaf.slotCount;
 }
 
 /** @returns the end of the values that it writes to `out`. */
