@@ -117,6 +117,11 @@ export class JobDirectory {
     return listNames(stagingDirectory, 'output').some(isOutput);
   }
 
+  /** What the note of the owner says of it. Undefined: the job directory stays, or has the derived name and always goes. */
+  get #removesNamed(): true | undefined {
+    return this.paths.isNamed && this.#removesJobDirectory ? true : undefined;
+  }
+
   /** Whether a job made the job directory, and so removes it at the end; false for a directory that the user had made. */
   get removesJobDirectory(): boolean {
     return this.#removesJobDirectory;
@@ -132,7 +137,7 @@ export class JobDirectory {
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
     const isThere = this.#job.isHeld;
     this.#removesJobDirectory ||= !isThere;
-    const owner = { jobDirectory, removesJobDirectory: this.#removesJobDirectory };
+    const owner = { jobDirectory, removesJobDirectory: this.#removesNamed };
     this.#staging.makeIfMissing('output');
     // First, so that what a killed attempt leaves is known to be its own.
     noteStagingOwner(stagingDirectory, { ...owner, isResumable: isThere && isDurable });
@@ -168,7 +173,7 @@ export class JobDirectory {
     const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
     for (const directory of new Set([jobDirectory, ...parents])) await syncPath(directory, 'temp');
     // After that: a note that says `isResumable` must not outlive its job directory.
-    const owner = { jobDirectory, removesJobDirectory: this.#removesJobDirectory };
+    const owner = { jobDirectory, removesJobDirectory: this.#removesNamed };
     noteStagingOwner(stagingDirectory, { ...owner, isResumable: true });
     await syncPath(join(stagingDirectory, STAGING_OWNER_NAME), 'output');
     for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncPath(directory, 'output');

@@ -140,7 +140,7 @@ const ownerShape = object({
   jobDirectory: text,
   /** Whether a later attempt may use the staged output. */
   isResumable: flag,
-  /** As in the manifest, which may be missing. Absent: older versions did not say. */
+  /** Whether the job made a job directory that the user named. The manifest says so, too, but may be missing. */
   removesJobDirectory: optional(flag),
 });
 
