@@ -69,7 +69,15 @@ export async function openSets(
   const listed: ListedInputs[] = [];
   for (const inputs of named)
     listed.push(
-      await listInputs(inputs, onWarning, { ...given, fileChoice, signal, format: given, takesRows: true, remote }),
+      await listInputs(inputs, onWarning, {
+        ...given,
+        fileChoice,
+        signal,
+        format: given,
+        takesRows: true,
+        mixesFiles: false,
+        remote,
+      }),
     );
   // All sets share them.
   const fetchBytes = Math.max(0, ...listed.map((each) => each.fetchBytes));

@@ -6,6 +6,7 @@ import type { Codec, CompressedSource } from './codec.js';
 import { bgzf, gzip } from './codecs/gzip.js';
 import { bzip2, lz4, namedProgram, xz } from './codecs/programs.js';
 import { zstd } from './codecs/zstd.js';
+import { firstFrameIn } from './codecs/zstd-frames.js';
 
 /** A special case of a codec stands before that codec. */
 const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
@@ -22,10 +23,38 @@ export const CODEC_HEAD_BYTES = 18;
  */
 export type DecompressProgram = readonly string[] | undefined;
 
-export function detectCodec(head: Uint8Array, program?: DecompressProgram): Codec | undefined {
-  if (program === undefined) return codecs.find((codec) => codec.matches(head));
+/**
+ * @param readAt reads more of the input than its head: a skippable frame, which a file of zstd or lz4 may begin with, may
+ *   have any length.
+ */
+export function detectCodec(
+  head: Uint8Array,
+  program?: DecompressProgram,
+  readAt?: (position: number) => Uint8Array,
+): Codec | undefined {
+  if (program === undefined) {
+    const codec = codecs.find((each) => each.matches(head));
+    return codec === zstd && lz4.matches(firstFrameOf(head, readAt)) ? lz4 : codec;
+  }
   return program.length === 0 ? undefined : namedProgram(program);
 }
+
+/** Begins with the first frame that is not skippable; empty at the end of the input. */
+function firstFrameOf(
+  head: Uint8Array,
+  readAt: (position: number) => Uint8Array = (at) => head.subarray(at),
+): Uint8Array {
+  let bytes = head;
+  for (let at = 0; ; ) {
+    const step = firstFrameIn(bytes);
+    if (step === 0) return bytes;
+    at += step;
+    bytes = readAt(at);
+  }
+}
+
+/** A stream that begins with longer skippable frames is taken for zstd. */
+const MOST_SKIPPED_BYTES = 2 ** 20;
 
 /**
  * Reads the first bytes of a stream, of which a slow pipe may deliver one at a time, to find its codec. The returned
@@ -36,7 +65,8 @@ export async function detectCodecOfStream(
   program?: DecompressProgram,
 ): Promise<{ readonly codec: Codec | undefined; readonly next: CompressedSource['next'] }> {
   let first: Uint8Array = new Uint8Array();
-  while (first.byteLength < CODEC_HEAD_BYTES) {
+  const wantedBytes = () => Math.max(CODEC_HEAD_BYTES, Math.min(firstFrameIn(first) + 8, MOST_SKIPPED_BYTES));
+  while (first.byteLength < wantedBytes()) {
     const piece = await next();
     if (piece.byteLength === 0) break;
     // `Buffer.concat` may take memory from a shared pool.

@@ -67,6 +67,8 @@ export interface Codec {
   /** Text bytes for each compressed byte, usually; only for estimates. */
   readonly usualExpansion: number;
   matches(head: Uint8Array): boolean;
+  /** Whether a file that begins so may decode to nothing. Absent: it may. */
+  mayHoldNothing?(head: Uint8Array): boolean;
   /**
    * Looks for a decoder, and prepares `decodeHead` in this thread.
    * @param path of an input, for messages.

@@ -7,7 +7,12 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { describeUnowned, findMarks, findUnowned, type UnownedPileSets } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
-import { longestRecordBytesOf, requirePresent } from '../store/store-manifest.js';
+import {
+  longestRecordBytesOf,
+  missingReachedNote,
+  requirePresent,
+  verifyFormerManifests,
+} from '../store/store-manifest.js';
 import { openRemains, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import { completeTalk } from './request.js';
@@ -72,7 +77,14 @@ export async function inspectStore(
   );
   if (verified) {
     requireNoneUnowned(unowned, snapshot);
-    await verifyStore(snapshot, completeTalk(options), tuning);
+    const talk = completeTalk(options);
+    await verifyFormerManifests(directory, manifest, signal);
+    const note = missingReachedNote(directory, manifest.number);
+    if (note !== undefined)
+      talk.onWarning(
+        `${note} is missing, without which nobody sees that a newer manifest is lost; the next change of the store writes it`,
+      );
+    await verifyStore(snapshot, talk, tuning);
   }
 
   const generations = generationsOf(manifest.commits).map(summaryOf);

@@ -220,7 +220,7 @@ const ORDER = optionGroup('Order', {
   }),
   /**
    * How often the records of an input come. 2.5: each record twice, and a random half of them a third time. 0.1: a
-   * random tenth. 0: not at all; the input is not even read. Of several globs that name an input, the last one counts.
+   * random tenth. 0: not at all; only the header of the input is read. Of several globs that name an input, the last one counts.
    * Default: each record once.
    */
   weights: option<readonly InputWeight[]>({

@@ -3,7 +3,7 @@ import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js
 import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
 import { type Doubt, lookedAt } from '../formats/first-look.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { type OpenFile, readBytes } from '../io/files.js';
+import { type OpenFile, openForRead, readBytes, withFileAsync } from '../io/files.js';
 import type { StreamInput } from '../io/input-source.js';
 import { piecesInPhase } from '../phase-clock.js';
 
@@ -33,6 +33,21 @@ export function decodedPieces(
 
 async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {
   for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
+}
+
+/** Without a window, a decoder finds no first byte; only the part of it that is used becomes resident. */
+const ANY_MEMORY: DecoderMemory = { reserve: () => true, budgetFor: () => '' };
+
+/** Whether a compressed file decodes to nothing. Reads as much of it as its first byte takes. */
+export async function decodesToNothing(path: string, codec: Codec): Promise<boolean> {
+  await codec.load?.(path);
+  return withFileAsync(openForRead(path, 'input'), async (file) => {
+    const head = readBytes(file, 0, HEAD_BYTES);
+    if (codec.mayHoldNothing?.(head) === false || codec.decodeHead(head, 1).byteLength > 0) return false;
+    for await (const piece of decodedPieces(storedPieces(file), codec, ANY_MEMORY))
+      if (piece.byteLength > 0) return false;
+    return true;
+  });
 }
 
 interface StreamFormat extends RecordFormat {

@@ -49,6 +49,8 @@ export interface FilesOfDirectory {
   readonly hidden: readonly string[];
   /** Directories that pileshuf made beside data, which are left out. */
   readonly own: readonly string[];
+  /** Prefixes of the complete shards that the directory consists of. */
+  readonly sets: readonly string[];
   /** The place of a file as an input; undefined: it would be none. @param path absolute, without symbolic links. */
   placeOf(path: string): string | undefined;
 }
@@ -89,11 +91,13 @@ async function filesOf(
 ): Promise<FilesOfDirectory> {
   const hidden: string[] = [];
   const own: string[] = [];
+  let sets: readonly string[] = [];
   const listed = await walk.list(directory, {
     isLeftOut: (folder, entries, place) => {
       const kind = ownDirectoryAt(folder, entries);
       if (kind === undefined) {
-        refuseSets({ path: folder, place }, entries, isTaken);
+        const prefixes = setsIn({ path: folder, place }, entries, isTaken);
+        if (place === '') sets = prefixes;
         refuseHubCache(folder, entries);
         return false;
       }
@@ -118,7 +122,7 @@ async function filesOf(
     });
     return places.find(isTaken);
   };
-  return { kind: 'directory', directory, listed, hidden, own, placeOf };
+  return { kind: 'directory', directory, listed, hidden, own, sets, placeOf };
 }
 
 async function namedRemote(
@@ -151,19 +155,22 @@ async function namedRemote(
     const place = output.startsWith(path) ? output.slice(path.length) : undefined;
     return place === undefined || pathsTo(place).some(isExcluded) || !isIncluded(place) ? undefined : place;
   };
-  return { kind: 'directory', directory: path, listed, hidden: [...hidden], own: [], placeOf };
+  return { kind: 'directory', directory: path, listed, hidden: [...hidden], own: [], sets: [], placeOf };
 }
 
-/** Complete shards beside or below other files are most likely made of these. */
-function refuseSets({ path, place }: Folder, entries: readonly Entry[], isTaken: PathMatcher): void {
+/**
+ * Finds the prefixes of complete shards that are inputs. Shards beside or below other files are most likely made of
+ * these, and refused.
+ */
+function setsIn({ path, place }: Folder, entries: readonly Entry[], isTaken: PathMatcher): readonly string[] {
   const complete = completeSetsIn(path, entries);
-  if (complete.length === 0) return;
+  if (complete.length === 0) return [];
   const files = entries.filter(
     (entry) => !entry.isDirectory() && prefixOfMarker(entry.name) === undefined && isTaken(join(place, entry.name)),
   );
   const prefixes = complete.filter((prefix) => files.some(({ name }) => isShardOf(prefix, name)));
   const areAlone = files.every(({ name }) => prefixes.some((prefix) => isShardOf(prefix, name)));
-  if (prefixes.length === 0 || (place === '' && areAlone)) return;
+  if (prefixes.length === 0 || (place === '' && areAlone)) return prefixes;
   const glob = join('/', place, globOfShards(prefixes));
   const reading = place === '' ? `\`include\` '${glob}' to take them alone` : `name ${path} itself to read them`;
   throw new InputError(

@@ -2,12 +2,13 @@
  * Tells from the names of files which kinds of data they hold. Records beside other things, such as a README, are no
  * list of inputs.
  */
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { InputError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { natureOfEnding } from '../formats/recognition.js';
 import type { Nature } from '../formats/record-kind.js';
 import { formatCount, nameSome } from '../quantity.js';
+import type { FilesOfDirectory } from './expand-names.js';
 
 /** Files that explain the others. */
 const EXPLANATION =
@@ -45,6 +46,7 @@ export function requireOneKind(
   onWarning: (line: string) => void,
 ): void {
   if (include.includes('*')) return;
+  refuseCopies(paths);
   const kinds = kindsOf(paths);
   if (kinds.length <= 1 && kinds.every(({ labels }) => labels.size === 1)) return;
   const shown = kinds
@@ -55,6 +57,69 @@ export function requireOneKind(
   if (include.length === 0 && isMixed(kinds))
     throw new InputError('ERR_INPUT_FORMAT', `${text}; give ${wayOn(kinds)}, or \`include\` '*' for all of them`);
   onWarning(`${text}; all of them are read`);
+}
+
+/** A file beside its compressed copy would give each record twice. */
+function refuseCopies(paths: readonly string[]): void {
+  const pathOf = new Map<string, string>();
+  for (const path of paths) {
+    const plain = withoutCodecSuffix(path);
+    const earlier = pathOf.get(plain);
+    pathOf.set(plain, path);
+    if (earlier === undefined) continue;
+    const ending = [path, earlier].map((each) => each.slice(plain.length)).find((each) => each !== '');
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${earlier} and ${path} are two copies of one file by their names; give \`exclude\` '*${ending}' to leave one out, or \`include\` '*' for all files`,
+    );
+  }
+}
+
+/** As loaders of Hugging Face know them, at the beginning of a name. */
+const SPLIT = /^(?:(train(?:ing)?)|(valid(?:ation)?|val|dev)|(test(?:ing)?|eval(?:uation)?))(?=[-._ ]|$)/i;
+
+/**
+ * Tells that splits become one order, by names of files and directories below the named one. Refuses those that an
+ * earlier job has divided, unless `include` is `*`.
+ */
+export function tellOfSplits(
+  { directory, listed, sets }: Pick<FilesOfDirectory, 'directory' | 'listed' | 'sets'>,
+  include: readonly string[],
+  onWarning: (line: string) => void,
+): void {
+  if (include.includes('*')) return;
+  /** By the place of their names, globs of splits by their kinds. */
+  const globsAt = new Map<string, Map<number, string>>();
+  for (const path of listed.files) {
+    const place = path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : basename(path);
+    const steps = place.split('/');
+    for (const [i, step] of steps.entries()) {
+      const [word = '', ...kinds] = SPLIT.exec(step) ?? [];
+      if (word === '' || natureOfEnding(extname(step).slice(1).toLowerCase()).nature === 'sources') continue;
+      const folder = steps.slice(0, i).join('/');
+      const globs = globsAt.get(folder) ?? new Map<number, string>();
+      globsAt.set(folder, globs);
+      const glob = i < steps.length - 1 ? `${steps.slice(0, i + 1).join('/')}/**` : `${word}*`;
+      globs.set(
+        kinds.findIndex((kind) => kind !== undefined),
+        glob,
+      );
+    }
+  }
+  const [globs] = [...globsAt.values()].filter(({ size }) => size > 1);
+  if (globs === undefined) {
+    if (sets.length > 1)
+      onWarning(`${directory} holds several complete outputs (${nameSome(sets)}), which become one order`);
+    return;
+  }
+  const named = [...globs.values()];
+  const advice = `give \`include\` '${named[0]}' for one of them`;
+  if (sets.filter((name) => SPLIT.test(name)).length > 1)
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${directory} holds the splits ${nameSome(sets)} of an earlier job, which would become one order; ${advice}, or \`include\` '*' for all`,
+    );
+  onWarning(`${directory} holds several splits (${named.join(', ')}), which become one order; ${advice}`);
 }
 
 /** The most frequent one first. */

@@ -18,9 +18,10 @@ import type { DeviceGates } from '../machine/devices.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';
 import type { RemoteRequest } from '../remote/remote-inputs.js';
+import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
-import { requireOneKind } from './kinds-of-names.js';
+import { requireOneKind, tellOfSplits } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
 import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER, unreadTable } from './source.js';
 
@@ -51,6 +52,8 @@ interface ListingRequest {
   readonly format?: RecordFormat;
   /** Whether files of rows are inputs as such. Absent: their bytes are held to the format, as those of any file. */
   readonly takesRows?: boolean | undefined;
+  /** Whether the files become one order, so that splits would be mixed. Absent: yes. */
+  readonly mixesFiles?: boolean | undefined;
   /** How inputs on other machines are read. Absent: not at all. */
   readonly remote?: RemoteRequest | undefined;
 }
@@ -65,10 +68,12 @@ export async function listInputs(
     header,
     format,
     takesRows,
+    mixesFiles = true,
     remote: remotely,
   }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
+  const leavesOutEmpty = header !== undefined && !DESCRIBES_ITSELF.has(header.kind);
   const isFar = names.some((name) => isRemote(typeof name === 'string' ? name : 'path' in name ? name.path : ''));
   const remote = isFar && remotely ? (await import('../remote/remote-inputs.js')).remoteInputs(remotely) : undefined;
   const named = await expandNames(names, fileChoice, signal, remote);
@@ -89,7 +94,7 @@ export async function listInputs(
         `the input ${path} is ${ownKind}, which pileshuf made beside data; leave it out`,
       );
     }
-    if (isEmpty === true && header !== undefined && !DESCRIBES_ITSELF.has(header.kind)) {
+    if (isEmpty === true && leavesOutEmpty) {
       empty.push(input);
       return;
     }
@@ -111,7 +116,9 @@ export async function listInputs(
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
     if (isRemote(path)) await look?.(signal);
-    return openInput(path, { format, decompressProgram, takesRows });
+    const opened = openInput(path, { format, decompressProgram, takesRows });
+    const codec = leavesOutEmpty && opened.isEmpty !== true ? codecOf(opened.input) : undefined;
+    return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };
   };
   const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
     const before = inputs.length + empty.length;
@@ -136,6 +143,7 @@ export async function listInputs(
   }
   const roots = ofDirectories.map(({ directory }) => directory);
   requireOneKind(found, roots, fileChoice.include, onWarning);
+  if (mixesFiles) for (const each of ofDirectories) tellOfSplits(each, fileChoice.include, onWarning);
   if (hidden.length > 0) {
     const [count, they] =
       hidden.length === 1
@@ -290,7 +298,7 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
     // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return streamOf(version.identity);
     const begin = head.subarray(0, count);
-    const codec = detectCodec(begin, decompressProgram);
+    const codec = detectCodec(begin, decompressProgram, (at) => readBytes(file, at, CODEC_HEAD_BYTES));
     const isWhole = count >= version.byteLength;
     const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
     const mayHoldRows = takesRows && format?.linesAssumed === true;
@@ -304,7 +312,7 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
     return {
       input: { kind: 'file', path, version, codec, finding, header: NO_HEADER, table },
       ownKind: ownFileAt(path, begin),
-      isEmpty: version.byteLength === begin.byteLength && holdsNothing(begin),
+      isEmpty: isWhole && (decompressProgram === undefined ? holdsNothing(begin) : count === 0),
       pointer,
       missingEnd: codec && isSeekable(version) ? missingEndOf(file, version, codec) : undefined,
     };

@@ -17,7 +17,7 @@ import { checksumText, list, nullable, object, type Shape, text, type ValueOf, w
 import { listNames, nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { blockFor } from '../pause.js';
+import { blockFor, hearSignalsAt } from '../pause.js';
 import { PILE_SET_NAME } from '../piles/pile-set-index.js';
 import {
   manifestDirectoryOf,
@@ -181,6 +181,35 @@ export function findNewestManifest(storeDirectory: string): NewestManifest {
 /** Refuses a store whose present state is lost. */
 export function readNewestManifest(storeDirectory: string): StoreManifest {
   return requirePresent(findNewestManifest(storeDirectory), storeDirectory);
+}
+
+/**
+ * Reads the manifests of all former states that the store must still have.
+ * @throws VerificationError for the first that is damaged or gone.
+ */
+export async function verifyFormerManifests(
+  storeDirectory: string,
+  { number, oldest, storeId }: StoreManifest,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let former = oldest; former < number; former++) {
+    await hearSignalsAt(former, signal);
+    const manifest = readStoreManifest(storeDirectory, former);
+    const path = manifestPath(storeDirectory, former);
+    if (manifest !== undefined) {
+      if (manifest.storeId !== storeId)
+        throw new VerificationError(`${path} belongs to another store; ${STORE_REMEDY}`);
+    } else if (former >= readNewestManifest(storeDirectory).oldest)
+      throw new VerificationError(
+        `${path} is gone, and the store must have every manifest from ${oldest} on, for readers of its former states; restore it from a copy`,
+      );
+  }
+}
+
+/** The path of the note that the store has reached this state; undefined: the note, or one of a later state, is there. */
+export function missingReachedNote(storeDirectory: string, number: number): string | undefined {
+  const directory = reachedDirectoryOf(storeDirectory);
+  return Math.max(0, ...listReached(directory)) < number ? join(directory, nameOfManifest(number)) : undefined;
 }
 
 /** @param what is known of the lost state, for the message. */

@@ -254,6 +254,59 @@ describe('earlier outputs', () => {
       lines: [HIDDEN_MARKER('d/out/.shard.complete.json')],
       records: ['a\n', 'b\n'],
     },
+    ...[
+      ['d', '--include', 'train*'],
+      ['d', '--include', '*'],
+    ].map((argv) => ({
+      name: `of splits, chosen: ${argv.join(' ')}`,
+      files: { ...set('d', 'train'), ...set('d', 'test') },
+      argv,
+      lines: [/warning: left out 2 hidden files/],
+      records: argv.includes('*') ? ['a\n', 'a\n', 'b\n', 'b\n'] : ['a\n', 'b\n'],
+    })),
+    {
+      name: 'of splits, which are not to become one order',
+      files: { ...set('d', 'train'), ...set('d', 'test') },
+      argv: ['d'],
+      exitCode: 3,
+      lines: [
+        "d holds the splits test, train of an earlier job, which would become one order; give --include 'test*' for one of them, or --include '*' for all",
+      ],
+    },
+    {
+      name: 'of two prefixes',
+      files: { ...set('d', 'x'), ...set('d', 'y') },
+      argv: ['d'],
+      lines: ['warning: d holds several complete outputs (x, y), which become one order', /warning: left out 2/],
+      records: ['a\n', 'a\n', 'b\n', 'b\n'],
+    },
+    {
+      name: 'of a checkout with splits, by the names of files',
+      files: { 'd/data/train-00000-of-00001.txt': 'a\n', 'd/data/Validation.txt': 'b\n', 'd/other/test.txt': 'c\n' },
+      argv: ['d'],
+      lines: [
+        "warning: d holds several splits (Validation*, train*), which become one order; give --include 'Validation*' for one of them",
+      ],
+      records: ['a\n', 'b\n', 'c\n'],
+    },
+    {
+      name: 'of a checkout with splits, by the names of directories',
+      files: { 'd/x/dev/0.txt': 'a\n', 'd/x/train/0.txt': 'b\n', 'd/trainer.txt': 'c\n' },
+      argv: ['d'],
+      lines: [
+        "warning: d holds several splits (x/dev/**, x/train/**), which become one order; give --include 'x/dev/**' for one of them",
+      ],
+      records: ['a\n', 'b\n', 'c\n'],
+    },
+    {
+      name: 'beside a compressed copy',
+      files: { 'd/p.txt': 'a\n', 'd/p.txt.gz': gzipSync('a\n'), 'd/q.txt': 'b\n' },
+      argv: ['d'],
+      exitCode: 3,
+      lines: [
+        "d/p.txt and d/p.txt.gz are two copies of one file by their names; give --exclude '*.gz' to leave one out, or --include '*' for all files",
+      ],
+    },
     {
       name: 'of others, without a marker',
       files: { 'd/data/train-00000-of-00002.txt': 'a\n', 'd/data/train-00001-of-00002.txt': 'b\n' },

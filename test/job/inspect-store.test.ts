@@ -32,6 +32,28 @@ async function writeStore(): Promise<void> {
 }
 
 describe('inspectStore', () => {
+  it.each([
+    [
+      'is gone',
+      (path: string) => rmSync(path),
+      /manifests\/000000000002 is gone, and the store must have every manifest/,
+    ],
+    ['is damaged', (path: string) => writeFileSync(path, 'x'), /manifests\/000000000002/],
+  ])('verifies manifests of former states: one %s', async (_, damage, message) => {
+    await writeStore();
+    damage(join(store(), 'manifests/000000000002'));
+    expect(await inspectStore(store())).toMatchObject({ state: 4 });
+    await expect(inspectStore(store(), { verify: true })).rejects.toThrow(message);
+  });
+
+  it('tells that nothing notes the state that the store has reached', async () => {
+    await writeStore();
+    const lines: string[] = [];
+    rmSync(join(store(), 'reached'), { recursive: true });
+    await inspectStore(store(), { verify: true, onWarning: (line) => lines.push(line) });
+    expect(lines).toEqual([expect.stringMatching(/^\S+store\/reached\/000000000004 is missing, /)]);
+  });
+
   it('tells what a store holds', async () => {
     await writeStore();
     await expireStore(store(), { keepLast: 1 });

@@ -26,7 +26,7 @@ describe('names of one kind', () => {
     'part-00000 part-00001.gz part-00002.snappy',
     'part-00000-1a2b.c000.json part-00001-1a2b.c000.json.deflate',
     'train.tfrecord-00000-of-00002 train.tfrecord-00001-of-00002',
-    'Packages Packages.xz deb.debian.org_debian_dists_bookworm_main_binary-amd64_Packages',
+    'Packages x/Packages.xz deb.debian.org_debian_dists_bookworm_main_binary-amd64_Packages',
     'app.log.1 app.log.2.gz app.log-20240101',
     'a.en-de.txt b.txt',
     'README',

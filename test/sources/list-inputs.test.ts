@@ -7,10 +7,18 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AbortError, UsageError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { listInputs } from '#src/sources/list-inputs.js';
+import { isOnPath } from '../fixtures/foreign-program.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { BGZF_END, bgzfMember } from '../formats/codecs/bgzf-file.js';
+
+/** Files of nothing that these programs decode. */
+const PROGRAMS: readonly [program: string, hex: string][] = [
+  ['xz', 'fd377a585a000004e6d6b446000000001cdf44211fb6f37d010000000004595a'],
+  ['bzip2', '425a683917724538509000000000'],
+  ['lz4', '502a4d1803000000616263' + '04224d186440a700000000055dcc02'],
+];
 
 describe('listInputs', () => {
   const directory = useTestDirectory();
@@ -54,6 +62,58 @@ describe('listInputs', () => {
     const warnings: string[] = [];
     await listInputs([b, c], (line) => warnings.push(line), { decompressProgram: ['cat'] });
     expect(warnings).toEqual([]);
+  });
+
+  it('leaves out files that decode to nothing where a header is asked for', async () => {
+    const [skip, frame, end] = ['502a4d1803000000616263', '28b52ffd2000010000', '28b52ffd240001000099e9d851'];
+    const stored: readonly [string, Buffer][] = [
+      ['two members', Buffer.concat([gzipSync(''), gzipSync('')])],
+      ['zeros', Buffer.concat([gzipSync(''), Buffer.alloc(5000)])],
+      ['BGZF', Buffer.concat([BGZF_END, BGZF_END])],
+      ['frames', Buffer.from(`${skip}${frame}${end}${skip}`, 'hex')],
+      ['skippable', Buffer.from(skip, 'hex')],
+      ...PROGRAMS.filter(([program]) => isOnPath(program)).map(([program, hex]): [string, Buffer] => [
+        program,
+        Buffer.from(hex.repeat(2), 'hex'),
+      ]),
+    ];
+    const paths = stored.map(([name, bytes]) => {
+      writeFileSync(directory.path(name), bytes);
+      return directory.path(name);
+    });
+    writeFileSync(directory.path('data'), '#a\n');
+    for (const header of [
+      { kind: 'bytes', value: 3 },
+      { kind: 'prefix', value: { prefix: '23', lineEnd: '0a' } },
+      { kind: 'lines', value: { count: 1, lineEnd: '0a', isQuoted: false } },
+    ] as const) {
+      const { inputs, empty } = await listInputs([...paths, directory.path('data')], () => {}, { header });
+      expect([inputs.length, empty.length]).toEqual([1, stored.length]);
+    }
+    const { inputs } = await listInputs(paths, () => {});
+    expect(inputs).toHaveLength(stored.length);
+    const asStored = await listInputs(paths, () => {}, { header: { kind: 'bytes', value: 3 }, decompressProgram: [] });
+    expect(asStored.inputs).toHaveLength(stored.length);
+  });
+
+  it('finds lz4 after skippable frames, of any length, where zstd may be as well', async () => {
+    const skip = (byteLength: number) => {
+      const bytes = Buffer.alloc(8 + byteLength);
+      bytes.writeUInt32LE(0x184d2a5f, 0);
+      bytes.writeUInt32LE(byteLength, 4);
+      return bytes;
+    };
+    const frames = [Buffer.from('04224d186440a7', 'hex'), Buffer.from('28b52ffd2000', 'hex'), Buffer.alloc(0)];
+    const paths = frames.map((frame, i) => {
+      writeFileSync(directory.path(`${i}`), Buffer.concat([skip(3), skip(70_000), skip(0), frame]));
+      return directory.path(`${i}`);
+    });
+    const codecs = [];
+    for (const path of paths) {
+      const { inputs } = await listInputs([path], () => {}).catch(() => ({ inputs: [] }));
+      codecs.push(inputs[0]?.kind === 'file' ? inputs[0].codec?.name : undefined);
+    }
+    expect(codecs).toEqual([isOnPath('lz4') ? 'lz4' : undefined, 'zstd', 'zstd']);
   });
 
   it('warns of BGZF without the block that such files end with, as one has that was cut', async () => {

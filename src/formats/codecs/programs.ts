@@ -15,10 +15,10 @@ import type { Codec, CompressedSource } from '../codec.js';
 
 /** Ctrl-C and other signals for the whole process group may end the program before this process sees them. */
 const GRACE_MILLISECONDS = 200;
-const MAGIC_BYTES = 10;
+const HEAD_BYTES = 32;
 const MOST_ERROR_CHARACTERS = 500;
 
-interface DecodingProgram extends Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches'> {
+interface DecodingProgram extends Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches' | 'mayHoldNothing'> {
   readonly words: readonly string[];
   missing(path: string): PileshufError;
   /** What it says when it omits a part of the input and nevertheless exits with 0. */
@@ -26,12 +26,13 @@ interface DecodingProgram extends Pick<Codec, 'name' | 'suffixes' | 'usualExpans
 }
 
 function codecByProgram(program: DecodingProgram): Codec {
-  const { name, suffixes, usualExpansion, matches } = program;
+  const { name, suffixes, usualExpansion, matches, mayHoldNothing = () => true } = program;
   return {
     name,
     suffixes,
     usualExpansion,
     matches,
+    mayHoldNothing,
     load: async (path) => {
       if (!isProgram(program.words[0] ?? '')) throw program.missing(path);
     },
@@ -51,15 +52,31 @@ export function namedProgram(words: readonly string[]): Codec {
 /** 'BZh' may be text, so the magic includes the block size and the start of the first block, or of the end. */
 const BZIP2_MAGIC = /^425a683[1-9](314159265359|177245385090)/;
 /** bzip2 ignores all bytes after the data, even another file after padding, and exits with 0. */
-export const bzip2 = known('bzip2', '.bz2', 5, BZIP2_MAGIC, /trailing garbage/);
+export const bzip2 = known('bzip2', '.bz2', 5, BZIP2_MAGIC, /^.{8}17/, /trailing garbage/);
 
-export const xz = known('xz', '.xz', 5, /^fd377a585a00/);
+/** An index follows the header of an empty stream. */
+export const xz = known('xz', '.xz', 5, /^fd377a585a00/, /^.{24}00/);
 
-/** Of frames, and of the legacy format. */
-export const lz4 = known('lz4', '.lz4', 2, /^(04224d18|02214c18)/);
+/** Of frames, and of the legacy format. The end mark of an empty frame follows its header, of 7 to 19 bytes. */
+export const lz4 = known(
+  'lz4',
+  '.lz4',
+  2,
+  /^(04224d18|02214c18)/,
+  /^.{9}([0246].{4}|[8ace].{20}|[1357].{12}|[9bdf].{28})0{8}|^02|^5.2a4d18/,
+);
 
-function known(name: string, suffix: string, usualExpansion: number, magicHex: RegExp, leavingOut?: RegExp): Codec {
-  const matches = (head: Uint8Array) => magicHex.test(Buffer.from(head.subarray(0, MAGIC_BYTES)).toString('hex'));
+/** @param emptyHex matches files whose first member has no data. */
+function known(
+  name: string,
+  suffix: string,
+  usualExpansion: number,
+  magicHex: RegExp,
+  emptyHex: RegExp,
+  leavingOut?: RegExp,
+): Codec {
+  const begins = (as: RegExp) => (head: Uint8Array) =>
+    as.test(Buffer.from(head.subarray(0, HEAD_BYTES)).toString('hex'));
   const missing = (path: string) =>
     new InputError(
       'ERR_INPUT_UNREADABLE',
@@ -69,7 +86,8 @@ function known(name: string, suffix: string, usualExpansion: number, magicHex: R
     name,
     suffixes: [suffix],
     usualExpansion,
-    matches,
+    matches: begins(magicHex),
+    mayHoldNothing: begins(emptyHex),
     words: [name, '-dc'],
     missing,
     leavingOut,

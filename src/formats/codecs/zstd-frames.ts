@@ -52,6 +52,13 @@ export function beginsZstd(head: Uint8Array): boolean {
   return magic === MAGIC || isSkippable(magic);
 }
 
+/** Where the first frame begins that is not skippable. It may lie after the head. */
+export function firstFrameIn(head: Uint8Array): number {
+  let at = 0;
+  while (at + 8 <= head.byteLength && isSkippable(littleEndian(head, at, 4))) at += 8 + littleEndian(head, at + 4, 4);
+  return at;
+}
+
 /**
  * Yields the fields of all frames; the caller passes the bytes of each to `next`. Throws where the bytes break RFC
  * 8878, or need more than decoders can do.
