@@ -209,7 +209,7 @@ describe('earlier outputs', () => {
       ['of a kind not included', '-o', 'd/all.jsonl', '--include', '*.txt'],
     ].map(([why = '', ...words]) => ({
       name: `that are ${why}: ${words.join(' ')}`,
-      files: { 'd/a.txt': 'a\n' },
+      files: { 'd/a.txt': 'a\nb\nc\nd\n' },
       argv: ['d', ...words],
     })),
     {
