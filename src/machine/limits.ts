@@ -37,6 +37,13 @@ export function readResidentBytes(): number {
   }
 }
 
+/** The addresses that `ulimit -v` leaves to this process, in bytes; Infinity where there is no such limit. */
+export function readFreeAddressBytes(readText: ReadText = readKernelText): number {
+  const limit = /^Max address space\s+(\d+)/m.exec(readText('/proc/self/limits') ?? '')?.[1];
+  const usedKib = parseNumbers(readText('/proc/self/status') ?? '').get('VmSize');
+  return limit === undefined || usedKib === undefined ? Infinity : Math.max(0, Number(limit) - usedKib * 1024);
+}
+
 function readMachineMemory(readText: ReadText): Memory {
   const meminfo = parseNumbers(readText('/proc/meminfo') ?? '');
   const totalKib = meminfo.get('MemTotal');

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { memoryKeeperUrl } from '../../workers/thread-urls.js';
 import type { Release } from '../cleanup.js';
 import { SystemError } from '../errors.js';
+import { readFreeAddressBytes } from '../machine/limits.js';
 import {
   ASK_FOR_SLABS,
   type KeeperTask,
@@ -21,6 +22,8 @@ import type { JobStop } from './threads.js';
 
 /** A typed array on Node 20 spans at most 4 GiB; slabs stay well below. */
 const SLAB_BYTES = 2 ** 30;
+/** Addresses that its thread needs beside the slabs: Node 26 ends a thread that has none left, instead of telling it. */
+const KEEPER_ADDRESS_BYTES = 2 ** 30;
 
 /**
  * Opens a pool of at least `wantedBytes`, or of as much as the system has. If the thread that keeps it ends before the
@@ -47,7 +50,7 @@ export async function keepRamPool(
   const workerData: KeeperTask = {
     channelName,
     question: ASK_FOR_SLABS,
-    wantedBytes: wholeChunks(wantedBytes),
+    wantedBytes: wholeChunks(Math.min(wantedBytes, Math.max(0, readFreeAddressBytes() - KEEPER_ADDRESS_BYTES))),
     slabBytes,
   };
   const keeper = openKeeper(workerData);

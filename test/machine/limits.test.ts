@@ -1,10 +1,21 @@
 /** The memory, CPUs and open files that this process may use, on literal trees of /proc and control groups. */
 import { availableParallelism, totalmem } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { readCpuCount, readMemory, readOpenFileLimit } from '#src/machine/limits.js';
+import { readCpuCount, readFreeAddressBytes, readMemory, readOpenFileLimit } from '#src/machine/limits.js';
 
 const machine = { '/proc/meminfo': 'MemTotal:       1000 kB\nMemFree:  100 kB\nMemAvailable:    800 kB\n' };
 const read = (texts: Record<string, string>) => readMemory((path) => texts[path]);
+
+test('readFreeAddressBytes reads what ulimit -v leaves', () => {
+  const texts = (limit: string) => (path: string) =>
+    path === '/proc/self/status' ? 'VmSize:\t 1000 kB\n' : `Max address space         ${limit}   unlimited   bytes\n`;
+  expect([texts('2048000'), texts('1000'), texts('unlimited'), () => undefined].map(readFreeAddressBytes)).toEqual([
+    1_024_000,
+    0,
+    Infinity,
+    Infinity,
+  ]);
+});
 
 describe('readMemory', () => {
   test('without control groups it is the machine', () => {
