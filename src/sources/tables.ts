@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
 import { type ByteRanges, type FileFooter, readFooter } from '../formats/parquet/footer.js';
 import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from '../formats/parquet/hive-columns.js';
+import { withWideIndices } from '../formats/parquet/key-values.js';
 import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
 import type { PageCodec } from '../formats/parquet/page-codec.js';
 import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/parquet/reconcile.js';
@@ -90,7 +91,9 @@ export async function openTables(inputs: readonly Input[], request: RowsRequest)
   if (replacedColumns.size > 0)
     onWarning(`${nameSome([...replacedColumns])}: taken from the names of directories, not from the files`);
   if (table === undefined) throw new RangeError('there is no input');
-  return { inputs: opened, table };
+  const { schema } = table;
+  if (inputs.length === 1) return { inputs: opened, table };
+  return { inputs: opened, table: { ...table, schema: { ...schema, keyValues: withWideIndices(schema.keyValues) } } };
 }
 
 /** @throws InputError, UsageError if the directories do not say the same columns, or none. */

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
+import { readArrowSchema as readSchemaOfArrow } from '#src/formats/parquet/arrow-schema.js';
 import { readKeyValues } from '#src/formats/parquet/key-values.js';
 import { estimateInputs } from '#src/sources/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
@@ -124,6 +125,21 @@ describe('files of rows', () => {
         { name: 'l', isNullable: true, fields: [element] },
       ];
       expect(readArrowSchema(arrow?.value ?? '').fields).toEqual([{ name: 'x', isNullable: true, fields }]);
+    });
+
+    it('get types of Arrow that hold the values of all files', async () => {
+      const typesOf = async (...names: readonly string[]) => {
+        const { read } = await openParts(names.map(madeFile));
+        const { value = '' } =
+          readKeyValues(read.table?.schema.keyValues).find(({ key }) => key === 'ARROW:schema') ?? {};
+        return readSchemaOfArrow(value)?.fields.map(
+          ({ type, dictionary }) => (dictionary?.index ?? type).parameters[0],
+        );
+      };
+      expect(await typesOf('category')).toEqual([8]);
+      expect(await typesOf('category', 'string pandas')).toEqual([32]);
+      expect(await typesOf('local s')).toEqual([undefined]);
+      expect(await typesOf('local s', 'local ms')).toEqual([1]);
     });
 
     it.each(TOLD)('become one, which is told: %s, %s', async (one, other, what) => {

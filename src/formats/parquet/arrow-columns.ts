@@ -1,6 +1,6 @@
 /** Fields of Arrow's schema beside the columns that they describe: what they say of values that the columns do not. */
 import { annotationOf } from './annotation.js';
-import { type ArrowField, type ArrowSchema, arrowType } from './arrow-schema.js';
+import { type ArrowField, type ArrowSchema, type ArrowType, arrowType } from './arrow-schema.js';
 import { canonicalText, isUtc } from './meaning.js';
 import type { SchemaNode } from './schema.js';
 
@@ -90,7 +90,9 @@ export function mergeFields(
     const isUntyped = field.type.name === 'Null' && annotationOf(elements, node).kind !== 'UNKNOWN';
     if (isUntyped) return match && { ...match, isNullable };
     const pairs = childrenOf(node, field);
-    if (pairs?.length === 0) return isNullable === field.isNullable ? field : { ...field, isNullable };
+    const type = inUnitOfBoth(field.type, match?.type);
+    const isUnchanged = isNullable === field.isNullable && type === field.type;
+    if (pairs?.length === 0) return isUnchanged ? field : { ...field, isNullable, type };
     if (pairs === undefined) return undefined;
     const children = mergeAll(pairs, match?.children ?? [], field.type.name === 'Struct');
     const own = field.type.name === 'Map' ? field.children[0]?.children : field.children;
@@ -113,6 +115,26 @@ export function mergeFields(
   };
   const pairs = inPairs(root.children, fields, true);
   return pairs && mergeAll(pairs, other, true);
+}
+
+/** Parquet has no seconds: they are stored as milliseconds, which another table may have. */
+function inUnitOfBoth(type: ArrowType, match: ArrowType | undefined): ArrowType {
+  if (!isInSeconds(type) || (match !== undefined && isInSeconds(match))) return type;
+  return arrowType(type.name, 1, ...type.parameters.slice(1));
+}
+
+function isInSeconds({ name, parameters: [unit] }: ArrowType): boolean {
+  return (name === 'Timestamp' && (unit ?? 0) === 0) || (name === 'Time' && unit === 0);
+}
+
+/** The field, in which dictionaries have indices of 32 bits at least. */
+export function withWideIndex(field: ArrowField): ArrowField {
+  const children = field.children.map(withWideIndex);
+  const { name, parameters } = field.dictionary?.index ?? arrowType('Int');
+  const [bits, ...rest] = parameters;
+  if (field.dictionary !== undefined && Number(bits) < 32)
+    return { ...field, children, dictionary: { ...field.dictionary, index: arrowType(name, 32, ...rest) } };
+  return children.every((child, i) => child === field.children[i]) ? field : { ...field, children };
 }
 
 const UNITS = ['s', 'ms', 'us', 'ns'];

@@ -25,7 +25,7 @@ export interface ArrowField {
   readonly metadata: readonly ArrowPair[];
 }
 
-interface ArrowType {
+export interface ArrowType {
   readonly name: string;
   /** As the table of its name says; undefined: the default. */
   readonly parameters: readonly (number | Buffer | readonly number[] | undefined)[];

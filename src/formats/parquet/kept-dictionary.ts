@@ -27,9 +27,8 @@ export function dictionaryLeavesOf({ keyValues, elements, leaves }: TableSchema)
   const { value = '' } = readKeyValues(keyValues).find(({ key }) => key === 'ARROW:schema') ?? {};
   const fields = fieldsByNode(readSchema(elements).root, readArrowSchema(value)?.fields ?? []) ?? [];
   const dictionaries = [...fields].flatMap(([{ leaf = -1 }, { dictionary }]) =>
-    dictionary === undefined || leaf === -1 || leaves[leaf]?.type === 'BOOLEAN'
-      ? []
-      : [{ leaf, isOrdered: dictionary.isOrdered }],
+    // Readers make plain columns of dictionaries of other values, so these have no order.
+    dictionary !== undefined && leaves[leaf]?.type === 'BYTE_ARRAY' ? [{ leaf, isOrdered: dictionary.isOrdered }] : [],
   );
   return dictionaries.sort((a, b) => a.leaf - b.leaf);
 }

@@ -2,7 +2,7 @@
  * The metadata that programs keep in a footer under names of their own. All is carried as it stands, except what would be
  * wrong: descriptions of columns that are left out, and the number of rows in that of pandas.
  */
-import { cutFields, fieldsByNode, fieldsOfPandas, mergeFields, withFields } from './arrow-columns.js';
+import { cutFields, fieldsByNode, fieldsOfPandas, mergeFields, withFields, withWideIndex } from './arrow-columns.js';
 import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
 import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, type KeptColumns, PANDAS, SPARK } from './descriptions.js';
 import { type JsonObject, objectOf, parseObject } from './meaning.js';
@@ -123,11 +123,26 @@ function editedArrow(text: string, edit: (schema: ArrowSchema) => ArrowSchema): 
  * written, byte for byte.
  */
 export function withRowCount(keyValues: Uint8Array | undefined, rows: number): Uint8Array | undefined {
-  let isChanged = false;
   const withRows = (key: string, value: string) => (key === PANDAS ? withRange(value, rows) : value);
+  return editedPairs(keyValues, (key, value) =>
+    key === ARROW ? editedArrow(value, (schema) => withMetadata(schema, withRows)) : withRows(key, value),
+  );
+}
+
+/** Dictionaries of several files may have more values together than the index of one of them can number. */
+export function withWideIndices(keyValues: Uint8Array | undefined): Uint8Array | undefined {
+  const widen = (schema: ArrowSchema) => withFields(schema, schema.fields.map(withWideIndex));
+  return editedPairs(keyValues, (key, value) => (key === ARROW ? editedArrow(value, widen) : value));
+}
+
+function editedPairs(
+  keyValues: Uint8Array | undefined,
+  edit: (key: string, value: string) => string,
+): Uint8Array | undefined {
+  let isChanged = false;
   const pairs = readKeyValues(keyValues).map((pair) => {
     const { key, value = '' } = pair;
-    const text = key === ARROW ? editedArrow(value, (schema) => withMetadata(schema, withRows)) : withRows(key, value);
+    const text = edit(key, value);
     if (text === value) return pair;
     isChanged = true;
     return pairOf(key, text);
