@@ -14,6 +14,7 @@ const copied = {
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'assembly.wasm': 'dist/workers/kernel/assembly.wasm',
   'columns.wasm': 'dist/workers/columns/columns.wasm',
+  'crc.wasm': 'dist/src/remote/crc.wasm',
   'libzstd.wasm.br': 'dist/src/formats/codecs/libzstd.wasm.br',
   'libzstd-LICENSE.txt': 'src/formats/codecs/libzstd-LICENSE.txt',
   'commander-LICENSE.txt': 'node_modules/commander/LICENSE',

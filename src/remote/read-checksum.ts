@@ -3,17 +3,17 @@
  * other are joined, so that nothing is read again; bytes that come a second time are not counted again. What is compared
  * is the checksum that the service has of the whole object, or of its parts of equal size.
  */
-import { crc32 } from 'node:zlib';
-import { type Checked, isChecksumOf, joinedCrc } from './checksum.js';
+import type { Checked, Crc } from './checksum.js';
 
 /** Bytes of one part that were read, without a gap. */
 interface Run {
   readonly start: number;
   end: number;
-  crc32: number;
+  crc: bigint;
 }
 
 export interface KnownChecksum {
+  readonly kind: Crc;
   /** As the service says it. */
   readonly text: string;
   /** Byte length of each part but the last; that of the object if the checksum is that of the whole. */
@@ -51,7 +51,7 @@ export class ReadChecksum {
         at = stop;
       }
     }
-    return this.#leftBytes > 0 ? undefined : isChecksumOf(this.#known.text, this.#runs.map(checkedOf));
+    return this.#leftBytes > 0 ? undefined : this.#known.kind.isOf(this.#known.text, this.#runs.map(checkedOf));
   }
 
   #endOfPart(position: number): number {
@@ -63,22 +63,23 @@ export class ReadChecksum {
     const end = start + bytes.byteLength;
     this.#leftBytes -= bytes.byteLength;
     const isSamePart = (position: number) => position % this.#known.partBytes !== 0;
+    const { kind } = this.#known;
     const [before, after] = [this.#runs[index - 1], this.#runs[index]];
     let run = before;
     if (run?.end === start && isSamePart(start)) {
-      run.crc32 = crc32(bytes, run.crc32);
+      run.crc = kind.add(bytes, run.crc);
       run.end = end;
     } else {
-      run = { start, end, crc32: crc32(bytes) };
+      run = { start, end, crc: kind.add(bytes, 0n) };
       this.#runs.splice(index, 0, run);
     }
     if (after?.start !== end || !isSamePart(end)) return;
-    run.crc32 = joinedCrc([run, after].map(checkedOf));
+    run.crc = kind.joined([run, after].map(checkedOf));
     run.end = after.end;
     this.#runs.splice(this.#runs.indexOf(after), 1);
   }
 }
 
 function checkedOf(run: Run): Checked {
-  return { crc32: run.crc32, byteLength: run.end - run.start };
+  return { crc: run.crc, byteLength: run.end - run.start };
 }

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob } from '../io/durable.js';
 import { listedUploadId, type UploadedPart } from '../io/remote-uploads.js';
-import { type Checked, crcText, isChecksumOf, joinedCrc } from './checksum.js';
+import { type Checked, CRC32 } from './checksum.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, type Progress, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
@@ -134,7 +134,8 @@ export class S3Uploads {
     }
     const contents = isChecked(uploadId) ? contentsOf(parts) : undefined;
     const elements = inOrder(parts).map((part) => {
-      const crc = contents && part.content && `<ChecksumCRC32>${crcText(part.content.crc32)}</ChecksumCRC32>`;
+      const crc =
+        contents && part.content && `<ChecksumCRC32>${CRC32.text(BigInt(part.content.crc32))}</ChecksumCRC32>`;
       return `<Part><PartNumber>${part.number}</PartNumber><ETag>${escaped(part.tag)}</ETag>${crc ?? ''}</Part>`;
     });
     const text = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
@@ -142,7 +143,7 @@ export class S3Uploads {
     await this.#make(path, token, onlyIfAbsent, (condition) => {
       const { headers, ...question } = content.question(false);
       const query = { uploadId: listedUploadId(uploadId) };
-      const whole = contents && { [CRC_HEADER]: crcText(joinedCrc(contents)), ...OF_WHOLE };
+      const whole = contents && { [CRC_HEADER]: CRC32.text(CRC32.joined(contents)), ...OF_WHOLE };
       return { ...question, method: 'POST', query, headers: { ...headers, ...condition, ...whole } };
     });
   }
@@ -191,9 +192,9 @@ export class S3Uploads {
       contents === undefined || this.#knowsChecksums === false ? {} : { 'x-amz-checksum-mode': 'ENABLED' },
     );
     const { [CRC_HEADER]: checksum } = found?.headers ?? {};
-    if (contents !== undefined && checksum !== undefined && !isChecksumOf(checksum, contents))
+    if (contents !== undefined && checksum !== undefined && !CRC32.isOf(checksum, contents))
       throw new VerificationError(
-        `the output ${path} has the checksum ${checksum}, expected ${crcText(joinedCrc(contents))}; make it again with \`force\``,
+        `the output ${path} has the checksum ${checksum}, expected ${CRC32.text(CRC32.joined(contents))}; make it again with \`force\``,
       );
     return found && { byteLength: Number(found.headers['content-length']), tag: found.headers['etag'] ?? '' };
   }
@@ -348,7 +349,9 @@ function newToken(): string {
   return randomBytes(16).toString('hex');
 }
 
-interface Content extends Checked {
+interface Content {
+  readonly crc32: number;
+  readonly byteLength: number;
   readonly crcText: string;
   /** Asked at each try. */
   question(withChecksum: boolean): S3Question & { readonly headers: Headers };
@@ -365,7 +368,7 @@ function contentOf(pieces: () => Iterable<Uint8Array>): Content {
     byteLength += piece.byteLength;
   }
   const sha256 = hash.digest('hex');
-  const text = crcText(crc);
+  const text = CRC32.text(BigInt(crc));
   const question = (withChecksum: boolean) => ({
     method: 'PUT' as const,
     sha256,
@@ -385,7 +388,9 @@ function inOrder(parts: readonly UploadedPart[]): readonly UploadedPart[] {
 
 /** Undefined if an earlier version has uploaded some of the parts. */
 function contentsOf(parts: readonly UploadedPart[]): readonly Checked[] | undefined {
-  const contents = inOrder(parts).flatMap(({ content }) => content ?? []);
+  const contents = inOrder(parts).flatMap(({ content }) =>
+    content === undefined ? [] : [{ crc: BigInt(content.crc32), byteLength: content.byteLength }],
+  );
   return contents.length === parts.length ? contents : undefined;
 }
 

@@ -7,6 +7,7 @@ import type { VersionAnswer } from '../io/remote-objects.js';
 import { adviceOnPattern, requireUnfolded } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { AwsSettings } from './aws-settings.js';
+import { CRC32, CRC32C, CRC64NVME, type Crc } from './checksum.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import type { Http } from './http.js';
 import type { KnownChecksum } from './read-checksum.js';
@@ -26,6 +27,13 @@ export interface S3Question extends Pick<Target, 'method' | 'body'> {
   readonly sha256?: string;
 }
 
+/** SHA takes more time than all else. */
+const CRCS: Readonly<Record<string, Crc>> = {
+  'x-amz-checksum-crc64nvme': CRC64NVME,
+  'x-amz-checksum-crc32': CRC32,
+  'x-amz-checksum-crc32c': CRC32C,
+};
+const CHECKSUM_MODE: Headers = { 'x-amz-checksum-mode': 'ENABLED' };
 const OWNER_HEADER = 'x-amz-expected-bucket-owner';
 
 export class S3 implements Service {
@@ -79,7 +87,6 @@ export class S3 implements Service {
     return false;
   }
 
-  /** CRC-32 alone: others take more time than all else that is done with the bytes. */
   async checksumOf(
     path: string,
     { byteLength, validator }: VersionAnswer,
@@ -89,19 +96,19 @@ export class S3 implements Service {
       ask(() =>
         this.signed(namedBy(path), {
           method: 'HEAD',
-          headers: { 'x-amz-checksum-mode': 'ENABLED' },
+          headers: CHECKSUM_MODE,
           ...(query && { query }),
         }),
       );
     const head = await headOf();
-    const { 'x-amz-checksum-crc32': text } = head ?? {};
-    if (head === undefined || text === undefined || validatorOfHttp(head) !== validator) return undefined;
-    const [, count] = text.split('-');
-    if (count === undefined) return { text, partBytes: byteLength };
+    if (head === undefined || validatorOfHttp(head) !== validator) return undefined;
+    const known = checksumIn(head, byteLength);
+    const [, count] = known?.text.split('-') ?? [];
+    if (known === undefined || count === undefined) return known;
     const first = await headOf({ partNumber: '1' });
     const partBytes = Number(first?.['content-length']);
     // Without parts of equal size, nobody knows where they begin.
-    return Math.ceil(byteLength / partBytes) === Number(count) ? { text, partBytes } : undefined;
+    return Math.ceil(byteLength / partBytes) === Number(count) ? { ...known, partBytes } : undefined;
   }
 
   async list(path: string, ask: Ask): Promise<ListedObject[]> {
@@ -172,6 +179,15 @@ export class S3 implements Service {
       .headers as Record<string, string>;
     return { ...question, server, path, headers: signed };
   }
+}
+
+/** As if it were that of the whole. */
+function checksumIn(headers: Headers, byteLength: number): KnownChecksum | undefined {
+  for (const [name, kind] of Object.entries(CRCS)) {
+    const { [name]: text } = headers;
+    if (text !== undefined) return { kind, text, partBytes: byteLength };
+  }
+  return undefined;
 }
 
 export function namedBy(path: string): Named {

@@ -34,6 +34,8 @@ interface ServerSettings {
   readonly checksums?: 'ignored' | 'unknown' | 'of parts' | undefined;
   /** Byte length of the parts of which the checksums of objects are said; absent: none is said. */
   readonly sums?: number;
+  /** Which checksums these are; absent: CRC-32. */
+  readonly sumKind?: 'crc32' | 'crc32c' | 'crc64nvme';
   /** Where a bit of what was sent is flipped: in one part, or in each object. */
   readonly flips?: 'part' | 'object' | undefined;
 }

@@ -1,6 +1,7 @@
 /** What the server of objects does about uploads, as S3 does: it believes no body without its hash, and no part that is too small. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { reflectedCrc } from './reflected-crc.mjs';
 
 const MIB = 1024 * 1024;
 
@@ -14,13 +15,16 @@ const crcOf = (bytes) => {
   return crc.toString('base64');
 };
 
-/** Checksum of parts of this size; of the whole if it is smaller. @param {Uint8Array} bytes @param {number} partBytes */
-const sumOf = (bytes, partBytes) => {
-  if (bytes.byteLength <= partBytes) return crcOf(bytes);
+/**
+ * Checksum of parts of this size; of the whole if it is smaller.
+ * @param {string} kind @param {Uint8Array} bytes @param {number} partBytes
+ */
+const sumOf = (kind, bytes, partBytes) => {
+  if (bytes.byteLength <= partBytes) return reflectedCrc(kind, bytes).toString('base64');
   const parts = [];
   for (let at = 0; at < bytes.byteLength; at += partBytes)
-    parts.push(Buffer.from(crcOf(bytes.subarray(at, at + partBytes)), 'base64'));
-  return `${crcOf(Buffer.concat(parts))}-${parts.length}`;
+    parts.push(reflectedCrc(kind, bytes.subarray(at, at + partBytes)));
+  return `${reflectedCrc(kind, Buffer.concat(parts)).toString('base64')}-${parts.length}`;
 };
 
 export class UploadServer {
@@ -37,7 +41,7 @@ export class UploadServer {
 
   /**
    * @param {Map<string, Buffer>} objects
-   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined, sums?: number }} settings
+   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined, sums?: number, sumKind?: string }} settings
    * @param {(bytes: Uint8Array) => string} tagOf
    */
   constructor(objects, settings, tagOf) {
@@ -89,10 +93,10 @@ export class UploadServer {
       case 'HEAD': {
         if (bytes === undefined) return { status: 404 };
         const known = { 'content-length': String(bytes.byteLength), etag: this.#tagOf(bytes) };
-        const { sums } = this.#settings;
+        const { sums, sumKind = 'crc32' } = this.#settings;
         const crc =
           headers['x-amz-checksum-mode'] === 'ENABLED' && checksums !== 'ignored'
-            ? (this.#checksums.get(key) ?? (sums && { 'x-amz-checksum-crc32': sumOf(bytes, sums) }))
+            ? (this.#checksums.get(key) ?? (sums && { [`x-amz-checksum-${sumKind}`]: sumOf(sumKind, bytes, sums) }))
             : {};
         if (query.has('partNumber'))
           known['content-length'] = String(Math.min(bytes.byteLength, sums ?? bytes.byteLength));
