@@ -1,10 +1,9 @@
 /**
- * The dictionary of a column is a part of what its values mean where the schema of Arrow calls it one: it orders the
- * categories of pandas, and holds those that no row has. So each chunk of an output begins with the dictionary of the input.
+ * The dictionary of a column is a part of what its values mean where the schema of Arrow calls it one, or pandas says that
+ * it is ordered: it orders categories, and holds those that no row has. So each chunk of an output begins with the
+ * dictionary of the input.
  */
-import { fieldsByNode } from './arrow-columns.js';
-import { readArrowSchema } from './arrow-schema.js';
-import { readKeyValues } from './key-values.js';
+import { knowledgeOf } from './key-values.js';
 import { type Leaf, valueBytesOf } from './leaf.js';
 import { readSchema, shownPath, type TableSchema } from './schema.js';
 
@@ -24,8 +23,7 @@ export interface DictionaryLeaf {
 }
 
 export function dictionaryLeavesOf({ keyValues, elements, leaves }: TableSchema): DictionaryLeaf[] {
-  const { value = '' } = readKeyValues(keyValues).find(({ key }) => key === 'ARROW:schema') ?? {};
-  const fields = fieldsByNode(readSchema(elements).root, readArrowSchema(value)?.fields ?? []) ?? [];
+  const { fields } = knowledgeOf(keyValues, readSchema(elements).root);
   const dictionaries = [...fields].flatMap(([{ leaf = -1 }, { dictionary }]) =>
     // Readers make plain columns of dictionaries of other values, so these have no order.
     dictionary !== undefined && leaves[leaf]?.type === 'BYTE_ARRAY' ? [{ leaf, isOrdered: dictionary.isOrdered }] : [],

@@ -19,3 +19,15 @@ it('text has a dictionary whose order counts; numbers become plain columns when 
   const table = tableOf(columns, { keyValues: keyValuesOf({ 'ARROW:schema': arrow }) });
   expect(dictionaryLeavesOf(table)).toEqual([{ leaf: 1, isOrdered: true }]);
 });
+
+it('pandas alone may say that text is ordered, as fastparquet writes it', () => {
+  const pandas = {
+    columns: [
+      { name: 'text', metadata: { ordered: true } },
+      { name: 'other', metadata: null },
+    ],
+  };
+  const columns = ['other', 'text'].map((name) => ({ name, type: 'BYTE_ARRAY' }) as const);
+  const table = tableOf(columns, { keyValues: keyValuesOf({ pandas: JSON.stringify(pandas) }) });
+  expect(dictionaryLeavesOf(table)).toEqual([{ leaf: 1, isOrdered: true }]);
+});
