@@ -260,7 +260,7 @@ describe('splits of aligned files', () => {
 
 describe('the members of the output', () => {
   it.each<[Partial<ShuffleTogetherOptions>, string[], string[]]>([
-    [{}, ['a.txt', 'b.txt.gz', 'c.csv.xz'], ['a.txt', 'b.txt.gz', 'c.csv']],
+    [{}, ['a.txt', 'b.txt.gz', 'c.text.xz'], ['a.txt', 'b.txt.gz', 'c.text']],
     [{ compress: 'none' }, ['a.txt', 'b.txt.gz'], ['a.txt', 'b.txt']],
     [{ compress: { codec: 'gzip' } }, ['a.txt', 'b.txt.gz', 'c.gzip'], ['a.txt.gz', 'b.txt.gz', 'c.gzip']],
     [{ shards: { by: 'count', shardCount: 1 } }, ['.a', 'b.txt.gz'], ['.a-00000-of-00001', 'b-00000-of-00001.txt']],

@@ -5,12 +5,14 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { counted } from '../../errors.js';
-import { freeLastPiece } from '../../machine/free-bytes.js';
+import { freeBytes, freeLastPiece } from '../../machine/free-bytes.js';
 import { allocated, checked, type Libzstd, openLibzstd } from './libzstd.js';
+import { zstdContentBytes } from './zstd-frames.js';
 
 export interface ZstdInNode {
   createZstdDecompress(options: ZstdOptions): Transform;
   zstdCompressSync(bytes: Uint8Array, options: ZstdOptions): Uint8Array;
+  zstdDecompressSync(bytes: Uint8Array, options: ZstdOptions): Uint8Array;
 }
 
 interface ZstdOptions {
@@ -35,7 +37,7 @@ export function findZstdInNode(): ZstdInNode | undefined {
 }
 
 function hasZstd(module: object): module is ZstdInNode {
-  return ['createZstdDecompress', 'zstdCompressSync'].every((name) => name in module);
+  return ['createZstdDecompress', 'zstdCompressSync', 'zstdDecompressSync'].every((name) => name in module);
 }
 
 const DECODED_PIECE_BYTES = 1024 * 1024;
@@ -230,10 +232,27 @@ export const wasmDecoder: SynchronousZstdDecoder = {
   },
 };
 
+/** `node:zlib` needs as much memory again. */
+const MOST_EXPANDED_IN_NODE_BYTES = 16 * 1024 * 1024;
+/** The least that `node:zlib` takes. */
+const LEAST_CHUNK_BYTES = 64;
+
 let expander: WasmContext | undefined;
 
 /** Expands frames that are in memory, with little memory beside. @throws Error, of any kind, when they are damaged. */
 export function expandZstd(bytes: Uint8Array, target: Uint8Array): void {
+  const inNode = findZstdInNode();
+  const { byteLength } = target;
+  // Node drops what follows the first frame, so it gets one whole frame. With a spare byte, one call decodes all of it.
+  if (inNode !== undefined && byteLength <= MOST_EXPANDED_IN_NODE_BYTES && zstdContentBytes(bytes) === byteLength) {
+    const chunkSize = Math.max(LEAST_CHUNK_BYTES, byteLength + 1);
+    const expanded = inNode.zstdDecompressSync(bytes, { chunkSize, params: {} });
+    target.set(expanded);
+    freeBytes(expanded);
+  } else expandInWasm(bytes, target);
+}
+
+function expandInWasm(bytes: Uint8Array, target: Uint8Array): void {
   const context = expander ?? new WasmContext();
   // After an error there is a new context.
   expander = undefined;

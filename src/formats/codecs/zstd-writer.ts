@@ -91,8 +91,18 @@ export function writersHere(): ZstdWriter[] {
   const inNode = findZstdInNode();
   if (inNode === undefined) return [wasmWriter];
   const compress: Compress = (bytes, parameters) =>
-    inNode.zstdCompressSync(bytes, { params: Object.fromEntries(parameters) });
+    inNode.zstdCompressSync(bytes, {
+      chunkSize: mostFrameBytes(bytes.byteLength),
+      params: Object.fromEntries(parameters),
+    });
   return [{ compress, isSlow: false }, wasmWriter];
+}
+
+const BLOCK_BYTES = 128 * 1024;
+
+/** As `ZSTD_compressBound`. With this room libzstd compresses in one call, and then its bytes depend on its version alone. */
+function mostFrameBytes(byteLength: number): number {
+  return byteLength + (byteLength >>> 8) + (Math.max(0, BLOCK_BYTES - byteLength) >>> 11);
 }
 
 /** `ZSTD_reset_session_and_parameters`. */

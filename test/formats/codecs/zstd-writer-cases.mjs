@@ -11,6 +11,7 @@ import {
   openZstdEncoder,
   openZstdPacker,
   openZstdPages,
+  writersHere,
   ZSTD_LEVELS,
   zstdExpander,
 } from '#src/formats/codecs/zstd-writer.js';
@@ -57,6 +58,18 @@ export const encoderCases = {
       assert.ok(stored.byteLength < text.byteLength / 3, `level ${level}: ${stored.byteLength} bytes`);
       assert.ok((await decode(stored)).equals(text), `level ${level}`);
     }
+  },
+
+  'writes the bytes that WebAssembly writes': async (writer) => {
+    const long = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `${(i * 7919) % 10_007} of ${i}\n`).join(''));
+    for (const bytes of [Buffer.alloc(0), text.subarray(0, 1), text, long])
+      for (const level of [1, 3, 4, 5, 9]) {
+        const [own, inWasm] = [writer, writersHere().at(-1)].map((each) => openZstdEncoder(level, each).encode(bytes));
+        assert.ok(
+          Buffer.compare(own ?? assert.fail(), inWasm ?? assert.fail()) === 0,
+          `${bytes.byteLength}, level ${level}`,
+        );
+      }
   },
 
   'writes any bytes, of which those of the frames before are left alone': async (writer) => {
@@ -124,6 +137,10 @@ export const packerCases = {
       }
       assert.ok(target.subarray(-10).equals(Buffer.alloc(10, 7)), `bit ${bit}`);
     }
+    const twice = Buffer.concat([compressed, compressed]);
+    const target = Buffer.alloc(1_000);
+    zstdExpander.expand(twice, target);
+    assert.ok(target.equals(Buffer.concat([short, short])));
     for (const byteLength of [0, 499, 501]) {
       assert.throws(() => zstdExpander.expand(compressed, Buffer.alloc(byteLength)), `${byteLength} bytes`);
     }
