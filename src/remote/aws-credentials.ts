@@ -2,12 +2,11 @@
  * Credentials for S3, found in the order of the AWS tools: the environment, the profile, then the role of the container or
  * of the machine. SSO and roles of other credentials are left to the SDK of AWS, which is loaded only for them.
  */
-import { execFile } from 'node:child_process';
+import { exec } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { InputError } from '../errors.js';
 import { reasonOf } from '../io/io-error.js';
-import { wordsIn } from '../typed-values.js';
 import { shownText } from './address.js';
 import type { AwsSettings } from './aws-settings.js';
 import { PassingFailure } from './failure.js';
@@ -114,11 +113,11 @@ export class CredentialsOfAws {
     return this.#byMachine();
   }
 
+  /** Runs the command in a shell, as most SDKs of AWS do. */
   async #byProcess(command: string): Promise<AwsCredentials> {
     const what = `the credential_process of the profile ${this.#settings.profileName}`;
-    const [program = '', ...words] = wordsIn(command, 'credential_process');
     try {
-      const { stdout } = await promisify(execFile)(program, words);
+      const { stdout } = await promisify(exec)(command);
       return credentialsIn(stdout, NAMES.ofProcess, what);
     } catch (error) {
       if (error instanceof InputError) throw error;

@@ -167,7 +167,7 @@ describe('credentials', () => {
     const answer = `{"Version": 1, "AccessKeyId": "p", "SecretAccessKey": "s", "Expiration": "${later(1000)}"}`;
     writeFileSync(
       directory.path('credentials'),
-      `[default]\ncredential_process = sh -c 'echo >> "$0"; echo "$1"' ${path} '${answer}'\n`,
+      `[default]\ncredential_process = sh -c 'echo >> "$0"; echo "$1"' ${path} ${JSON.stringify(answer)}\n`,
     );
     const credentials = credentialsFor({});
     expect(await credentials.find()).toMatchObject({ accessKeyId: 'p', sessionToken: undefined });
