@@ -177,6 +177,7 @@ function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: Site
 }
 
 function realPathOfJobDir(path: string): string {
+  if (isRemote(path)) throw new UsageError(`\`jobDir\` ${path} lies on another machine; name a directory on a disk`);
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {

@@ -324,6 +324,12 @@ refuses('outputs and temp directories', [
   ],
   ['in -o there', 2, 'the output there exists already; give --force to replace it'],
   ['in -o none/out', 2, /^pileshuf: the directory .*\/none of the output does not exist; make it first$/],
+  ['in -o out --job-dir s3://b/j', 2, '--job-dir s3://b/j lies on another machine; name a directory on a disk'],
+  [
+    'cluster plan in -o out --tasks 2 --job-dir s3://b/j',
+    2,
+    '--job-dir s3://b/j lies on another machine; name a directory on a disk',
+  ],
   [
     'in -o dangling --force',
     2,
