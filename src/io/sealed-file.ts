@@ -22,8 +22,8 @@ export interface Remedy {
 }
 
 export const JOB_REMEDY: Remedy = {
-  ifDamaged: 'give `force` to discard the job',
-  ifOtherVersion: 'finish the job with that version or give `force` to discard it',
+  ifDamaged: 'give `force` without `resume` to discard the job',
+  ifOtherVersion: 'finish the job with that version or give `force` without `resume` to discard it',
   otherVersionCode: 'ERR_JOB_VERSION',
 };
 

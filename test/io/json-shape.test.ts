@@ -28,8 +28,9 @@ function problemOf(value: unknown): string {
     expect(error).toBeInstanceOf(VerificationError);
     const { message } = error as VerificationError;
     return (
-      /^verification failed: \/job\/manifest is damaged: (.*); give `force` to discard the job$/.exec(message)?.[1] ??
-      message
+      /^verification failed: \/job\/manifest is damaged: (.*); give `force` without `resume` to discard the job$/.exec(
+        message,
+      )?.[1] ?? message
     );
   }
   return 'it fits';

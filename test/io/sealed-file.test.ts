@@ -96,7 +96,7 @@ describe('unseal', () => {
         code: 'ERR_JOB_VERSION',
         message:
           '/job/manifest was written by another version of pileshuf (format 4, expected 3); ' +
-          'finish the job with that version or give `force` to discard it',
+          'finish the job with that version or give `force` without `resume` to discard it',
       }),
     );
   });

@@ -111,7 +111,7 @@ describe('finished ranges', () => {
     expect(readRanges).toThrow(VerificationError);
     expect(readRanges).toThrow(
       new RegExp(
-        `/done-00000${missing} is damaged: it is missing, expected 2 records; give \`force\` to discard the job$`,
+        `/done-00000${missing} is damaged: it is missing, expected 2 records; give \`force\` without \`resume\` to discard the job$`,
       ),
     );
   });
@@ -143,7 +143,10 @@ describe('finished ranges', () => {
     const region = { shard: 1, start: 5, end: 9, recordBytes: 4, checksum: '00000000000000ab' };
     const runWith = (...regions: object[]) => ({ first: 0, end: 1, regions });
     for (const [ranges, problem] of [
-      [[range(0, 3e8)], /expected a range of the 10 piles, got 0 to 300000000; give `force` to discard the job$/],
+      [
+        [range(0, 3e8)],
+        /expected a range of the 10 piles, got 0 to 300000000; give `force` without `resume` to discard the job$/,
+      ],
       [[range(2 ** 53 - 2, 2 ** 53 - 1)], /expected a range of the 10 piles, got /],
       [[range(4, 4)], /expected a range of the 10 piles, got 4 to 4;/],
       [[runWith({ ...region, shard: 10 })], /expected one of at most 10 shards, got 10;/],

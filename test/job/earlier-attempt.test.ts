@@ -247,7 +247,7 @@ describe('what is damaged', () => {
     const before = namesIn(places.paths.jobDirectory);
     const started = start({ resume: true });
     await expect(started).rejects.toThrow(VerificationError);
-    await expect(started).rejects.toThrow(/ is damaged: .*; give `force` to discard the job$/);
+    await expect(started).rejects.toThrow(/ is damaged: .*; give `force` without `resume` to discard the job$/);
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
     expect(await start({ force: true })).toMatchObject({ earlier: undefined });
