@@ -86,7 +86,7 @@ function requireOneLength(datasets: readonly Dataset[]): void {
     .sort(([a], [b]) => b - a)
     .map(([rows, of]) => `${formatPlural(rows, 'row')} (${nameSome(of)})`);
   throw new Hdf5Problem(
-    `its datasets have ${nameSome(told, 5)}; expected as many in each: name those whose rows belong together with \`hdf5\``,
+    `its datasets have ${nameSome(told, 5)}; expected as many in each: name those whose rows belong together with \`hdf5\`, or remove the others`,
     false,
   );
 }
