@@ -47,7 +47,12 @@ export async function commitManifest(
     }
     // The number of a lost state is not used again.
     const number = (lostState ?? state.number) + 1;
-    const { commits, removed, oldest, storeId } = { ...state, ...changed };
+    const { commits, removed, storeId, oldest } = {
+      ...state,
+      ...changed,
+      // No manifest is missing below it.
+      ...(lostState === undefined ? {} : { oldest: number }),
+    };
     // The order of the fields is the order in the file.
     const next = { commits, removed, oldest, storeId, number, time: Date.now() };
     const path = manifestPath(storeDirectory, next.number);

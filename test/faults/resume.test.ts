@@ -163,7 +163,7 @@ describe('a resumable job', () => {
         process.kill(pid, 'SIGINT');
       },
     });
-    expect(stopped).toMatchObject({ exitCode: 130, failure: undefined });
+    expect(stopped).toMatchObject({ exitCode: 130, failure: { code: 'ABORT_ERR' } });
     expect(namesBelow(kept).filter((name) => name.startsWith('lock'))).toHaveLength(1);
     const continued = await runPrinted(directory, failure?.resume?.command ?? '');
     expect(continued.report?.resumed?.pileSets).toBe(committed);
@@ -212,7 +212,8 @@ describe.runIf(fromCi)('a compressed output, on threads that take turns,', () =>
       const { job: kept } = findJobPaths(directory.temp, directory.path());
       const recorded = namesBelow(kept).some((name) => /^done-\d+$/.test(name));
       const continued = await resume(words, { sizes });
-      expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
+      expect(continued).toMatchObject({ exitCode: 0, failure: undefined });
+      expect(continued.warnings.filter((line) => !line.startsWith('WebAssembly compresses'))).toEqual([]);
       expect((continued.report?.resumed?.outputBytes ?? 0) > 0).toBe(recorded);
       expect(contentOf(job.output)).toEqual(contentOf(directory.path('whole')));
     },
