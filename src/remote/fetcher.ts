@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
 import { encodeError, InputError, PileshufError, SystemError } from '../errors.js';
 import { reasonOf } from '../io/io-error.js';
 import {
@@ -130,6 +131,8 @@ class FetchingThread {
   #columnReads = 0;
   /** By version and path, for objects that are read from end to end. */
   readonly #checksums = new Map<string, Promise<ReadChecksum | undefined>>();
+  /** CRC-32 of what was looked at first, by version and path: what comes later is the same. */
+  readonly #heads = new Map<string, number>();
 
   constructor(task: FetcherTask, starter: MessagePort) {
     this.#task = task;
@@ -285,6 +288,8 @@ class FetchingThread {
       });
     if (block !== undefined) {
       block.arrived();
+      if (this.#serviceOf(path).checksumOf !== undefined)
+        this.#heads.set(`${block.validator} ${path}`, this.#headCrc(block));
       // It makes room for what is read: there may be more inputs than blocks.
       block.isDone = true;
     }
@@ -334,6 +339,8 @@ class FetchingThread {
         answer.push(block);
       this.#blocks.given(answer, isSequential);
       try {
+        const head = first.start === 0 ? this.#heads.get(`${validator} ${path}`) : undefined;
+        if (head !== undefined && head !== this.#headCrc(first)) throw wrongBytes(path);
         if (checksum !== undefined) this.#count(question, checksum, answer);
       } catch (error) {
         this.#blocks.desk.giveBack(first.block);
@@ -361,24 +368,26 @@ class FetchingThread {
   }
 
   /** Counts blocks when they are given to a reader of all bytes. @throws if the object is not what the service has. */
-  #count({ path, validator, inputBytes }: ObjectToRead, checksum: ReadChecksum, blocks: readonly Block[]): void {
+  #count({ path }: ObjectToRead, checksum: ReadChecksum, blocks: readonly Block[]): void {
     for (const block of blocks) {
       if (block.isCounted) continue;
       block.isCounted = true;
-      const isRight = checksum.add(block.start, this.#roomOf(block));
-      if (isRight === undefined) continue;
-      // Another pass reads all of it again.
-      this.#checksums.set(`${validator} ${path}`, Promise.resolve(checksum.again(inputBytes)));
-      if (!isRight)
-        throw new InputError(
-          'ERR_INPUT_CHANGED',
-          `${path}: its bytes came with another checksum than the service has of it; start again, and look at the network and the memory of this machine if it happens again`,
-        );
+      if (checksum.add(block.start, this.#roomOf(block)) === false) throw wrongBytes(path);
     }
   }
 
+  #headCrc(block: Block): number {
+    return crc32(this.#roomOf(block).subarray(0, LOOK_BYTES));
+  }
+
+  /** Where a request begins, so that all bytes are compared: those before the first record, too. */
+  #fromHead({ path, validator }: ObjectToRead, position: number): number {
+    return position < LOOK_BYTES && this.#heads.has(`${validator} ${path}`) ? 0 : position;
+  }
+
   async #fetchFrom(question: BlocksQuestion): Promise<Block> {
-    const { path, validator, position } = question;
+    const { path, validator } = question;
+    const position = question.isSequential ? this.#fromHead(question, question.position) : question.position;
     const end = this.#endOfRequest(question);
     for (;;) {
       const found = this.#blocks.find(path, validator, position);
@@ -460,7 +469,7 @@ class FetchingThread {
   #fetchAhead(object: ObjectToRead, from: number, end: number, { requestBytes, spareBytes, last }: Ahead): boolean {
     // Columns are not all of an object.
     if (spareBytes !== undefined) void this.#checksumFor(object);
-    for (let at = from; at < last; ) {
+    for (let at = spareBytes !== undefined && from < last ? this.#fromHead(object, from) : from; at < last; ) {
       const there = this.#blocks.find(object.path, object.validator, at);
       if (there !== undefined) {
         at = there.end;
@@ -544,6 +553,13 @@ class FetchingThread {
         },
       );
   }
+}
+
+function wrongBytes(path: string): InputError {
+  return new InputError(
+    'ERR_INPUT_CHANGED',
+    `${path}: its bytes came with another checksum than the service has of it; start again, and look at the network and the memory of this machine if it happens again`,
+  );
 }
 
 /** What is no error of pileshuf comes from the network, or is a bug: both are told in one line. */

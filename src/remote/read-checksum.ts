@@ -33,11 +33,6 @@ export class ReadChecksum {
     this.#leftBytes = byteLength;
   }
 
-  /** For another pass over the object. */
-  again(byteLength: number): ReadChecksum {
-    return new ReadChecksum(this.#known, byteLength);
-  }
-
   /** @returns whether the object is what the service says; undefined if bytes of it were not read yet. */
   add(start: number, bytes: Uint8Array): boolean | undefined {
     const end = start + bytes.byteLength;
@@ -51,7 +46,10 @@ export class ReadChecksum {
         at = stop;
       }
     }
-    return this.#leftBytes > 0 ? undefined : this.#known.kind.isOf(this.#known.text, this.#runs.map(checkedOf));
+    if (this.#leftBytes > 0) return undefined;
+    // Another pass reads all of it again.
+    this.#leftBytes = this.#byteLength;
+    return this.#known.kind.isOf(this.#known.text, this.#runs.splice(0).map(checkedOf));
   }
 
   #endOfPart(position: number): number {

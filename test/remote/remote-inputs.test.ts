@@ -328,6 +328,22 @@ describe('the bytes of objects of S3 are compared with their checksums', () => {
   });
 });
 
+it('a header with a flipped bit is no success, though its bytes made room for others and came once more', async () => {
+  const csv = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`csv/${i}.csv`, `number,of\n${i},csv\n`]));
+  await server.change({ settings: { sums: 1e9, sumKind: 'crc64nvme' } }, csv);
+  const job = () => {
+    const more = { inputs: ['s3://bucket/csv/'], header: { lines: 1 }, force: true, memoryBytes: 8 << 20 };
+    return shuffle({ ...options('far.csv'), ...more }, SMALL);
+  };
+  await job();
+  const asked = await server.change();
+  const first = asked.findIndex(({ range }) => range !== undefined);
+  const last = asked.findLastIndex(({ path }) => path === asked[first]?.path);
+  expect(last).toBeGreaterThan(first + 50);
+  await server.change({ fault: { at: first + 1, kind: 'flipped' } });
+  expect((await errorOf(job())).code).toBe('ERR_INPUT_CHANGED');
+});
+
 describe('one clear line', () => {
   const messageOf = async (input: string, more = {}) => {
     const { code, message } = await errorOf(shuffle({ ...options('far'), inputs: [input], ...more }, SMALL));
