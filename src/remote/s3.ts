@@ -181,11 +181,13 @@ export class S3 implements Service {
   }
 }
 
-/** As if it were that of the whole. */
+/** Returns the checksum as if it were that of the whole. Some replies lack the number of parts: those are not compared. */
 function checksumIn(headers: Headers, byteLength: number): KnownChecksum | undefined {
+  const { 'x-amz-checksum-type': type, etag = '' } = headers;
+  const isOfParts = type === undefined ? /-\d+"?$/.test(etag) : type === 'COMPOSITE';
   for (const [name, kind] of Object.entries(CRCS)) {
     const { [name]: text } = headers;
-    if (text !== undefined) return { kind, text, partBytes: byteLength };
+    if (text !== undefined) return isOfParts && !text.includes('-') ? undefined : { kind, text, partBytes: byteLength };
   }
   return undefined;
 }

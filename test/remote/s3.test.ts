@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { AwsSettings } from '#src/remote/aws-settings.js';
 import { Http } from '#src/remote/http.js';
 import { S3 } from '#src/remote/s3.js';
+import { validatorOfHttp } from '#src/remote/service.js';
 
 const http = new Http({ silenceMilliseconds: 1000 }, () => undefined);
 const s3At = (endpoint: string | undefined) =>
@@ -29,3 +30,15 @@ it.each(['../x', 'a/../../b/x', 'a//../../x', './../x'])(
     await expect(s3.signed({ bucket: 'bucket', key }, {})).rejects.toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
   },
 );
+
+it.each<[Readonly<Record<string, string>>, string | undefined]>([
+  [{ etag: '"a"' }, 'AAAAAA=='],
+  [{ etag: '"a-2"' }, undefined],
+  [{ etag: '"a-2"', 'x-amz-checksum-type': 'FULL_OBJECT' }, 'AAAAAA=='],
+  [{ etag: '"a"', 'x-amz-checksum-type': 'COMPOSITE' }, undefined],
+])('a checksum beside %j is that of the whole object: %s', async (more, text) => {
+  const headers = { 'content-length': '9', 'x-amz-checksum-crc32': 'AAAAAA==', ...more };
+  const version = { byteLength: 9, validator: validatorOfHttp(headers) ?? '' };
+  const checksum = await s3At('http://host').checksumOf('s3://bucket/key', version, async () => headers);
+  expect(checksum?.text).toBe(text);
+});
