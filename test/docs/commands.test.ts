@@ -119,7 +119,9 @@ async function run(block: Block, isAlone: boolean): Promise<void> {
   // A file in its order says so with 4; `head` leaves before a stream ends.
   const expected = block.text.includes('check-shuffled shard') ? 4 : block.text.includes('| head') ? 141 : 0;
   expect({ exitCode, stderr }).toEqual({ exitCode: expected, stderr });
-  expect(stderr.match(/^.*warning: (?!left out \d+ hidden|each line is a record|WebAssembly|no record is in).*$/gm)).toBeNull();
+  expect(
+    stderr.match(/^.*warning: (?!left out \d+ hidden|each line is a record|WebAssembly|no record is in).*$/gm),
+  ).toBeNull();
   if (block.kind !== 'sh' || /pileshuf plan|cluster plan|--dry-run/.test(block.text)) return;
   const outputs = localized(block.text).split('\n').flatMap(outputsOf);
   expect(outputs.filter((name) => !existsSync(name.startsWith('/') ? name : site(name)))).toEqual([]);
