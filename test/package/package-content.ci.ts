@@ -44,7 +44,7 @@ describe('the package', () => {
 
   it('has nothing else, and is small', () => {
     const wanted =
-      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[A-Z-]+\.md|docs\/pictures\/[a-z-]+\.svg|examples\/(?:stream\.py|cluster-[a-z-]+\.(?:json|yaml|py)|[a-z]+\.schema\.json)|dist\/bundle\/[\w-]+(?:\.txt|\.js|\.cjs|\.d\.ts|\.wasm|\.1))$/;
+      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[A-Z-]+\.md|docs\/pictures\/[a-z-]+\.svg|examples\/(?:stream\.py|cluster-[a-z-]+\.(?:json|yaml|py)|[a-z]+\.schema\.json)|dist\/bundle\/[\w-]+(?:\.txt|\.js|\.cjs|\.d\.ts|\.wasm|\.wasm\.br|\.1))$/;
     expect(files.filter((path) => !wanted.test(path))).toEqual([]);
     expect(packedBytes).toBeLessThan(MOST_PACKED_BYTES);
   });
