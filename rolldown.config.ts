@@ -55,8 +55,8 @@ const library = defineConfig({
     entryFileNames: '[name].js',
     chunkFileNames: 'library-[hash].js',
     comments: withoutDocs,
-    // Names of functions and classes stay: the trace of an internal error has them.
-    minify: { compress: false, mangle: { keepNames: true } },
+    // Names of classes stay: errors are told by them. Those of functions would be more than the package may have.
+    minify: { compress: false, mangle: { keepNames: { function: false, class: true } } },
   },
   plugins: [
     {
@@ -126,7 +126,7 @@ const starter = (name: string, input: string) =>
       format: 'cjs',
       entryFileNames: '[name].cjs',
       comments: withoutDocs,
-      minify: { compress: false, mangle: { keepNames: true } },
+      minify: { compress: false, mangle: { keepNames: { function: false, class: true } } },
       codeSplitting: false,
     },
     plugins: [

@@ -60,7 +60,9 @@ export const encoderCases = {
     }
   },
 
-  'writes the bytes that WebAssembly writes': async (writer) => {
+  'writes the bytes that WebAssembly writes, if it is the same version': async (writer) => {
+    // The first Nodes with zstd have an older one, which fills tables in another way.
+    if ((process.versions['zstd'] ?? '1.5.7') !== '1.5.7') return;
     const long = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `${(i * 7919) % 10_007} of ${i}\n`).join(''));
     for (const bytes of [Buffer.alloc(0), text.subarray(0, 1), text, long])
       for (const level of [1, 3, 4, 5, 9]) {
