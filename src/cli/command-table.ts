@@ -150,7 +150,7 @@ export type OptionValues<Name extends CommandName> = Omit<Takes<Name>, keyof Dis
 
 const flagsOfCommands = new Map<CommandName, readonly OptionFlag[]>();
 
-/** In the order of the help, without those that are always refused. */
+/** Options in the order of the help, without those that are always refused. */
 export function shownOptionsOf(name: CommandName): readonly OptionFlag[] {
   const { refuses = [] }: CommandEntry = COMMANDS[name];
   return optionsOf(name).filter((flag) => !refuses.includes(flag.name));

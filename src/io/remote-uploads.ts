@@ -10,7 +10,7 @@ export const uploadedPart = object({
   number: wholeNumber(1),
   /** As the server gave it, with its quotes. */
   tag: text,
-  /** What was sent. Absent in notes of earlier versions. */
+  /** Checksum of what was sent. Absent in notes of earlier versions. */
   content: optional(object({ crc32: wholeNumber(), byteLength: wholeNumber() })),
 });
 

@@ -117,7 +117,7 @@ export class JobDirectory {
     return listNames(stagingDirectory, 'output').some(isOutput);
   }
 
-  /** What the note of the owner says of it. Undefined: the job directory stays, or has the derived name and always goes. */
+  /** Says whether the job made its directory. Undefined if that stays, or has the derived name and always goes. */
   get #removesNamed(): true | undefined {
     return this.paths.isNamed && this.#removesJobDirectory ? true : undefined;
   }

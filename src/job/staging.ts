@@ -213,7 +213,7 @@ export class FilesStaging implements Staging {
     return this.#whileAppearing(() => this.#output.commitMoves(moves));
   }
 
-  /** What has begun to appear cannot be taken back, so that a signal stops nothing: it is told what is waited for. */
+  /** Output that begins to appear cannot be taken back: a signal stops nothing, and a line tells what is waited for. */
   async #whileAppearing<T>(move: () => Promise<T>): Promise<T> {
     const { site, request } = this.#job;
     const tell = () => {

@@ -81,7 +81,7 @@ export async function readDictionaries(
 
 interface GatheringPlace {
   readonly place: string;
-  /** Where the values that were gathered before come from. */
+  /** Source of the values that were gathered before. */
   readonly first: string;
 }
 

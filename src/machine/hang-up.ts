@@ -9,7 +9,7 @@ import { isNullOpened } from './closed-streams.js';
 import { type ReadText, readKernelText } from './kernel-text.js';
 
 const STANDARD_INPUT_FD = 0;
-/** Of signal 1 in the masks of /proc/PID/status, which are hexadecimal. */
+/** Bit of signal 1 in the masks of /proc/PID/status, which are hexadecimal. */
 const HANG_UP = 1;
 
 /** @param lastCommand what the shell notes in the environment of each command that it starts. */

@@ -120,7 +120,7 @@ export interface JobProfile {
   readonly workers: number;
   readonly records: number;
   readonly bytes: number;
-  /** As in `ShuffleReport`. */
+  /** Equals the field of `ShuffleReport`. */
   readonly decoders: Readonly<Record<string, number>>;
   /** Elapsed time. */
   readonly seconds: {

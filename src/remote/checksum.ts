@@ -20,7 +20,7 @@ export class Crc {
   readonly add: Add;
   readonly #bits: bigint;
   readonly #polynomial: bigint;
-  /** Of the last length: most parts have the same. */
+  /** Power for the last length: most parts have the same. */
   #power = { byteLength: 0, power: 0n };
 
   /** @param polynomial its bits are reflected, so that x^0 is the highest one. */

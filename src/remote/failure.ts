@@ -5,7 +5,7 @@ import { errnoOf } from '../io/io-error.js';
 import type { Headers } from './exchange.js';
 
 export interface Patience {
-  /** From the last byte, or the last pause that a server asked for. */
+  /** Time since the last byte, or since the last pause that a server asked for. */
   readonly totalMilliseconds: number;
   readonly firstPauseMilliseconds: number;
   readonly longestPauseMilliseconds: number;
@@ -22,7 +22,7 @@ export const PATIENCE: Patience = {
 
 /** Slower ones break: another connection may do better. */
 const LEAST_BYTES_OF_SECOND = 1024;
-/** Of one request, without anything that stays. */
+/** A request is tried so often while nothing of it stays. */
 const MOST_TRIES = 20;
 /** All that servers ask one request to wait; the Hub counts requests in windows of 5 minutes. */
 const MOST_ASKED_MILLISECONDS = 15 * 60_000;
@@ -73,7 +73,7 @@ export class Progress {
   /** Begins with the first byte: a request may wait for a connection. */
   #windowBegan: number | undefined;
   #windowBytes = 0;
-  /** When the last byte came, of a connection that was not too slow. */
+  /** Time of the last byte of a connection that was not too slow. */
   heardAt = performance.now();
   tries = 0;
 
@@ -103,7 +103,7 @@ export class Progress {
     if (this.#windowBytes > 0 && this.#isFast) this.heardAt = performance.now();
   }
 
-  /** What came stays: the next try begins behind it. */
+  /** Bytes that came stay: the next try begins after them. */
   advanced(): void {
     this.tries = 0;
   }

@@ -129,7 +129,7 @@ class FetchingThread {
   /** Columns that were read lately, by when. */
   readonly #columnsRead = new Map<string, number>();
   #columnReads = 0;
-  /** By version and path, for objects that are read from end to end. */
+  /** Checksums by version and path, for objects that are read from end to end. */
   readonly #checksums = new Map<string, Promise<ReadChecksum | undefined>>();
   /** CRC-32 of what was looked at first, by version and path: what comes later is the same. */
   readonly #heads = new Map<string, number>();
@@ -380,7 +380,7 @@ class FetchingThread {
     return crc32(this.#roomOf(block).subarray(0, LOOK_BYTES));
   }
 
-  /** Where a request begins, so that all bytes are compared: those before the first record, too. */
+  /** Returns where a request begins, so that bytes before the first record are compared, too. */
   #fromHead({ path, validator }: ObjectToRead, position: number): number {
     return position < LOOK_BYTES && this.#heads.has(`${validator} ${path}`) ? 0 : position;
   }

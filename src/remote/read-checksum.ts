@@ -14,7 +14,7 @@ interface Run {
 
 export interface KnownChecksum {
   readonly kind: Crc;
-  /** As the service says it. */
+  /** Checksum in the text of the service. */
   readonly text: string;
   /** Byte length of each part but the last; that of the object if the checksum is that of the whole. */
   readonly partBytes: number;
@@ -23,7 +23,7 @@ export interface KnownChecksum {
 export class ReadChecksum {
   readonly #known: KnownChecksum;
   readonly #byteLength: number;
-  /** In the order of their bytes. */
+  /** Runs in the order of their bytes. */
   readonly #runs: Run[] = [];
   #leftBytes: number;
 

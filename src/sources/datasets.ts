@@ -67,7 +67,7 @@ export async function openDatasets(inputs: readonly Input[], request: RowsReques
   return { inputs: opened, hdf5, output };
 }
 
-/** What the other inputs are compared with. */
+/** Facts with which the other inputs are compared. */
 interface FirstDatasets extends Omit<OpenedDatasets, 'inputs'> {
   readonly path: string;
   /** Whether the caller named datasets. */

@@ -75,7 +75,7 @@ function refuseCopies(paths: readonly string[]): void {
   }
 }
 
-/** As loaders of Hugging Face know them, at the beginning of a name. */
+/** Names of splits that the loaders of Hugging Face know, at the beginning of a name. */
 const SPLIT = /^(?:(train(?:ing)?)|(valid(?:ation)?|val|dev)|(test(?:ing)?|eval(?:uation)?))(?=[-._ ]|$)/i;
 
 /**
@@ -88,7 +88,7 @@ export function tellOfSplits(
   onWarning: (line: string) => void,
 ): void {
   if (include.includes('*')) return;
-  /** By the place of their names, globs of splits by their kinds. */
+  /** Globs of splits by their kinds, by the place of their names. */
   const globsAt = new Map<string, Map<number, string>>();
   for (const path of listed.files) {
     const place = path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : basename(path);

@@ -82,7 +82,7 @@ interface Encoded {
   readonly count: number;
 }
 
-/** What a file says of a leaf, where that differs from what rows have. */
+/** Properties of a leaf in a file, where they differ from those of the rows. */
 export interface FileLeaf {
   readonly maxRepetition: number;
   /** The file has no type for it: all its values are null. */

@@ -41,10 +41,10 @@ export function dictionaryLimitOf(pageBytes: number): number {
   return pageBytes / 2;
 }
 
-/** From so many entries on, a table with more slots leaves the core's cache. */
+/** A table of so many entries leaves the core's cache if it has more slots. */
 const ENTRIES_OF_DENSE_SLOTS = 8192;
 
-/** With twice as many slots as entries, indexes of small tables take a third longer than with four times as many. */
+/** Indexes of small tables take a third longer with twice as many slots as entries than with four times as many. */
 export function slotCountOf(entries: number): number {
   return slotsOf(entries <= ENTRIES_OF_DENSE_SLOTS ? entries : Math.max(ENTRIES_OF_DENSE_SLOTS, entries / 2));
 }

@@ -5,7 +5,7 @@ import type { StoredPage } from './chunk-pages.js';
 const MOST_ROWS = 8192;
 
 export class ConstantPages {
-  /** In no file. */
+  /** Position of a page that lies in no file. */
   readonly position = 0;
   readonly #value: Uint8Array | null;
   #isDictionaryNext: boolean;

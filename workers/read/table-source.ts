@@ -62,7 +62,7 @@ interface OpenLeaf {
   readonly name: string;
   /** Among the columns of the file; -1: none of them. */
   readonly index: number;
-  /** As in `LeafSource`. */
+  /** Constant of the leaf, as in `LeafSource`. */
   readonly constant: LeafSource['constant'];
   readonly reader: LeafReader;
 }

@@ -57,7 +57,7 @@ export const bzip2 = known('bzip2', '.bz2', 5, BZIP2_MAGIC, /^.{8}17/, /trailing
 /** An index follows the header of an empty stream. */
 export const xz = known('xz', '.xz', 5, /^fd377a585a00/, /^.{24}00/);
 
-/** Of frames, and of the legacy format. The end mark of an empty frame follows its header, of 7 to 19 bytes. */
+/** Magic bytes of frames and of the legacy format. The end mark of an empty frame follows its header of 7 to 19 bytes. */
 export const lz4 = known(
   'lz4',
   '.lz4',

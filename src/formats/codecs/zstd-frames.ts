@@ -52,7 +52,7 @@ export function beginsZstd(head: Uint8Array): boolean {
   return magic === MAGIC || isSkippable(magic);
 }
 
-/** Where the first frame begins that is not skippable. It may lie after the head. */
+/** Returns the position of the first frame that is not skippable. It may lie after the head. */
 export function firstFrameIn(head: Uint8Array): number {
   let at = 0;
   while (at + 8 <= head.byteLength && isSkippable(littleEndian(head, at, 4))) at += 8 + littleEndian(head, at + 4, 4);

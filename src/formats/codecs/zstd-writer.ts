@@ -100,7 +100,7 @@ export function writersHere(): ZstdWriter[] {
 
 const BLOCK_BYTES = 128 * 1024;
 
-/** As `ZSTD_compressBound`. With this room libzstd compresses in one call, and then its bytes depend on its version alone. */
+/** Returns `ZSTD_compressBound`. With this room libzstd needs one call, and then its bytes depend on its version alone. */
 function mostFrameBytes(byteLength: number): number {
   return byteLength + (byteLength >>> 8) + (Math.max(0, BLOCK_BYTES - byteLength) >>> 11);
 }

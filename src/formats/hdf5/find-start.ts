@@ -1,4 +1,4 @@
-/** Where the data of an HDF5 file begin: at byte 0, or after a block of the user, which has 512 bytes, 1024, 2048, ... */
+/** HDF5 data begin at byte 0, or after a block of the user, which has 512 bytes, 1024, 2048, ... */
 
 export const HDF5_SIGNATURE = '\x89HDF\r\n\x1a\n';
 const LEAST_BLOCK_BYTES = 512;

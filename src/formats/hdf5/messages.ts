@@ -139,7 +139,7 @@ export function readAttribute(body: Uint8Array): Attribute {
 
 export interface Link {
   readonly name: Buffer;
-  /** Of an object in the same file; undefined: the link names something. */
+  /** Address of an object in the same file; undefined if the link names something. */
   readonly address: number | undefined;
   /** The path that it names in the same file; undefined: it has an address, or leads to another file. */
   readonly softPath: Buffer | undefined;

@@ -4,7 +4,7 @@ import { attributesOf, type FoundObject, linksOf } from './groups.js';
 import { type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 
 interface OwnLayout {
-  /** What an object of this layout has: lines `attribute=value` and `link/`, in the order of names. */
+  /** Matches what an object of this layout has: lines `attribute=value` and `link/`, in the order of names. */
   readonly marks: RegExp;
   readonly what: string;
   readonly remedy: string;

@@ -50,7 +50,7 @@ const CONVERTED_TYPES = [
   'INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER INTEGER JSON BSON INTERVAL',
 ].flatMap((line) => line.split(' '));
 
-/** Of a struct: the number of its field. */
+/** Parameter of a logical type; that of a struct is the number of its field. */
 type Parameter = number | boolean | string | undefined;
 
 export function annotationOf(elements: Uint8Array, node: SchemaNode): Annotation {
@@ -87,7 +87,7 @@ export function annotationOf(elements: Uint8Array, node: SchemaNode): Annotation
   };
 }
 
-/** What the logical types say that the older ones became: times are in UTC. */
+/** Returns the parameters of an older type as its logical type has them: times are in UTC. */
 function parametersOf(converted: number, decimal: readonly number[]): readonly Parameter[] {
   if (converted === 5) return [undefined, decimal[1] ?? 0, decimal[2]];
   if (converted >= 7 && converted <= 10) return [undefined, true, converted % 2 === 1 ? 1 : 2];

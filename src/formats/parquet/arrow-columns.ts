@@ -164,7 +164,7 @@ export function arrowWordsOf(words: string, { type, dictionary, metadata }: Arro
 /** Keys of fields that say nothing of the meaning of values, or are compared in another way. */
 const PASSED_OVER = /^(ARROW:extension:|PARQUET:|_PL_CATEGORICAL|comment$|description$)/i;
 
-/** What else is said of a field, by key: a unit, for example. */
+/** Returns the other metadata of a field by key: a unit, for example. */
 export function attributesOf({ metadata }: ArrowField): ReadonlyMap<string, string> {
   const told = metadata.filter(({ key }) => !PASSED_OVER.test(key));
   return new Map(told.map(({ key, value }) => [key, canonicalText(value.toString())]));

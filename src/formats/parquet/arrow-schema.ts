@@ -8,7 +8,7 @@
 import { encodeFlatBuffer, FlatTable, type FlatValue } from './flat-buffer.js';
 
 export interface ArrowSchema {
-  /** Of the message and of the schema: the version, and the order of bytes. */
+  /** Version of the message; `endianness` is that of the schema. */
   readonly version: number | undefined;
   readonly endianness: number | undefined;
   readonly fields: readonly ArrowField[];
@@ -18,7 +18,7 @@ export interface ArrowSchema {
 export interface ArrowField {
   readonly name: string;
   readonly isNullable: boolean;
-  /** Of its values, if they are those of a dictionary. */
+  /** Type of the values of the dictionary, if the field has one. */
   readonly type: ArrowType;
   readonly dictionary: ArrowDictionary | undefined;
   readonly children: readonly ArrowField[];
@@ -27,7 +27,7 @@ export interface ArrowField {
 
 export interface ArrowType {
   readonly name: string;
-  /** As the table of its name says; undefined: the default. */
+  /** Fields of the table of this type; undefined stands for the default. */
   readonly parameters: readonly (number | Buffer | readonly number[] | undefined)[];
 }
 

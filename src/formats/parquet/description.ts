@@ -7,7 +7,7 @@ export interface Bounds {
   readonly most: Uint8Array;
 }
 
-/** Those of a chunk say whether they are values of it. */
+/** Bounds of a chunk, which say whether they are values of it. */
 export interface ChunkBounds extends Bounds {
   readonly isLeastExact: boolean;
   readonly isMostExact: boolean;
@@ -19,7 +19,7 @@ export interface PageDescription {
   readonly byteLength: number;
   readonly rows: number;
   readonly nullCount: number;
-  /** As statistics have them; undefined: not sure, or there is no value but NaN. */
+  /** Bounds as statistics have them; undefined if they are not sure, or if all values are NaN. */
   readonly bounds: Bounds | undefined;
   readonly encoding: number;
   /** Entries, nulls included. */

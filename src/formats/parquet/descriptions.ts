@@ -7,7 +7,7 @@ import { canonicalJson, crsNameOf, isUtc, type JsonObject, objectOf } from './me
 /** The names of the columns of the root that stay; false: not all of the column does. */
 export type KeptColumns = ReadonlyMap<string, boolean>;
 
-/** What values mean, by column; undefined: the column has no values. */
+/** Meaning of the values of each column; undefined if the column has no values. */
 type Meanings = ReadonlyMap<string, string | undefined>;
 
 export interface Description {
@@ -35,7 +35,7 @@ export const DESCRIPTIONS: ReadonlyMap<string, Description | undefined> = new Ma
   ['geo', { cut: cutGeo, meaningsOf: geoMeanings, merge: mergeGeo }],
 ] satisfies [string, Description | undefined][]);
 
-/** What it says of a column, it says of no fields in it. */
+/** Cuts the description to some columns. It says nothing of fields within columns. */
 function cutPandas(pandas: JsonObject, kept: KeptColumns): JsonObject | undefined {
   const { columns, index_columns: indexColumns } = pandas;
   if (!Array.isArray(columns) || !Array.isArray(indexColumns)) return undefined;
@@ -89,7 +89,7 @@ function areAllWhole(kept: KeptColumns): boolean {
   return [...kept.values()].every((isWhole) => isWhole);
 }
 
-/** What pandas knows of columns that Parquet's schema does not say. */
+/** Returns what pandas knows of columns beyond Parquet's schema. */
 export function columnsOfPandas({ columns }: JsonObject) {
   const described = Array.isArray(columns) ? columns.map((column) => objectOf(column) ?? {}) : [];
   return described.map(({ field_name: field, name, metadata }) => {
@@ -99,7 +99,7 @@ export function columnsOfPandas({ columns }: JsonObject) {
   });
 }
 
-/** What pandas makes of a table beside its columns. */
+/** Returns what pandas makes of a table beside its columns. */
 export function frameOfPandas({ index_columns: index, attributes }: JsonObject): string {
   const names = Array.isArray(index) ? index.filter((column) => typeof column === 'string') : [];
   return canonicalJson([names, attributes ?? {}]);

@@ -32,7 +32,7 @@ const TYPES = {
   VARCHAR: { physical: 'BYTE_ARRAY', converted: 0, logical: 1, arrow: arrowType('Utf8'), spark: 'string', parse: parseText },
 } as const satisfies Record<HiveColumn['type'], HiveType>;
 
-/** What the directories of a path say, by name. Of two with one name the first counts. */
+/** Returns the values in the directories of a path by name. The first of two with one name counts. */
 export function hiveTextsIn(path: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const directory of path.split('/').slice(0, -1)) {
@@ -140,7 +140,7 @@ export function hiveValueOf({ name, type }: HiveColumn, path: string): Uint8Arra
 
 export interface SchemaWithHive {
   readonly schema: TableSchema;
-  /** Of each leaf: its number in the file, or the column that is in the names of directories. */
+  /** Origin of each leaf: its number in the file, or the column in the names of directories. */
   readonly origins: readonly (number | HiveColumn)[];
   /** Columns of the file that were replaced. */
   readonly replaced: readonly string[];

@@ -12,7 +12,7 @@ export interface KeptDictionary {
   /** The number of its column among the leaves. */
   readonly leaf: number;
   readonly count: number;
-  /** As PLAIN stores them. */
+  /** Values as PLAIN stores them. */
   readonly values: Uint8Array;
 }
 
@@ -35,7 +35,7 @@ export function dictionaryLeavesOf({ keyValues, elements, leaves }: TableSchema)
 export class GatheredValues {
   readonly #lengthBytes: number;
   readonly #values = new Map<string, number>();
-  /** As PLAIN stores them. */
+  /** Size of the values as PLAIN stores them. */
   byteLength = 0;
 
   constructor(leaf: Leaf) {
@@ -64,7 +64,7 @@ export class GatheredValues {
     return true;
   }
 
-  /** For a message. */
+  /** Returns words for a message. */
   shown(): string {
     return shownValues([...this.#values.keys()]);
   }

@@ -233,10 +233,10 @@ function added(key: string, text: string, columns: readonly AddedColumn[]): stri
   return JSON.stringify({ ...description, fields: withAdded<unknown>(fields, columns, fieldOf) });
 }
 
-/** What programs know of a table that Parquet's schema does not say. */
+/** Facts of a table that programs know beyond Parquet's schema. */
 export interface Knowledge {
   readonly fields: ReadonlyMap<SchemaNode, ArrowField>;
-  /** What values mean, by the key that says it, and by column. */
+  /** Meaning of values, by the key that says it, and by column. */
   readonly meanings: ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
   /** Dates and times are those of the Julian calendar before 1582. */
   readonly isJulian: boolean;
@@ -258,7 +258,7 @@ export function knowledgeOf(keyValues: Uint8Array | undefined, root: SchemaNode)
   };
 }
 
-/** What Spark writes where it writes dates and times as its versions before 3.0 did. */
+/** Keys that Spark writes beside dates and times of its versions before 3.0. */
 const JULIAN = ['org.apache.spark.legacyDateTime', 'org.apache.spark.legacyINT96'];
 
 export interface MergedKeyValues {

@@ -35,7 +35,7 @@ export interface SchemaDifference {
 
 export interface UnifiedSchema {
   readonly schema: TableSchema;
-  /** For messages: metadata that differs and may matter. The target's is taken. */
+  /** Names metadata that differs and may matter, for messages. The target's is taken. */
   readonly ignored: readonly string[];
 }
 
@@ -151,7 +151,7 @@ interface Side extends Pick<TableSchema, 'elements' | 'leaves'> {
   readonly fields?: Knowledge['fields'];
 }
 
-/** What may become of the target. */
+/** Changes that the target may undergo. */
 interface Changes {
   /** Makes a required node optional. */
   relax(node: SchemaNode): void;

@@ -20,7 +20,7 @@ export interface TableSchema {
 /** A column that is in the names of directories. Plain data. */
 export interface HiveColumn {
   readonly name: string;
-  /** As DuckDB calls it. */
+  /** Type in the words of DuckDB. */
   readonly type: 'DATE' | 'TIMESTAMP' | 'BIGINT' | 'VARCHAR';
 }
 

@@ -26,7 +26,7 @@ export interface TableWriteSpec {
   readonly codec: WrittenCodec;
   /** 0 for codecs that have none. */
   readonly level: number;
-  /** With which the chunks of their columns begin. Absent: none. */
+  /** Dictionaries with which the chunks of their columns begin. Absent if there are none. */
   readonly dictionaries?: readonly KeptDictionary[] | undefined;
 }
 

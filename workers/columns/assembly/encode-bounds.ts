@@ -9,7 +9,7 @@ const BYTES: u32 = 4;
 /** Big-endian numbers in two's complement. */
 const SIGNED_BYTES: u32 = 5;
 
-/** Of longer values, these bytes and the length decide: bounds are no longer. */
+/** Longer values are decided by these bytes and the length: bounds are no longer. */
 const MOST_BOUND_BYTES: u32 = 64;
 
 /** Where they lie, and their bytes without a length. */
