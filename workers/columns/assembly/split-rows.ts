@@ -187,7 +187,7 @@ function isReady(leaf: EncodedLeaf): bool {
   );
 }
 
-/** Says whether the leaf has slots, by the rule of page-sizes.ts. */
+/** Says whether the leaf has enough slots for the entries, by the rule of page-sizes.ts. */
 function hasSlots(leaf: EncodedLeaf, entries: u32): bool {
   return entries <= ENTRIES_OF_DENSE_SLOTS ? entries << 2 <= leaf.slotCount : entries << 1 <= leaf.slotCount;
 }
