@@ -5,10 +5,10 @@
  */
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
-import type { Hdf5Output, Hdf5Rows } from './formats/hdf5/rows-spec.js';
-import type { TableChoice, TableOutput } from './formats/parquet/table-output.js';
-import type { TableSpec } from './formats/parquet/table-spec.js';
 import type { RecordFormat } from './formats/record-format.js';
+import type { Hdf5Output, Hdf5Rows } from './formats/rows/hdf5/rows-spec.js';
+import type { TableChoice, TableOutput } from './formats/rows/parquet/table-output.js';
+import type { TableSpec } from './formats/rows/parquet/table-spec.js';
 import type { HeadSpec } from './keep/head.js';
 import type { KeepSpec } from './keep/keep-spec.js';
 import type { CutSpec, ShardSpec } from './keep/splits.js';

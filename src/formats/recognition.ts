@@ -9,9 +9,9 @@ import { InputError, UsageError } from '../errors.js';
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
 import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
 import { type AnyRecordKind, type RecordKind, recordKinds } from './framing-table.js';
-import { findStart, HDF5_SIGNATURE } from './hdf5/find-start.js';
 import type { RecordFormat } from './record-format.js';
 import type { FileFormat, Nature, RefusedFormat } from './record-kind.js';
+import { findStart, HDF5_SIGNATURE } from './rows/hdf5/find-start.js';
 import { BLOCK_BYTES } from './tar-header.js';
 import { wideEncodingOf } from './wide-text.js';
 

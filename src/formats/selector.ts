@@ -12,9 +12,9 @@
 import { InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
-import { nameOfLeaf } from './parquet/leaf.js';
-import { type SoughtLeaf, seekNumber, seekText } from './parquet/leaf-value.js';
-import type { TableSchema } from './parquet/schema.js';
+import { nameOfLeaf } from './rows/parquet/leaf.js';
+import { type SoughtLeaf, seekNumber, seekText } from './rows/parquet/leaf-value.js';
+import type { TableSchema } from './rows/parquet/schema.js';
 
 export interface NumberField {
   readonly name: string;

@@ -5,7 +5,7 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
 import { framingOf } from '../formats/framing-table.js';
-import { nameOfLeaf } from '../formats/parquet/leaf.js';
+import { nameOfLeaf } from '../formats/rows/parquet/leaf.js';
 import { withNumberLeaf } from '../formats/selector.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';

@@ -9,7 +9,7 @@
 
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
-import { nameOfPageCompression } from '../formats/parquet/table-write-spec.js';
+import { nameOfPageCompression } from '../formats/rows/parquet/table-write-spec.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { isRemote } from '../io/remote-objects.js';

@@ -1,8 +1,8 @@
 /** The sizes of a job before it starts: its inputs, piles and output, in each of the cases that samples and chance allow. */
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
-import type { TableOutput } from '../formats/parquet/table-output.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import type { TableOutput } from '../formats/rows/parquet/table-output.js';
 import { expectOnPiles } from '../keep/head.js';
 import { expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';

@@ -1,21 +1,21 @@
-/** Reads the dictionaries that an output keeps (`formats/parquet/kept-dictionary.ts`) from the pages of inputs. */
+/** Reads the dictionaries that an output keeps (`formats/rows/parquet/kept-dictionary.ts`) from the pages of inputs. */
 import { ColumnMemory } from '../../workers/columns/column-memory.js';
 import { decompressPage, requireExpansion } from '../../workers/columns/page-codecs.js';
 import { PageError } from '../../workers/columns/page-error.js';
 import { InputError, SystemError } from '../errors.js';
-import type { ByteRanges } from '../formats/parquet/footer.js';
+import type { ByteRanges } from '../formats/rows/parquet/footer.js';
 import {
   type DictionaryLeaf,
   GatheredValues,
   type KeptDictionary,
   shownValues,
   splitPlain,
-} from '../formats/parquet/kept-dictionary.js';
-import { type Leaf, nameOfLeaf } from '../formats/parquet/leaf.js';
-import { readPageHeader } from '../formats/parquet/page-header.js';
-import type { ColumnChunk } from '../formats/parquet/row-group.js';
-import type { TableSchema } from '../formats/parquet/schema.js';
-import { ThriftError } from '../formats/parquet/thrift.js';
+} from '../formats/rows/parquet/kept-dictionary.js';
+import { type Leaf, nameOfLeaf } from '../formats/rows/parquet/leaf.js';
+import { readPageHeader } from '../formats/rows/parquet/page-header.js';
+import type { ColumnChunk } from '../formats/rows/parquet/row-group.js';
+import type { TableSchema } from '../formats/rows/parquet/schema.js';
+import { ThriftError } from '../formats/rows/parquet/thrift.js';
 import { hearSignalsAt } from '../pause.js';
 import { holdsRows, type Input, type RowsRequest } from '../sources/source.js';
 import { sourcesIn, withFooter } from '../sources/tables.js';

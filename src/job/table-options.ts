@@ -1,10 +1,10 @@
 /** Completes the options that say how rows are written, and refuses what does not go with them. */
 import { UsageError } from '../errors.js';
 import { zstdAdvice } from '../formats/codecs/zstd-writer.js';
-import { dictionaryLeavesOf } from '../formats/parquet/kept-dictionary.js';
-import { completeTable, type TableChoice } from '../formats/parquet/table-output.js';
-import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/parquet/table-write-spec.js';
 import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
+import { dictionaryLeavesOf } from '../formats/rows/parquet/kept-dictionary.js';
+import { completeTable, type TableChoice } from '../formats/rows/parquet/table-output.js';
+import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from '../formats/rows/parquet/table-write-spec.js';
 import { inputName } from '../io/input-source.js';
 import { requireKnownOptions } from '../known-options.js';
 import type { TableOptions } from '../options/shuffle-options.js';

@@ -1,6 +1,6 @@
 /** What an output of rows takes: on its disk, and on the temp disks while it is made. As far as footers tell. */
-import { writtenFor } from '../formats/parquet/table-output.js';
-import type { WrittenCodec } from '../formats/parquet/table-write-spec.js';
+import { writtenFor } from '../formats/rows/parquet/table-output.js';
+import type { WrittenCodec } from '../formats/rows/parquet/table-write-spec.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { spareOfPass2 } from '../plan/pass2-memory.js';
 import { mostWaitingBytes } from '../plan/unit-ranges.js';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { rowGroupWriterBytes } from '../../workers/columns/page-sizes.js';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
-import { writerBytes } from '../formats/hdf5/rows-spec.js';
+import { writerBytes } from '../formats/rows/hdf5/rows-spec.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { valueRuleOf } from '../keep/content-rule.js';

@@ -4,7 +4,7 @@
  */
 import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
-import type { TableSchema } from '../formats/parquet/schema.js';
+import type { TableSchema } from '../formats/rows/parquet/schema.js';
 import { type ValueRule, withColumnNumber, withLeaf } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
 import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';

@@ -5,7 +5,7 @@
  */
 import { UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import type { TableSchema } from '../formats/parquet/schema.js';
+import type { TableSchema } from '../formats/rows/parquet/schema.js';
 import { type NumberField, withNumberLeaf } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { pathMatcher } from '../io/list-files.js';

@@ -2,8 +2,8 @@
  * An output of datasets: each file is a head, chunks, and the indexes that name them. The last bytes of each unit describe its
  * chunks. So both ends of a file follow from the bytes between them, whoever wrote them and when.
  */
-import { fileEndsOf } from '../formats/hdf5/file-end.js';
-import type { Hdf5Output, Hdf5Rows } from '../formats/hdf5/rows-spec.js';
+import { fileEndsOf } from '../formats/rows/hdf5/file-end.js';
+import type { Hdf5Output, Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
 import { closeFile, readBytes } from '../io/files.js';
 import type { FileContent, StoredEnds } from './output-layout.js';
 

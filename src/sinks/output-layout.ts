@@ -5,8 +5,8 @@
 
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
-import type { Hdf5Rows } from '../formats/hdf5/rows-spec.js';
-import type { WrittenTable } from '../formats/parquet/table-output.js';
+import type { Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
+import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
 import type { OpenFile } from '../io/files.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { UnitCuts } from '../plan/unit-cuts.js';

@@ -6,8 +6,8 @@
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
-import type { Hdf5Rows } from '../formats/hdf5/rows-spec.js';
-import type { WrittenTable } from '../formats/parquet/table-output.js';
+import type { Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
+import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
 import type { UploadedPart } from '../io/remote-uploads.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import type { SegmentHasher } from '../piles/segments.js';

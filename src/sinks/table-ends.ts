@@ -3,9 +3,9 @@
  * describe it. So the end of a file follows from the bytes before it, whoever wrote them and when, and one end after the other
  * is made.
  */
-import { fileEnd } from '../formats/parquet/file-end.js';
-import type { WrittenTable } from '../formats/parquet/table-output.js';
-import { PARQUET_MAGIC } from '../formats/parquet/write-footer.js';
+import { fileEnd } from '../formats/rows/parquet/file-end.js';
+import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
+import { PARQUET_MAGIC } from '../formats/rows/parquet/write-footer.js';
 import { closeFile, readBytes } from '../io/files.js';
 import { ownVersion } from '../io/own-version.js';
 import type { FileContent, StoredEnds } from './output-layout.js';

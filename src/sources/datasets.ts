@@ -8,15 +8,15 @@ import {
   requireRows,
   rowsIn,
   unitRowsOf,
-} from '../formats/hdf5/choose-rows.js';
-import { type Dataset, readDataset, readerBytes } from '../formats/hdf5/dataset.js';
-import { makeHead } from '../formats/hdf5/file-head.js';
-import { type FoundObject, objectsIn, openPaths } from '../formats/hdf5/groups.js';
-import { Hdf5Bytes, type ReadBytes } from '../formats/hdf5/hdf5-bytes.js';
-import { inInput } from '../formats/hdf5/input-error.js';
-import { refuseOwnLayouts } from '../formats/hdf5/own-layouts.js';
-import { differenceInRest, type Fact, nameOfDataset, restOf } from '../formats/hdf5/rest.js';
-import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/hdf5/rows-spec.js';
+} from '../formats/rows/hdf5/choose-rows.js';
+import { type Dataset, readDataset, readerBytes } from '../formats/rows/hdf5/dataset.js';
+import { makeHead } from '../formats/rows/hdf5/file-head.js';
+import { type FoundObject, objectsIn, openPaths } from '../formats/rows/hdf5/groups.js';
+import { Hdf5Bytes, type ReadBytes } from '../formats/rows/hdf5/hdf5-bytes.js';
+import { inInput } from '../formats/rows/hdf5/input-error.js';
+import { refuseOwnLayouts } from '../formats/rows/hdf5/own-layouts.js';
+import { differenceInRest, type Fact, nameOfDataset, restOf } from '../formats/rows/hdf5/rest.js';
+import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/rows/hdf5/rows-spec.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import { nameSome } from '../quantity.js';

@@ -1,7 +1,7 @@
 /** Opens inputs that hold rows: what reads them is loaded only then. */
 
-import type { Hdf5Output, Hdf5Rows } from '../formats/hdf5/rows-spec.js';
-import type { TableSpec } from '../formats/parquet/table-spec.js';
+import type { Hdf5Output, Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
+import type { TableSpec } from '../formats/rows/parquet/table-spec.js';
 import { holdsRows, type Input, type RowsRequest } from './source.js';
 
 export interface OpenedRows {

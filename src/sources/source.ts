@@ -6,9 +6,9 @@
 import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
-import type { PageCodec } from '../formats/parquet/page-codec.js';
 import type { RowFormat } from '../formats/recognition.js';
 import type { RecordList } from '../formats/record-format.js';
+import type { PageCodec } from '../formats/rows/parquet/page-codec.js';
 import type { FileVersion } from '../io/files.js';
 import type { ReadSpec } from '../spec.js';
 

@@ -1,16 +1,16 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
-import { type ByteRanges, type FileFooter, readFooter } from '../formats/parquet/footer.js';
-import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from '../formats/parquet/hive-columns.js';
-import { withWideIndices } from '../formats/parquet/key-values.js';
-import { type Leaf, valueBytesOf } from '../formats/parquet/leaf.js';
-import type { PageCodec } from '../formats/parquet/page-codec.js';
-import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/parquet/reconcile.js';
-import type { ColumnChunk } from '../formats/parquet/row-group.js';
-import { type HiveColumn, shownPath, type TableSchema } from '../formats/parquet/schema.js';
-import { selectColumns } from '../formats/parquet/select-columns.js';
-import type { TableSpec } from '../formats/parquet/table-spec.js';
+import { type ByteRanges, type FileFooter, readFooter } from '../formats/rows/parquet/footer.js';
+import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from '../formats/rows/parquet/hive-columns.js';
+import { withWideIndices } from '../formats/rows/parquet/key-values.js';
+import { type Leaf, valueBytesOf } from '../formats/rows/parquet/leaf.js';
+import type { PageCodec } from '../formats/rows/parquet/page-codec.js';
+import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/rows/parquet/reconcile.js';
+import type { ColumnChunk } from '../formats/rows/parquet/row-group.js';
+import { type HiveColumn, shownPath, type TableSchema } from '../formats/rows/parquet/schema.js';
+import { selectColumns } from '../formats/rows/parquet/select-columns.js';
+import type { TableSpec } from '../formats/rows/parquet/table-spec.js';
 import { openForRead, readBytes, withFileAsync } from '../io/files.js';
 import { isRemote } from '../io/remote-objects.js';
 import { hearSignalsAt } from '../pause.js';

@@ -4,7 +4,7 @@ import { InputError, UsageError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
 import { lackOf, parseSelector, withColumnNumber, withLeaf } from '#src/formats/selector.js';
-import { tableOf } from './parquet/plain-footer.ts';
+import { tableOf } from './rows/parquet/plain-footer.ts';
 
 describe('a selector', () => {
   it.each<[string, object]>([

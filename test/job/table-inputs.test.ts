@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyPermutation } from '#src/checks/verify-permutation.js';
-import { readFooter } from '#src/formats/parquet/footer.js';
-import { readPageHeader } from '#src/formats/parquet/page-header.js';
+import { readFooter } from '#src/formats/rows/parquet/footer.js';
+import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import { appendToStore } from '#src/job/append.js';
 import { previewShuffle } from '#src/job/preview-shuffle.js';
 import { shuffle } from '#src/job/shuffle.js';

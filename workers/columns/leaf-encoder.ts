@@ -5,18 +5,18 @@
  * of its chunks begins with that.
  */
 import { crc32 } from 'node:zlib';
-import type { ChunkBounds, ChunkDescription, PageDescription } from '../../src/formats/parquet/description.js';
-import type { KeptDictionary } from '../../src/formats/parquet/kept-dictionary.js';
-import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
-import { ENCODINGS } from '../../src/formats/parquet/page-header.js';
-import { ThriftWriter } from '../../src/formats/parquet/thrift.js';
+import type { ChunkBounds, ChunkDescription, PageDescription } from '../../src/formats/rows/parquet/description.js';
+import type { KeptDictionary } from '../../src/formats/rows/parquet/kept-dictionary.js';
+import { type Leaf, valueBytesOf } from '../../src/formats/rows/parquet/leaf.js';
+import { ENCODINGS } from '../../src/formats/rows/parquet/page-header.js';
+import { ThriftWriter } from '../../src/formats/rows/parquet/thrift.js';
 import {
   isBefore,
   shortBound,
   VALUE_ORDERS,
   type ValueOrder,
   withSignOfZero,
-} from '../../src/formats/parquet/value-order.js';
+} from '../../src/formats/rows/parquet/value-order.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { ColumnMemory } from './column-memory.js';
 import type { FinishedPage, FinishedPages } from './finished-pages.js';

@@ -6,9 +6,9 @@
  * end of the chunk, shows that it is whole.
  */
 import { counted } from '../../src/errors.js';
-import { type Leaf, valueBytesOf } from '../../src/formats/parquet/leaf.js';
-import type { PageCodec } from '../../src/formats/parquet/page-codec.js';
-import type { PageHeader } from '../../src/formats/parquet/page-header.js';
+import { type Leaf, valueBytesOf } from '../../src/formats/rows/parquet/leaf.js';
+import type { PageCodec } from '../../src/formats/rows/parquet/page-codec.js';
+import type { PageHeader } from '../../src/formats/rows/parquet/page-header.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { decompressPage, requireExpansion } from './page-codecs.js';

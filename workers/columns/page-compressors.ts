@@ -4,7 +4,7 @@
  */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { openZstdPages } from '../../src/formats/codecs/zstd-writer.js';
-import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.js';
+import type { TableWriteSpec } from '../../src/formats/rows/parquet/table-write-spec.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import type { ColumnMemory } from './column-memory.js';
 import { GrownRegion } from './grown-region.js';

@@ -4,11 +4,11 @@
  * piece. The bytes follow from the rows and the spec alone, however they come and whatever the memory.
  */
 import { UsageError, VerificationError } from '../../src/errors.js';
-import { encodeDescription } from '../../src/formats/parquet/description.js';
-import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
-import type { TableSchema } from '../../src/formats/parquet/schema.js';
-import type { TableWriteSpec } from '../../src/formats/parquet/table-write-spec.js';
-import { valueOrdersOf } from '../../src/formats/parquet/value-order.js';
+import { encodeDescription } from '../../src/formats/rows/parquet/description.js';
+import { nameOfLeaf } from '../../src/formats/rows/parquet/leaf.js';
+import type { TableSchema } from '../../src/formats/rows/parquet/schema.js';
+import type { TableWriteSpec } from '../../src/formats/rows/parquet/table-write-spec.js';
+import { valueOrdersOf } from '../../src/formats/rows/parquet/value-order.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { type ColumnMemory, MOST_REGION_BYTES, type Region } from './column-memory.js';

@@ -1,4 +1,4 @@
-/** Joins leaves into rows, as `src/formats/parquet/leaf.ts` lays them out. */
+/** Joins leaves into rows, as `src/formats/rows/parquet/leaf.ts` lays them out. */
 import type { ColumnMemory, Region } from './column-memory.js';
 import type { LeafReader } from './leaf-reader.js';
 import { PageMemoryError } from './page-error.js';

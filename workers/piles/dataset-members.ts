@@ -1,9 +1,9 @@
 /** Makes chunks of datasets of the records of a shuffle, which are rows. */
 import { VerificationError } from '../../src/errors.js';
-import { copyBox, copyBytes, gridOf, placesIn, productOf } from '../../src/formats/hdf5/chunk-box.js';
-import { describeChunks } from '../../src/formats/hdf5/file-end.js';
-import { encodeChunk } from '../../src/formats/hdf5/filters/chunk-filters.js';
-import type { Hdf5Rows, RowsDataset } from '../../src/formats/hdf5/rows-spec.js';
+import { copyBox, copyBytes, gridOf, placesIn, productOf } from '../../src/formats/rows/hdf5/chunk-box.js';
+import { describeChunks } from '../../src/formats/rows/hdf5/file-end.js';
+import { encodeChunk } from '../../src/formats/rows/hdf5/filters/chunk-filters.js';
+import type { Hdf5Rows, RowsDataset } from '../../src/formats/rows/hdf5/rows-spec.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { MemberWriter } from '../../src/sinks/member-writer.js';

@@ -11,7 +11,7 @@ import { counted } from '../../src/errors.js';
 import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 
-import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/parquet/leaf-value.js';
+import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/rows/parquet/leaf-value.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 

@@ -1,5 +1,5 @@
 /** Makes row groups of the records of a shuffle, which are rows. */
-import type { WrittenTable } from '../../src/formats/parquet/table-output.js';
+import type { WrittenTable } from '../../src/formats/rows/parquet/table-output.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
 import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';

@@ -4,8 +4,8 @@
  */
 import { crc32 } from 'node:zlib';
 import type { DecoderMemory } from '../../src/formats/codec.js';
-import { type PageHeader, readPageHeader } from '../../src/formats/parquet/page-header.js';
-import type { ColumnChunk } from '../../src/formats/parquet/row-group.js';
+import { type PageHeader, readPageHeader } from '../../src/formats/rows/parquet/page-header.js';
+import type { ColumnChunk } from '../../src/formats/rows/parquet/row-group.js';
 import type { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { freeBytes } from '../../src/machine/free-bytes.js';

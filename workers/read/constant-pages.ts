@@ -1,5 +1,5 @@
 /** Pages of a column that has one value in all rows: a dictionary, and runs of its only entry. */
-import type { Encoding, PageHeader } from '../../src/formats/parquet/page-header.js';
+import type { Encoding, PageHeader } from '../../src/formats/rows/parquet/page-header.js';
 import type { StoredPage } from './chunk-pages.js';
 
 const MOST_ROWS = 8192;

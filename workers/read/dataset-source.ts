@@ -5,10 +5,10 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { UsageError, WindowOverMemoryError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import { type Dataset, RowReader, readerBytes } from '../../src/formats/hdf5/dataset.js';
-import { Hdf5Bytes } from '../../src/formats/hdf5/hdf5-bytes.js';
-import { inInput } from '../../src/formats/hdf5/input-error.js';
-import { type Hdf5Rows, joinedRowsOf } from '../../src/formats/hdf5/rows-spec.js';
+import { type Dataset, RowReader, readerBytes } from '../../src/formats/rows/hdf5/dataset.js';
+import { Hdf5Bytes } from '../../src/formats/rows/hdf5/hdf5-bytes.js';
+import { inInput } from '../../src/formats/rows/hdf5/input-error.js';
+import { type Hdf5Rows, joinedRowsOf } from '../../src/formats/rows/hdf5/rows-spec.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { datasetsIn } from '../../src/sources/datasets.js';

@@ -2,7 +2,7 @@
  * Adds up a field of JSON records, or a column of rows, exactly: in parts of 10^-15, so the sum does not depend on the order.
  */
 
-import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/parquet/leaf-value.js';
+import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/rows/parquet/leaf-value.js';
 import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 

@@ -3,8 +3,8 @@
  * each page. Every page is read by one part of its row group or another, so each wrong claim is found.
  */
 import { counted } from '../../src/errors.js';
-import { type PageTable, pageOfRow } from '../../src/formats/parquet/page-table.js';
-import type { ColumnChunk } from '../../src/formats/parquet/row-group.js';
+import { type PageTable, pageOfRow } from '../../src/formats/rows/parquet/page-table.js';
+import type { ColumnChunk } from '../../src/formats/rows/parquet/row-group.js';
 import { PageError } from '../columns/page-error.js';
 import { type ChunkInput, ChunkPages, type StoredPage } from './chunk-pages.js';
 

@@ -1,18 +1,18 @@
 /**
  * A part of a table: row groups, or a part of one, whose column chunks are read a page at a time and joined into rows. A row is opaque to all
- * that follows (`src/formats/parquet/leaf.ts`); its position is its ordinal in the file.
+ * that follows (`src/formats/rows/parquet/leaf.ts`); its position is its ordinal in the file.
  */
 import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
 import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
-import { type FileFooter, readFooter } from '../../src/formats/parquet/footer.js';
-import { nameOfLeaf } from '../../src/formats/parquet/leaf.js';
-import { readPageHeader } from '../../src/formats/parquet/page-header.js';
-import { readPageTable } from '../../src/formats/parquet/page-table.js';
-import type { LeafSource } from '../../src/formats/parquet/reconcile.js';
-import type { ColumnChunk, RowGroup } from '../../src/formats/parquet/row-group.js';
-import type { TableSchema } from '../../src/formats/parquet/schema.js';
-import type { TableSpec } from '../../src/formats/parquet/table-spec.js';
-import { ThriftError } from '../../src/formats/parquet/thrift.js';
+import { type FileFooter, readFooter } from '../../src/formats/rows/parquet/footer.js';
+import { nameOfLeaf } from '../../src/formats/rows/parquet/leaf.js';
+import { readPageHeader } from '../../src/formats/rows/parquet/page-header.js';
+import { readPageTable } from '../../src/formats/rows/parquet/page-table.js';
+import type { LeafSource } from '../../src/formats/rows/parquet/reconcile.js';
+import type { ColumnChunk, RowGroup } from '../../src/formats/rows/parquet/row-group.js';
+import type { TableSchema } from '../../src/formats/rows/parquet/schema.js';
+import type { TableSpec } from '../../src/formats/rows/parquet/table-spec.js';
+import { ThriftError } from '../../src/formats/rows/parquet/thrift.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { InputPart } from '../../src/sources/input-part.js';

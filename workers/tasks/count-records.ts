@@ -5,7 +5,7 @@
 import { InputError } from '../../src/errors.js';
 import { isJson } from '../../src/formats/first-look.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { SoughtLeaf } from '../../src/formats/parquet/leaf-value.js';
+import type { SoughtLeaf } from '../../src/formats/rows/parquet/leaf-value.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
 import { UncountedControl } from '../../src/job-control.js';

@@ -1,9 +1,9 @@
 /** Pages with changed bytes and headers that lie give an error or rows, and touch no memory but their own. */
 import { describe, expect, it } from 'vitest';
-import type { Leaf, PhysicalType } from '#src/formats/parquet/leaf.js';
-import { PHYSICAL_TYPES } from '#src/formats/parquet/leaf.js';
-import type { PageCodec } from '#src/formats/parquet/page-codec.js';
-import { ENCODINGS, type Encoding } from '#src/formats/parquet/page-header.js';
+import type { Leaf, PhysicalType } from '#src/formats/rows/parquet/leaf.js';
+import { PHYSICAL_TYPES } from '#src/formats/rows/parquet/leaf.js';
+import type { PageCodec } from '#src/formats/rows/parquet/page-codec.js';
+import { ENCODINGS, type Encoding } from '#src/formats/rows/parquet/page-header.js';
 import { ColumnMemory, type Region } from '#workers/columns/column-memory.js';
 import { PageError, PageMemoryError } from '#workers/columns/page-error.js';
 import { drawsFor } from '../../fixtures/draws.ts';

@@ -1,7 +1,7 @@
 /** Reads pages of columns as a source does, and gives the rows. */
 
-import type { Leaf } from '#src/formats/parquet/leaf.js';
-import type { PageCodec } from '#src/formats/parquet/page-codec.js';
+import type { Leaf } from '#src/formats/rows/parquet/leaf.js';
+import type { PageCodec } from '#src/formats/rows/parquet/page-codec.js';
 import { ColumnMemory } from '#workers/columns/column-memory.js';
 import { LeafReader, type PageToDecode } from '#workers/columns/leaf-reader.js';
 import { RowJoiner } from '#workers/columns/row-joiner.js';

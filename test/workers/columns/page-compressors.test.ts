@@ -1,6 +1,6 @@
 /** Pages of all lengths and kinds, compressed and decompressed. */
 import { describe, expect, it } from 'vitest';
-import { pageCompressionOf, type WrittenCodec } from '#src/formats/parquet/table-write-spec.js';
+import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
 import { decompressPage } from '#workers/columns/page-codecs.js';
 import { openPageCompressor } from '#workers/columns/page-compressors.js';
 import { drawsFor, noiseOf } from '../../fixtures/draws.ts';

@@ -1,8 +1,8 @@
 /** Whole files: leaves with pages of different sizes become rows together, over row groups. */
 import { describe, expect, it } from 'vitest';
 import { expandZstd } from '#src/formats/codecs/zstd-decoders.js';
-import { readFooter } from '#src/formats/parquet/footer.js';
-import { readPageHeader } from '#src/formats/parquet/page-header.js';
+import { readFooter } from '#src/formats/rows/parquet/footer.js';
+import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import { LeafReader } from '#workers/columns/leaf-reader.js';
 import { PageError } from '#workers/columns/page-error.js';
 import { RowJoiner } from '#workers/columns/row-joiner.js';

@@ -1,7 +1,7 @@
 /** Row groups of a task whose pages find no memory. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { completeTable } from '#src/formats/parquet/table-output.js';
+import { completeTable } from '#src/formats/rows/parquet/table-output.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { rowGroupWriterBytes } from '#workers/columns/page-sizes.js';
 import { tableMembers } from '#workers/piles/table-members.js';

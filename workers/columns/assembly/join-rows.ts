@@ -1,4 +1,4 @@
-// Joins leaves into rows, as src/formats/parquet/leaf.ts lays them out. 64 rows a leaf are written in a row: so the loop over
+// Joins leaves into rows, as src/formats/rows/parquet/leaf.ts lays them out. 64 rows a leaf are written in a row: so the loop over
 // rows has one kind of value, and the rows stay in the cache while leaf after leaf is added to them. No copy may go beyond
 // the end of its value, because the next row may lie there already.
 

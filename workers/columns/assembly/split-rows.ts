@@ -1,4 +1,4 @@
-// Splits rows (src/formats/parquet/leaf.ts) into their leaves, a batch of rows at a time, so that each loop is that of one
+// Splits rows (src/formats/rows/parquet/leaf.ts) into their leaves, a batch of rows at a time, so that each loop is that of one
 // leaf and the batch stays in the core's cache. First a walk over the batch checks every level and length; what splits
 // relies on it.
 //
