@@ -28,7 +28,7 @@ import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-direc
 import { keepFileFree } from '../machine/few-files.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
 import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
-import type { OutputLayout } from '../sinks/output-layout.js';
+import { finalEnds, type OutputLayout } from '../sinks/output-layout.js';
 import { type CommitJournal, readJournal, removeJournal, takeBack } from '../sinks/output-moves.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
 import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
@@ -105,7 +105,7 @@ export class StreamStaging implements Staging {
     const byteLength = regions.reduce((most, { end }) => Math.max(most, ends.headerBytes + end), ends.headerBytes);
     const open = () => openOwnForRead(this.#descriptionsPath, 'temp');
     const content = { path: this.#file.path, byteLength, recordBytes, open };
-    for (const piece of ends.trailerOf(content)) await writeToStream(this.#file, piece, control);
+    for (const piece of finalEnds(ends, [content]).trailerOf(content)) await writeToStream(this.#file, piece, control);
     const written = recordBytesOf(regions);
     if (written === recordBytes) return [];
     throw new VerificationError(

@@ -67,7 +67,7 @@ export async function readDictionaries(
           const problem = `${place}: its dictionary takes more than the ${MOST_KEPT_BYTES / 2 ** 20} MiB that an output keeps`;
           if (each.isOrdered)
             throw new InputError('ERR_INPUT_FORMAT', `${problem}, but its order has a meaning; write it as strings`);
-          onWarning(`${problem}: its values are written in the order of the rows, and polars may not read them`);
+          onWarning(`${problem}: the column is written as plain values`);
           kept = kept.filter((other) => other !== each);
         }
         group += 1;

@@ -15,8 +15,6 @@ export interface MemberWriter {
   end(): Member | undefined;
   /** Frees what it holds, also in the middle of a member. */
   close(): void;
-  /** Lines for the user about what it wrote. Absent: it has none. */
-  warnings?(): readonly string[];
 }
 
 export interface Member {

@@ -23,7 +23,7 @@ import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { makeObjects } from './object-moves.js';
 import { placeIn } from './object-place.js';
-import { type FileContent, type OutputLayout, type StoredEnds, trailerBytesOf } from './output-layout.js';
+import { type FileContent, finalEnds, type OutputLayout, trailerBytesOf } from './output-layout.js';
 import {
   asideDirectory,
   type CommitJournal,
@@ -111,16 +111,15 @@ export class StagedOutput {
    * a file longer than it becomes. Opens each file, so that this machine asks for its size.
    * @param areAll whether these are all regions, so that the end of the file follows them.
    */
-  shorten(regions: readonly WrittenRegion[], { cuts, ends }: OutputLayout, areAll = false): void {
+  shorten(regions: readonly WrittenRegion[], layout: OutputLayout, areAll = false): void {
     const regionsOf = regionsOfShards(regions);
-    const endOf = endsOfShards(regions);
-    for (let shard = 0; shard < cuts.shardCount; shard++) {
-      const path = stagedPath(this.#stagingDirectory, shard);
+    const contents = this.#contentsOf(layout, regionsOf);
+    const ends = areAll ? finalEnds(layout.ends, contents) : layout.ends;
+    for (const [shard, content] of contents.entries()) {
+      const { path } = content;
       if (!nameExists(path, 'output')) continue;
-      const ofShard = regionsOf.get(shard) ?? [];
-      const headerBytes = areAll || ofShard.length > 0 ? ends.headerBytes : 0;
-      const trailerBytes = areAll ? trailerBytesOf(ends, contentOf(path, ends, ofShard, endOf.get(shard))) : 0;
-      const byteLength = headerBytes + (endOf.get(shard) ?? 0) + trailerBytes;
+      const isEmpty = !areAll && !regionsOf.has(shard);
+      const byteLength = isEmpty ? 0 : content.byteLength + (areAll ? trailerBytesOf(ends, content) : 0);
       withFile(openStagedOutput(path), (file) => {
         if (versionOf(file).byteLength > byteLength) shortenFile(file, byteLength);
       });
@@ -139,6 +138,17 @@ export class StagedOutput {
     }
   }
 
+  /** What the regions make of each shard. */
+  #contentsOf({ cuts, ends }: OutputLayout, regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>): FileContent[] {
+    return Array.from({ length: cuts.shardCount }, (_, shard) => {
+      const path = stagedPath(this.#stagingDirectory, shard);
+      const regions = regionsOf.get(shard) ?? [];
+      const end = regions.reduce((most, region) => Math.max(most, region.end), 0);
+      const open = () => openForRead(path, 'output');
+      return { path, byteLength: ends.headerBytes + end, recordBytes: recordBytesOf(regions), open };
+    });
+  }
+
   /** Waits until the regions would survive a power failure. */
   async makeDurable(regions: readonly Pick<WrittenRegion, 'shard'>[]): Promise<void> {
     await this.#syncShards(new Set(regions.map((region) => region.shard)), () => {});
@@ -147,16 +157,14 @@ export class StagedOutput {
 
   /** Writes headers and trailers, when all regions are written, and makes the shards without a record. May be repeated. */
   async complete(layout: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
-    const { cuts, ends } = layout;
     const regionsOf = regionsOfShards(regions);
-    const endOf = endsOfShards(regions);
-    for (let shard = 0; shard < cuts.shardCount; shard++) {
-      const ofShard = regionsOf.get(shard) ?? [];
-      const path = stagedPath(this.#stagingDirectory, shard);
-      const content = contentOf(path, ends, ofShard, endOf.get(shard));
+    const contents = this.#contentsOf(layout, regionsOf);
+    const ends = finalEnds(layout.ends, contents);
+    for (const [shard, content] of contents.entries()) {
+      const { path } = content;
       const header = ends.headerOf(content.recordBytes, content);
       const trailer = ends.trailerOf(content);
-      if (ofShard.length === 0) ensureFile(path, 'output');
+      if (!regionsOf.has(shard)) ensureFile(path, 'output');
       if (header.byteLength === 0 && isNothing(trailer)) continue;
       await control.duringAsync(this.#gate, () =>
         withFile(openStagedOutput(path), (file) => {
@@ -186,10 +194,13 @@ export class StagedOutput {
    * Checks that the regions tile the records of each shard and together hold all records, that fitted cuts and splits
    * lie between records, and that the sizes of the files agree.
    */
-  verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
+  verify(layout: OutputLayout, regions: readonly WrittenRegion[]): void {
+    const { cuts, recordBytes } = layout;
     const regionsOf = regionsOfShards(regions);
-    for (let shard = 0; shard < cuts.shardCount; shard++) {
-      const path = stagedPath(this.#stagingDirectory, shard);
+    const contents = this.#contentsOf(layout, regionsOf);
+    const ends = finalEnds(layout.ends, contents);
+    for (const [shard, content] of contents.entries()) {
+      const { path } = content;
       let end = 0;
       const ofShard = regionsOf.get(shard) ?? [];
       for (const region of ofShard.sort((a, b) => a.start - b.start)) {
@@ -200,7 +211,7 @@ export class StagedOutput {
         }
         end = region.end;
       }
-      const shardBytes = recordBytesOf(ofShard);
+      const shardBytes = content.recordBytes;
       const cutBytes =
         'starts' in cuts ? Math.min(cutAt(cuts, shard + 1), recordBytes) - cutAt(cuts, shard) : shardBytes;
       if (shardBytes !== cutBytes) {
@@ -209,7 +220,7 @@ export class StagedOutput {
         );
       }
       const byteLength = byteLengthOf(path);
-      const expectedBytes = ends.headerBytes + end + trailerBytesOf(ends, contentOf(path, ends, ofShard, end));
+      const expectedBytes = content.byteLength + trailerBytesOf(ends, content);
       if (byteLength !== expectedBytes) {
         throw new VerificationError(
           `the staged output ${path} has ${counted(byteLength, 'byte')} on disk, expected ${expectedBytes}`,
@@ -374,11 +385,6 @@ function regionsOfShards(regions: readonly WrittenRegion[]): Map<number, Written
     else others.push(region);
   }
   return regionsOf;
-}
-
-function contentOf(path: string, { headerBytes }: StoredEnds, regions: readonly WrittenRegion[], end = 0): FileContent {
-  const open = () => openForRead(path, 'output');
-  return { path, byteLength: headerBytes + end, recordBytes: recordBytesOf(regions), open };
 }
 
 function isNothing(pieces: Iterable<Uint8Array>): boolean {

@@ -1,34 +1,73 @@
 /**
  * An output of tables: each file is row groups, an index of their pages, and a footer. The last bytes of each row group
- * describe it. So the end of a file follows from the bytes before it, whoever wrote them and when, and one end after the other
- * is made.
+ * describe it. So the ends of all files follow from the bytes before them, whoever wrote them and when, and one end after the
+ * other is made.
  */
 import { fileEnd } from '../formats/rows/parquet/file-end.js';
+import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from '../formats/rows/parquet/kept-dictionary.js';
+import { nameOfLeaf } from '../formats/rows/parquet/leaf.js';
+import type { TableSchema } from '../formats/rows/parquet/schema.js';
 import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
 import { PARQUET_MAGIC } from '../formats/rows/parquet/write-footer.js';
 import { closeFile, readBytes } from '../io/files.js';
 import { ownVersion } from '../io/own-version.js';
 import type { FileContent, StoredEnds } from './output-layout.js';
 
-export function tableEnds(table: WrittenTable): StoredEnds {
-  return {
+export function tableEnds(table: WrittenTable, onWarning: (line: string) => void): StoredEnds {
+  const endsOf = (each: WrittenTable): StoredEnds => ({
     headerBytes: PARQUET_MAGIC.byteLength,
     headerOf: () => PARQUET_MAGIC,
-    trailerOf: (content) => endOfTable(table, content),
+    trailerOf: (content) => endOfTable(each, content),
+  });
+  let common: StoredEnds | undefined;
+  const commonEnds = (contents: readonly FileContent[]) => {
+    common ??= endsOf({ ...table, schema: commonSchema(table, contents, onWarning) });
+    return common;
   };
+  return { ...endsOf(table), commonEnds };
 }
 
-function* endOfTable(
-  { schema, write }: WrittenTable,
-  { path, byteLength, open }: FileContent,
-): Generator<Uint8Array, void> {
+/** Readers take a column of several files for a dictionary in all of them or in none. */
+function commonSchema(
+  { schema, write: { dictionaries = [] } }: WrittenTable,
+  contents: readonly FileContent[],
+  onWarning: (line: string) => void,
+): TableSchema {
+  const kept = dictionaries.map(({ leaf }) => leaf);
+  const outgrown = new Set<number>();
+  for (const content of kept.length === 0 ? [] : contents) {
+    const units = openUnits(content);
+    try {
+      for (const leaf of plainLeavesIn(units, kept)) outgrown.add(leaf);
+    } finally {
+      units.close();
+    }
+  }
+  for (const [i, leaf] of schema.leaves.entries()) {
+    if (!outgrown.has(i)) continue;
+    const problem = `the categories of ${nameOfLeaf(leaf)} take more than a dictionary page of the output`;
+    onWarning(
+      `${problem}: the column is written as plain values; use smaller row groups (\`rowGroupRows\`), or begin with an input that has all categories`,
+    );
+  }
+  const plain = dictionaryLeavesOf(schema).filter(({ leaf }) => outgrown.has(leaf) || !kept.includes(leaf));
+  return withPlainLeaves(schema, new Set(plain.map(({ leaf }) => leaf)));
+}
+
+function* endOfTable({ schema, write: spec }: WrittenTable, content: FileContent): Generator<Uint8Array, void> {
+  const units = openUnits(content);
+  try {
+    yield* fileEnd({ schema, spec, createdBy: `pileshuf version ${ownVersion()}`, ...units });
+  } finally {
+    units.close();
+  }
+}
+
+function openUnits({ path, byteLength, open }: FileContent) {
   const hasRows = byteLength > PARQUET_MAGIC.byteLength;
   const file = hasRows ? open() : undefined;
   const read = (position: number, count: number) =>
     file === undefined ? new Uint8Array() : readBytes(file, position, count);
-  try {
-    yield* fileEnd({ schema, spec: write, createdBy: `pileshuf version ${ownVersion()}`, path, byteLength, read });
-  } finally {
-    if (file !== undefined) closeFile(file);
-  }
+  const close = () => file && closeFile(file);
+  return { path, byteLength, read, close };
 }

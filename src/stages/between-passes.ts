@@ -78,7 +78,7 @@ export async function planOutput<Work extends PilesWork>(
     const cutOfParts = await cutParts(parts, inHead, threads, kept);
     const [only] = cutOfParts;
     const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
-    return { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, piles, ends)) };
+    return { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, inHead, ends)) };
   };
   return { work: inHead, splits, cut };
 }
@@ -86,14 +86,14 @@ export async function planOutput<Work extends PilesWork>(
 async function layoutOf(
   { write: { compression, table: write, hdf5: output }, read }: PlannedSpec,
   cuts: ShardCuts,
-  piles: ScatteredPiles,
+  { piles, onWarning }: PilesWork,
   ends: ShardEnds,
 ): Promise<Omit<OutputLayout, 'cuts' | 'recordBytes'>> {
   const schema = read?.table?.schema;
   if (schema !== undefined && write !== undefined) {
     const table = { schema, write };
     const units = planUnitCuts(cuts, piles, { bytes: write.rowGroupBytes, records: write.rowGroupRows });
-    return { kind: 'appended', ends: tableEnds(table), compression, table, units };
+    return { kind: 'appended', ends: tableEnds(table, onWarning), compression, table, units };
   }
   const rows = read?.hdf5;
   if (rows !== undefined && output !== undefined) {

@@ -119,11 +119,8 @@ async function writeRanges(
   };
   await verifyFinishedRanges({ ...work, totals: writtenTotals(piles, finished) }, finished, threads);
   for (const range of finished) stripes.pilesDone(range);
-  const told = new Set<string>();
   const takeOne = (result: WriteResult, { range }: WriteTask) => {
-    const { regions, ends, ofOneKey, leavesTurn, warnings = [] } = result;
-    for (const line of warnings) if (!told.has(line)) work.onWarning(line);
-    for (const line of warnings) told.add(line);
+    const { regions, ends, ofOneKey, leavesTurn } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     if (leavesTurn === true) threads.control.passTurn();
     verifyRange(totals, range, result);

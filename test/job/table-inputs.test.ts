@@ -2,7 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyPermutation } from '#src/checks/verify-permutation.js';
+import { arrowType, writeArrowSchema } from '#src/formats/rows/parquet/arrow-schema.js';
 import { readFooter } from '#src/formats/rows/parquet/footer.js';
+import { dictionaryLeavesOf } from '#src/formats/rows/parquet/kept-dictionary.js';
 import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import { appendToStore } from '#src/job/append.js';
 import { previewShuffle } from '#src/job/preview-shuffle.js';
@@ -11,6 +13,7 @@ import { errorOf } from '../fixtures/error-of.ts';
 import { useFedPipes } from '../fixtures/fed-pipes.ts';
 import { CATEGORY_FILES } from '../fixtures/parquet/category-files.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
+import { fromCi } from '../fixtures/scale.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';
 
 const directory = useTestDirectory();
@@ -75,6 +78,58 @@ describe('the dictionaries of columns', () => {
   });
 });
 
+describe('a column of categories that no dictionary page holds', () => {
+  const CATEGORIES = writeArrowSchema({
+    version: 4,
+    endianness: undefined,
+    fields: [
+      {
+        name: 'c',
+        isNullable: false,
+        type: arrowType('Utf8'),
+        dictionary: { id: 0, index: arrowType('Int', 32, 1), isOrdered: false, kind: undefined },
+        children: [],
+        metadata: [],
+      },
+    ],
+    metadata: [],
+  });
+  const write = (name: string, rows: number, textOf: (i: number) => string) =>
+    writeParquet(directory.path(name), {
+      rows,
+      columns: [column('c', 'BYTE_ARRAY', textOf, { pages: { encoding: 'RLE_DICTIONARY' } })],
+      keyValues: { 'ARROW:schema': CATEGORIES },
+    });
+  const shuffled = async (inputs: readonly string[], shardCount: number) => {
+    const warnings: string[] = [];
+    const onWarning = (line: string) => warnings.push(line);
+    const shards = { by: 'count', shardCount } as const;
+    const tempDirs = [directory.temp];
+    const asked = { inputs, output: directory.path('out'), shards, seed: 's', tempDirs, onWarning };
+    const report = await shuffle(asked, INLINE);
+    expect((await verifyPermutation({ inputs, outputs: report.shards })).isPermutation).toBe(true);
+    return { warnings, files: report.shards.map(seenIn) };
+  };
+
+  it.runIf(fromCi)('is one of plain values if the first dictionary is too large', async () => {
+    const input = write('large', 9, (i) => `${i}`.repeat(1e6));
+    const { warnings, files } = await shuffled([input], 1);
+    expect(files).toEqual([{ isDictionary: false, encodings: ['PLAIN'] }]);
+    expect(warnings).toEqual([
+      `${input}: row group 0, column c: its dictionary takes more than the 8 MiB that an output keeps: the column is written as plain values`,
+    ]);
+  });
+
+  it('is one of plain values in all shards if the others outgrow it in one', async () => {
+    const inputs = [write('few', 40, () => 'a'), write('more', 9, (i) => `${i}`.repeat(400_000))];
+    const { warnings, files } = await shuffled(inputs, 7);
+    expect(files).toContainEqual({ isDictionary: false, encodings: ['RLE_DICTIONARY'] });
+    expect(files).toContainEqual({ isDictionary: false, encodings: ['RLE_DICTIONARY', 'PLAIN'] });
+    expect(files.some(({ isDictionary }) => isDictionary)).toBe(false);
+    expect(warnings).toEqual([expect.stringMatching(/^the categories of c take more than a dictionary page/)]);
+  });
+});
+
 it('the memory that a message advises is enough for a long value at the first try', async () => {
   const long = (i: number) => (i === 30 ? 'x'.repeat(5e6) : `text ${i}`);
   const columns = [column('a', 'INT32', (i) => i), column('b', 'BYTE_ARRAY', long)];
@@ -103,6 +158,23 @@ it('a stream is told to hold no Parquet before its output is', async () => {
   const { message } = await errorOf(shuffle(asked, INLINE));
   expect(message).toMatch(/: Parquet data are read here and there, not from a stream; name their file, /);
 });
+
+/** Of a file with one column: whether the schema of Arrow calls it a dictionary, and how its pages have their values. */
+function seenIn(path: string) {
+  const file = readFileSync(path);
+  const read = (position: number, byteLength: number) => file.subarray(position, position + byteLength);
+  const { schema, rowGroups } = readFooter({ read }, file.byteLength, path);
+  const encodings = new Set<string>();
+  for (const { columns, byteLength } of rowGroups()) {
+    const [{ start } = expect.fail()] = columns;
+    for (let at = start; at < start + byteLength; ) {
+      const { header, headerBytes } = readPageHeader(file, at) ?? expect.fail();
+      if (header.kind !== 'dictionary') encodings.add(header.encoding);
+      at += headerBytes + header.compressedBytes;
+    }
+  }
+  return { isDictionary: dictionaryLeavesOf(schema).length > 0, encodings: [...encodings] };
+}
 
 /** Of each row group, the texts in the dictionaries of its columns. */
 function dictionariesOf(path: string): string[][] {

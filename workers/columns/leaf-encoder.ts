@@ -114,8 +114,6 @@ export class LeafEncoder {
   #areBounded = true;
   #uncompressedBytes = 0;
   #pages: { readonly page: FinishedPage; readonly description: PageDescription }[] = [];
-  /** Whether some chunk has more values than its dictionary may have beside the kept ones. */
-  hasOutgrown = false;
 
   /** @param address of its `EncodedLeaf`, all zeros. */
   constructor(
@@ -174,7 +172,6 @@ export class LeafEncoder {
       else if (mode === MODES.indexed && this.#isDictionaryOver(batchBytes)) {
         this.#finishPage(rows, pages);
         this.#set('mode', MODES.raw);
-        this.hasOutgrown ||= this.#kept !== undefined;
       } else if (isFull) this.#finishPage(rows, pages);
       else {
         this.#makeRoom(valueBytes, levels === 0 ? 0 : entries);

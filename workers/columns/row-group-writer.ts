@@ -170,12 +170,6 @@ export class RowGroupWriter {
     };
   }
 
-  /** The columns of which some row group has more values than its dictionary may have beside the kept ones. */
-  get outgrown(): string[] {
-    const { leaves } = this.#parts.schema;
-    return leaves.filter((_, i) => this.#leaves[i]?.hasOutgrown === true).map(nameOfLeaf);
-  }
-
   /** Gives all memory back, also that of a row group that did not end. */
   close(): void {
     this.#pages.release();

@@ -27,11 +27,6 @@ export function tableMembers(
     add: (rows) => inPhase('transpose', () => writer.add(rows)),
     end: () => (writer.rowBytes === 0 ? undefined : memberOf(inPhase('transpose', () => writer.end()))),
     close: () => writer.close(),
-    warnings: () =>
-      writer.outgrown.map(
-        (name) =>
-          `the categories of ${name} take more than a dictionary page of the output: some of its values are written without it, which polars cannot read; use smaller row groups (\`rowGroupRows\`), or begin with an input that has all categories`,
-      ),
   };
 }
 

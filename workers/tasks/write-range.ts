@@ -52,8 +52,6 @@ export interface WriteResult {
   readonly ends?: RangeEnds | null | undefined;
   /** Two neighbours of one key: the range is not written. */
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
-  /** Lines for the user. */
-  readonly warnings?: readonly string[] | undefined;
 }
 
 /** Only jobs of tables load what makes row groups. */
@@ -88,15 +86,13 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
   const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
   let opened: OutputSink | undefined;
-  let writer: MemberWriter | undefined;
   const members = units === undefined ? undefined : await makerOfMembers(task);
   const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
   const hasher = job.hashesOutput ? outputHasher : undefined;
   const openShard = await shardOpener(target, control);
   const sink = (byteLength?: number) => {
     const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher, openShard };
-    writer ??= members?.();
-    opened ??= openSink({ ...parts, units: units && writer && { own: units, members: writer } }, byteLength);
+    opened ??= openSink({ ...parts, units: units && members && { own: units, members: members() } }, byteLength);
     return opened;
   };
   const write = async (): Promise<WriteResult> => {
@@ -136,9 +132,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
     }
     const regions = await sink().close();
     const { leavesTurn } = sink();
-    const ends = neighbours?.ends;
-    const warnings = writer?.warnings?.();
-    return { totals: totalsOfRange(totals, 0, pileCount), dropped, regions, leavesTurn, ends, warnings };
+    return { totals: totalsOfRange(totals, 0, pileCount), dropped, regions, leavesTurn, ends: neighbours?.ends };
   };
   const writeOrTakeBack = async (): Promise<WriteResult> => {
     try {

@@ -1,6 +1,6 @@
 /** Fields of Arrow's schema beside the columns that they describe: what they say of values that the columns do not. */
 import { annotationOf } from './annotation.js';
-import { type ArrowField, type ArrowSchema, type ArrowType, arrowType } from './arrow-schema.js';
+import { type ArrowDictionary, type ArrowField, type ArrowSchema, type ArrowType, arrowType } from './arrow-schema.js';
 import { canonicalText, isUtc } from './meaning.js';
 import type { SchemaNode } from './schema.js';
 
@@ -127,14 +127,21 @@ function isInSeconds({ name, parameters: [unit] }: ArrowType): boolean {
   return (name === 'Timestamp' && (unit ?? 0) === 0) || (name === 'Time' && unit === 0);
 }
 
-/** The field, in which dictionaries have indices of 32 bits at least. */
-export function withWideIndex(field: ArrowField): ArrowField {
-  const children = field.children.map(withWideIndex);
-  const { name, parameters } = field.dictionary?.index ?? arrowType('Int');
+/** Gives the new dictionary of a field that has one; undefined: its values are plain. */
+export type DictionaryEdit = (dictionary: ArrowDictionary, field: ArrowField) => ArrowDictionary | undefined;
+
+export function withDictionaries(field: ArrowField, edit: DictionaryEdit): ArrowField {
+  const children = field.children.map((child) => withDictionaries(child, edit));
+  const dictionary = field.dictionary && edit(field.dictionary, field);
+  const isSame = dictionary === field.dictionary && children.every((child, i) => child === field.children[i]);
+  return isSame ? field : { ...field, children, dictionary };
+}
+
+/** The dictionary, with indices of 32 bits at least. */
+export function withWideIndex(dictionary: ArrowDictionary): ArrowDictionary {
+  const { name, parameters } = dictionary.index;
   const [bits, ...rest] = parameters;
-  if (field.dictionary !== undefined && Number(bits) < 32)
-    return { ...field, children, dictionary: { ...field.dictionary, index: arrowType(name, 32, ...rest) } };
-  return children.every((child, i) => child === field.children[i]) ? field : { ...field, children };
+  return Number(bits) < 32 ? { ...dictionary, index: arrowType(name, 32, ...rest) } : dictionary;
 }
 
 const UNITS = ['s', 'ms', 'us', 'ns'];

@@ -31,7 +31,7 @@ export interface ArrowType {
   readonly parameters: readonly (number | Buffer | readonly number[] | undefined)[];
 }
 
-interface ArrowDictionary {
+export interface ArrowDictionary {
   readonly id: number | undefined;
   readonly index: ArrowType;
   readonly isOrdered: boolean;

@@ -1,11 +1,15 @@
 /**
  * The dictionary of a column is a part of what its values mean where the schema of Arrow calls it one, or pandas says that
  * it is ordered: it orders categories, and holds those that no row has. So each chunk of an output begins with the
- * dictionary of the input.
+ * dictionary of the input. If it does not fit there, the values are plain, and the schema of Arrow says so.
  */
-import { knowledgeOf } from './key-values.js';
+import { describedUnits, type StagedUnits } from '../../described-units.js';
+import { decodeDescription } from './description.js';
+import { knowledgeOf, withoutDictionaries } from './key-values.js';
 import { type Leaf, valueBytesOf } from './leaf.js';
+import { ENCODINGS } from './page-header.js';
 import { readSchema, shownPath, type TableSchema } from './schema.js';
+import { PARQUET_MAGIC } from './write-footer.js';
 
 /** Plain data; crosses threads, and is sealed in the spec. */
 export interface KeptDictionary {
@@ -29,6 +33,23 @@ export function dictionaryLeavesOf({ keyValues, elements, leaves }: TableSchema)
     dictionary !== undefined && leaves[leaf]?.type === 'BYTE_ARRAY' ? [{ leaf, isOrdered: dictionary.isOrdered }] : [],
   );
   return dictionaries.sort((a, b) => a.leaf - b.leaf);
+}
+
+export function withPlainLeaves(schema: TableSchema, plain: ReadonlySet<number>): TableSchema {
+  if (plain.size === 0) return schema;
+  const { root } = readSchema(schema.elements);
+  return { ...schema, keyValues: withoutDictionaries(schema.keyValues, root, plain) };
+}
+
+/** Those of the leaves that have values beside a dictionary in some row group of the file. */
+export function plainLeavesIn(units: StagedUnits, leaves: readonly number[]): number[] {
+  const found = new Set<number>();
+  for (const { description } of describedUnits(units, PARQUET_MAGIC.byteLength)) {
+    const { chunks } = decodeDescription(description());
+    for (const leaf of leaves)
+      if (chunks[leaf]?.pages.some(({ encoding }) => encoding !== ENCODINGS.RLE_DICTIONARY) === true) found.add(leaf);
+  }
+  return [...found];
 }
 
 /** Values in the order in which they came, each once. Their bytes are Latin-1 characters. */

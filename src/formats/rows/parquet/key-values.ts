@@ -2,7 +2,16 @@
  * The metadata that programs keep in a footer under names of their own. All is carried as it stands, except what would be
  * wrong: descriptions of columns that are left out, and the number of rows in that of pandas.
  */
-import { cutFields, fieldsByNode, fieldsOfPandas, mergeFields, withFields, withWideIndex } from './arrow-columns.js';
+import {
+  cutFields,
+  type DictionaryEdit,
+  fieldsByNode,
+  fieldsOfPandas,
+  mergeFields,
+  withDictionaries,
+  withFields,
+  withWideIndex,
+} from './arrow-columns.js';
 import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
 import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, type KeptColumns, PANDAS, SPARK } from './descriptions.js';
 import { type JsonObject, objectOf, parseObject } from './meaning.js';
@@ -131,8 +140,37 @@ export function withRowCount(keyValues: Uint8Array | undefined, rows: number): U
 
 /** Dictionaries of several files may have more values together than the index of one of them can number. */
 export function withWideIndices(keyValues: Uint8Array | undefined): Uint8Array | undefined {
-  const widen = (schema: ArrowSchema) => withFields(schema, schema.fields.map(withWideIndex));
-  return editedPairs(keyValues, (key, value) => (key === ARROW ? editedArrow(value, widen) : value));
+  return editedDictionaries(keyValues, () => withWideIndex);
+}
+
+/**
+ * Removes the dictionaries of leaves with plain values: some readers fail where a field has one and a page does not.
+ * @param root of the schema of these key values.
+ */
+export function withoutDictionaries(
+  keyValues: Uint8Array | undefined,
+  root: SchemaNode,
+  leaves: ReadonlySet<number>,
+): Uint8Array | undefined {
+  return editedDictionaries(keyValues, (schema) => {
+    const fields = [...(fieldsByNode(root, schema.fields) ?? [])];
+    const plain = new Set(fields.flatMap(([{ leaf = -1 }, field]) => (leaves.has(leaf) ? field : [])));
+    return (dictionary, field) => (plain.has(field) ? undefined : dictionary);
+  });
+}
+
+function editedDictionaries(
+  keyValues: Uint8Array | undefined,
+  editOf: (schema: ArrowSchema) => DictionaryEdit,
+): Uint8Array | undefined {
+  const edited = (schema: ArrowSchema) => {
+    const edit = editOf(schema);
+    return withFields(
+      schema,
+      schema.fields.map((field) => withDictionaries(field, edit)),
+    );
+  };
+  return editedPairs(keyValues, (key, value) => (key === ARROW ? editedArrow(value, edited) : value));
 }
 
 function editedPairs(
