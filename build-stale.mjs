@@ -12,7 +12,7 @@ import { join } from 'node:path';
 const COMMON = ['package.json', 'package-lock.json'];
 /** In the order in which they are built. */
 const PARTS = [
-  { name: 'kernel', sources: ['workers/kernel', 'workers/columns'], parts: [] },
+  { name: 'kernel', sources: ['workers/kernel', 'src/formats/rows/parquet/columns'], parts: [] },
   // The types of the kernel's exports come from the kernel.
   { name: 'ts', sources: ['src', 'workers', 'tsconfig.json'], parts: ['kernel'] },
   { name: 'bundle', sources: ['rolldown.config.ts'], parts: ['ts', 'kernel'] },

@@ -13,7 +13,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const copied = {
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'assembly.wasm': 'dist/workers/kernel/assembly.wasm',
-  'columns.wasm': 'dist/workers/columns/columns.wasm',
+  'columns.wasm': 'dist/src/formats/rows/parquet/columns/columns.wasm',
   'crc.wasm': 'dist/src/remote/crc.wasm',
   'libzstd.wasm.br': 'dist/src/formats/codecs/libzstd.wasm.br',
   'libzstd-LICENSE.txt': 'src/formats/codecs/libzstd-LICENSE.txt',

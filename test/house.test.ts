@@ -50,7 +50,6 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/read'],
   ['workers/thread-state.ts'],
   ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
-  ['workers/columns'],
   ['workers/kernel'],
 ];
 

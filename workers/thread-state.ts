@@ -1,13 +1,13 @@
 /** The state that a thread makes from the first task of a job and keeps for the job's other tasks. */
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
+import { ColumnMemory } from '../src/formats/rows/parquet/columns/column-memory.js';
 import { JobControl } from '../src/job-control.js';
 import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
 import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
-import { ColumnMemory } from './columns/column-memory.js';
 import { KernelHasher } from './kernel/kernel.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 

@@ -1,8 +1,9 @@
 /** Reads the dictionaries that an output keeps (`formats/rows/parquet/kept-dictionary.ts`) from the pages of inputs. */
-import { ColumnMemory } from '../../workers/columns/column-memory.js';
-import { decompressPage, requireExpansion } from '../../workers/columns/page-codecs.js';
-import { PageError } from '../../workers/columns/page-error.js';
+
 import { InputError, SystemError } from '../errors.js';
+import { ColumnMemory } from '../formats/rows/parquet/columns/column-memory.js';
+import { decompressPage, requireExpansion } from '../formats/rows/parquet/columns/page-codecs.js';
+import { PageError } from '../formats/rows/parquet/columns/page-error.js';
 import type { ByteRanges } from '../formats/rows/parquet/footer.js';
 import {
   type DictionaryLeaf,

@@ -3,10 +3,10 @@
  * and slices, and keeps the layout that a resumed job must find again.
  */
 import { createHash } from 'node:crypto';
-import { rowGroupWriterBytes } from '../../workers/columns/page-sizes.js';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { writerBytes } from '../formats/rows/hdf5/rows-spec.js';
+import { rowGroupWriterBytes } from '../formats/rows/parquet/columns/page-sizes.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { valueRuleOf } from '../keep/content-rule.js';

@@ -24,7 +24,7 @@ import { holdsRows } from '#src/sources/source.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { column, writeParquet } from '../fixtures/parquet/parquet-file.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { openParts } from '../workers/read/table-parts.js';
+import { openParts } from '../formats/rows/parquet/table-parts.js';
 
 const directory = useTestDirectory();
 const MIB = 2 ** 20;

@@ -15,7 +15,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.ts';
 import { REFUSED, TOLD, UNITED } from '../formats/rows/parquet/pairs.ts';
 import { readArrowSchema } from '../formats/rows/parquet/plain-arrow-schema.ts';
 import { fileOf, plainGroups, tableOf } from '../formats/rows/parquet/plain-footer.ts';
-import { LINES_ASSUMED, openParts } from '../workers/read/table-parts.ts';
+import { LINES_ASSUMED, openParts } from '../formats/rows/parquet/table-parts.ts';
 
 const directory = useTestDirectory();
 

@@ -1,5 +1,6 @@
 /** Makes chunks of datasets of the records of a shuffle, which are rows. */
 import { VerificationError } from '../../src/errors.js';
+import { type FinishedPage, FinishedPages } from '../../src/formats/rows/finished-pages.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from '../../src/formats/rows/hdf5/chunk-box.js';
 import { describeChunks } from '../../src/formats/rows/hdf5/file-end.js';
 import { encodeChunk } from '../../src/formats/rows/hdf5/filters/chunk-filters.js';
@@ -7,7 +8,6 @@ import type { Hdf5Rows, RowsDataset } from '../../src/formats/rows/hdf5/rows-spe
 import { freeBytes } from '../../src/machine/free-bytes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { MemberWriter } from '../../src/sinks/member-writer.js';
-import { type FinishedPage, FinishedPages } from '../columns/finished-pages.js';
 import type { ShuffleSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 import { waitingPlaces } from './waiting-places.js';

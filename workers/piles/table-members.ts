@@ -1,8 +1,9 @@
 /** Makes row groups of the records of a shuffle, which are rows. */
+
+import { type RowGroupMember, RowGroupWriter } from '../../src/formats/rows/parquet/columns/row-group-writer.js';
 import type { WrittenTable } from '../../src/formats/rows/parquet/table-output.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { Member, MemberWriter } from '../../src/sinks/member-writer.js';
-import { type RowGroupMember, RowGroupWriter } from '../columns/row-group-writer.js';
 import type { ShuffleSettings } from '../settings.js';
 import { columnMemoryOf, threadStateOf } from '../thread-state.js';
 import { waitingPlaces } from './waiting-places.js';

@@ -1,6 +1,6 @@
 /** Where pieces of members wait in temp directories until their member is complete. */
 import { join } from 'node:path';
-import type { SpillPlace } from '../columns/finished-pages.js';
+import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { ShuffleSettings } from '../settings.js';
 
 /**

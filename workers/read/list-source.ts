@@ -1,6 +1,7 @@
 /** Records that are in memory. */
+
+import { KnownEnds } from '../../src/formats/known-ends.js';
 import type { RecordList } from '../../src/formats/record-format.js';
-import { KnownEnds } from './known-ends.js';
 import { beginAt, type PartSource, type ReadContext } from './part-source.js';
 
 export function listSource(list: RecordList, { framing: given, control }: ReadContext): PartSource {

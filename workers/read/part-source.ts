@@ -5,9 +5,9 @@
 import type { Doubt } from '../../src/formats/first-look.js';
 import { contextBytesAt, type Framing, NOTHING, readerStart } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
+import type { ColumnMemory } from '../../src/formats/rows/parquet/columns/column-memory.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { ReadSpec } from '../../src/spec.js';
-import type { ColumnMemory } from '../columns/column-memory.js';
 import type { ThreadDecoderMemory } from '../thread-state.js';
 
 export interface PartSource {

@@ -4,10 +4,22 @@
  */
 import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
 import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
+import { KnownEnds } from '../../src/formats/known-ends.js';
+import { ChunkInput, ChunkPages } from '../../src/formats/rows/parquet/chunk-pages.js';
+import {
+  type ColumnMemory,
+  MOST_REGION_BYTES,
+  type Region,
+} from '../../src/formats/rows/parquet/columns/column-memory.js';
+import { type ChunkToDecode, LeafReader } from '../../src/formats/rows/parquet/columns/leaf-reader.js';
+import { PageError, PageMemoryError } from '../../src/formats/rows/parquet/columns/page-error.js';
+import { RowJoiner } from '../../src/formats/rows/parquet/columns/row-joiner.js';
+import { ConstantPages } from '../../src/formats/rows/parquet/constant-pages.js';
 import { type FileFooter, readFooter } from '../../src/formats/rows/parquet/footer.js';
 import { nameOfLeaf } from '../../src/formats/rows/parquet/leaf.js';
 import { readPageHeader } from '../../src/formats/rows/parquet/page-header.js';
 import { readPageTable } from '../../src/formats/rows/parquet/page-table.js';
+import { PartPages, partOf, type RowRange } from '../../src/formats/rows/parquet/part-pages.js';
 import type { LeafSource } from '../../src/formats/rows/parquet/reconcile.js';
 import type { ColumnChunk, RowGroup } from '../../src/formats/rows/parquet/row-group.js';
 import type { TableSchema } from '../../src/formats/rows/parquet/schema.js';
@@ -17,14 +29,6 @@ import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import { sourcesIn } from '../../src/sources/tables.js';
-import { type ColumnMemory, MOST_REGION_BYTES, type Region } from '../columns/column-memory.js';
-import { type ChunkToDecode, LeafReader } from '../columns/leaf-reader.js';
-import { PageError, PageMemoryError } from '../columns/page-error.js';
-import { RowJoiner } from '../columns/row-joiner.js';
-import { ChunkInput, ChunkPages } from './chunk-pages.js';
-import { ConstantPages } from './constant-pages.js';
-import { KnownEnds } from './known-ends.js';
-import { PartPages, partOf, type RowRange } from './part-pages.js';
 import { beginAt, type PartSource, type ReadContext, type UseOfSource } from './part-source.js';
 
 type TablePart = InputPart & { kind: 'table' };

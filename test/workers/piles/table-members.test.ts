@@ -1,14 +1,14 @@
 /** Row groups of a task whose pages find no memory. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { rowGroupWriterBytes } from '#src/formats/rows/parquet/columns/page-sizes.js';
 import { completeTable } from '#src/formats/rows/parquet/table-output.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { rowGroupWriterBytes } from '#workers/columns/page-sizes.js';
 import { tableMembers } from '#workers/piles/table-members.js';
 import type { ShuffleSettings } from '#workers/settings.js';
 import { forgetJob } from '#workers/thread-state.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.ts';
-import { schemaOf } from '../columns/row-groups.ts';
+import { schemaOf } from '../../formats/rows/parquet/columns/row-groups.ts';
 
 const directory = useTestDirectory();
 

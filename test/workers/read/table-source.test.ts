@@ -10,7 +10,7 @@ import { forgetJob } from '#workers/thread-state.js';
 import { errorOf } from '../../fixtures/error-of.ts';
 import { column, type PlainTable, rowsOf, writeParquet } from '../../fixtures/parquet/parquet-file.ts';
 import { useTestDirectory } from '../../fixtures/temp-directory.ts';
-import { LINES_ASSUMED, openParts, rowsOfParts } from './table-parts.ts';
+import { LINES_ASSUMED, openParts, rowsOfParts } from '../../formats/rows/parquet/table-parts.ts';
 
 const directory = useTestDirectory();
 

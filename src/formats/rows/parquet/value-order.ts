@@ -2,7 +2,7 @@
 import { sortOrdersOf } from './annotation.js';
 import type { TableSchema } from './schema.js';
 
-/** The numbers are those of workers/columns/assembly/encode-bounds.ts. */
+/** The numbers are those of src/formats/rows/parquet/columns/assembly/encode-bounds.ts. */
 export const VALUE_ORDERS = {
   none: 0,
   signed: 1,

@@ -8,7 +8,7 @@ import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import { THRIFT, ThriftReader } from '#src/formats/rows/parquet/thrift.js';
 import { drawsFor } from '../../../fixtures/draws.ts';
-import { drawRows, makeGroup, PLAIN, plainValue, schemaOf } from '../../../workers/columns/row-groups.ts';
+import { drawRows, makeGroup, PLAIN, plainValue, schemaOf } from './columns/row-groups.ts';
 
 const MAGIC = Buffer.from('PAR1');
 

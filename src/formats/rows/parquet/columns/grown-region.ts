@@ -1,4 +1,4 @@
-import { UsageError } from '../../src/errors.js';
+import { UsageError } from '../../../../errors.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 
 /** Allocators round up little requests; growing by a byte each time would copy everything each time. */

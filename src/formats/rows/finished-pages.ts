@@ -1,5 +1,5 @@
 /** Compressed pages that wait until their row group is complete: in spare memory, or in a file when there is none left. */
-import { UsageError } from '../../src/errors.js';
+import { UsageError } from '../../errors.js';
 import {
   closeFile,
   createOwnFile,
@@ -8,10 +8,10 @@ import {
   readBytes,
   removeFile,
   writeAt,
-} from '../../src/io/files.js';
-import { type GateNumber, type JobControl, UNGATED } from '../../src/job-control.js';
-import { freeBytes } from '../../src/machine/free-bytes.js';
-import { inPhase } from '../../src/phase-clock.js';
+} from '../../io/files.js';
+import { type GateNumber, type JobControl, UNGATED } from '../../job-control.js';
+import { freeBytes } from '../../machine/free-bytes.js';
+import { inPhase } from '../../phase-clock.js';
 
 /** A file in a temp directory, which is new. */
 export interface SpillPlace {

@@ -1,7 +1,7 @@
 /** Regions of any size, of which none shares a byte with another. */
 import { describe, expect, it } from 'vitest';
-import { ColumnMemory, MOST_REGION_BYTES, type Region } from '#workers/columns/column-memory.js';
-import { drawsFor } from '../../fixtures/draws.ts';
+import { ColumnMemory, MOST_REGION_BYTES, type Region } from '#src/formats/rows/parquet/columns/column-memory.js';
+import { drawsFor } from '../../../../fixtures/draws.ts';
 
 const open = (allowanceBytes: number) =>
   new ColumnMemory({ takeSpare: () => false, giveSpare: () => {} }, allowanceBytes);

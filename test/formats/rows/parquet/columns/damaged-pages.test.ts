@@ -1,16 +1,16 @@
 /** Pages with changed bytes and headers that lie give an error or rows, and touch no memory but their own. */
 import { describe, expect, it } from 'vitest';
+import { ColumnMemory, type Region } from '#src/formats/rows/parquet/columns/column-memory.js';
+import { PageError, PageMemoryError } from '#src/formats/rows/parquet/columns/page-error.js';
 import type { Leaf, PhysicalType } from '#src/formats/rows/parquet/leaf.js';
 import { PHYSICAL_TYPES } from '#src/formats/rows/parquet/leaf.js';
 import type { PageCodec } from '#src/formats/rows/parquet/page-codec.js';
 import { ENCODINGS, type Encoding } from '#src/formats/rows/parquet/page-header.js';
-import { ColumnMemory, type Region } from '#workers/columns/column-memory.js';
-import { PageError, PageMemoryError } from '#workers/columns/page-error.js';
-import { drawsFor } from '../../fixtures/draws.ts';
-import { encodingsOf } from '../../fixtures/parquet/encode-values.ts';
-import { type MadePage, makePages, type PageOptions } from '../../fixtures/parquet/make-pages.ts';
-import { entriesOf, type LeafShape, leafOf, type NestedValue } from '../../fixtures/parquet/rows-of-leaves.ts';
-import { atScale } from '../../fixtures/scale.ts';
+import { drawsFor } from '../../../../fixtures/draws.ts';
+import { encodingsOf } from '../../../../fixtures/parquet/encode-values.ts';
+import { type MadePage, makePages, type PageOptions } from '../../../../fixtures/parquet/make-pages.ts';
+import { entriesOf, type LeafShape, leafOf, type NestedValue } from '../../../../fixtures/parquet/rows-of-leaves.ts';
+import { atScale } from '../../../../fixtures/scale.ts';
 import { joinedRows } from './joined-rows.ts';
 
 const GUARD = Buffer.alloc(64, 0xa5);

@@ -1,5 +1,5 @@
 /** What is wrong with a page. Whoever knows the file adds path, row group, column and the place of the page. */
-import { counted } from '../../src/errors.js';
+import { counted } from '../../../../errors.js';
 
 export class PageError extends Error {}
 

@@ -1,10 +1,10 @@
 /** Reads pages of columns as a source does, and gives the rows. */
 
+import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
+import { LeafReader, type PageToDecode } from '#src/formats/rows/parquet/columns/leaf-reader.js';
+import { RowJoiner } from '#src/formats/rows/parquet/columns/row-joiner.js';
 import type { Leaf } from '#src/formats/rows/parquet/leaf.js';
 import type { PageCodec } from '#src/formats/rows/parquet/page-codec.js';
-import { ColumnMemory } from '#workers/columns/column-memory.js';
-import { LeafReader, type PageToDecode } from '#workers/columns/leaf-reader.js';
-import { RowJoiner } from '#workers/columns/row-joiner.js';
 
 export interface PagesOfLeaf {
   readonly leaf: Leaf;

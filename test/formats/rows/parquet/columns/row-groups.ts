@@ -1,18 +1,18 @@
 /** Rows of drawn tables, row groups that a writer makes of them, and the rows that a reader finds in these. */
 import { crc32 } from 'node:zlib';
 import { describedUnits } from '#src/formats/described-units.js';
+import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
+import { rowGroupWriterBytes } from '#src/formats/rows/parquet/columns/page-sizes.js';
+import { type RowGroupMember, RowGroupWriter } from '#src/formats/rows/parquet/columns/row-group-writer.js';
 import { decodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/description.js';
 import { type Leaf, type PhysicalType, valueBytesOf } from '#src/formats/rows/parquet/leaf.js';
 import { type PageHeader, readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import type { TableWriteSpec } from '#src/formats/rows/parquet/table-write-spec.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { ColumnMemory } from '#workers/columns/column-memory.js';
-import { rowGroupWriterBytes } from '#workers/columns/page-sizes.js';
-import { type RowGroupMember, RowGroupWriter } from '#workers/columns/row-group-writer.js';
-import { withLength } from '../../fixtures/parquet/encode-values.ts';
-import { rowBytesOf } from '../../fixtures/parquet/rows-of-leaves.ts';
-import { columnOrdersOf, type PlainElement, tableOf } from '../../formats/rows/parquet/plain-footer.ts';
+import { withLength } from '../../../../fixtures/parquet/encode-values.ts';
+import { rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
+import { columnOrdersOf, type PlainElement, tableOf } from '../plain-footer.ts';
 import { joinedRows } from './joined-rows.ts';
 
 export interface Column {

@@ -3,16 +3,16 @@
  * time, and become pages (leaf-encoder.ts), which wait compressed until the row group ends: a column chunk lies in one
  * piece. The bytes follow from the rows and the spec alone, however they come and whatever the memory.
  */
-import { UsageError, VerificationError } from '../../src/errors.js';
-import { encodeDescription } from '../../src/formats/rows/parquet/description.js';
-import { nameOfLeaf } from '../../src/formats/rows/parquet/leaf.js';
-import type { TableSchema } from '../../src/formats/rows/parquet/schema.js';
-import type { TableWriteSpec } from '../../src/formats/rows/parquet/table-write-spec.js';
-import { valueOrdersOf } from '../../src/formats/rows/parquet/value-order.js';
-import type { JobControl } from '../../src/job-control.js';
-import { inPhase } from '../../src/phase-clock.js';
+import { UsageError, VerificationError } from '../../../../errors.js';
+import type { JobControl } from '../../../../job-control.js';
+import { inPhase } from '../../../../phase-clock.js';
+import { FinishedPages, type SpillPlace } from '../../finished-pages.js';
+import { encodeDescription } from '../description.js';
+import { nameOfLeaf } from '../leaf.js';
+import type { TableSchema } from '../schema.js';
+import type { TableWriteSpec } from '../table-write-spec.js';
+import { valueOrdersOf } from '../value-order.js';
 import { type ColumnMemory, MOST_REGION_BYTES, type Region } from './column-memory.js';
-import { FinishedPages, type SpillPlace } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
 import { LeafEncoder, type LeafWorkshop } from './leaf-encoder.js';
 import { openPageCompressor } from './page-compressors.js';

@@ -1,6 +1,7 @@
 /** Pages of a column that has one value in all rows: a dictionary, and runs of its only entry. */
-import type { Encoding, PageHeader } from '../../src/formats/rows/parquet/page-header.js';
+
 import type { StoredPage } from './chunk-pages.js';
+import type { Encoding, PageHeader } from './page-header.js';
 
 const MOST_ROWS = 8192;
 

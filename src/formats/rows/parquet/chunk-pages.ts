@@ -3,13 +3,13 @@
  * was read beyond its last page, up to a few bytes if there are many columns.
  */
 import { crc32 } from 'node:zlib';
-import type { DecoderMemory } from '../../src/formats/codec.js';
-import { type PageHeader, readPageHeader } from '../../src/formats/rows/parquet/page-header.js';
-import type { ColumnChunk } from '../../src/formats/rows/parquet/row-group.js';
-import type { RegularInput } from '../../src/io/input-source.js';
-import type { JobControl } from '../../src/job-control.js';
-import { freeBytes } from '../../src/machine/free-bytes.js';
-import { PageError, PageMemoryError } from '../columns/page-error.js';
+import type { RegularInput } from '../../../io/input-source.js';
+import type { JobControl } from '../../../job-control.js';
+import { freeBytes } from '../../../machine/free-bytes.js';
+import type { DecoderMemory } from '../../codec.js';
+import { PageError, PageMemoryError } from './columns/page-error.js';
+import { type PageHeader, readPageHeader } from './page-header.js';
+import type { ColumnChunk } from './row-group.js';
 
 /** Read ahead, of all chunks together, and of one. */
 const AHEAD_BYTES = 4 * 2 ** 20;

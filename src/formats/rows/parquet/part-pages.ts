@@ -2,11 +2,11 @@
  * The pages of a column chunk that hold some of its rows, with its dictionary. What the page index claims is compared with
  * each page. Every page is read by one part of its row group or another, so each wrong claim is found.
  */
-import { counted } from '../../src/errors.js';
-import { type PageTable, pageOfRow } from '../../src/formats/rows/parquet/page-table.js';
-import type { ColumnChunk } from '../../src/formats/rows/parquet/row-group.js';
-import { PageError } from '../columns/page-error.js';
+import { counted } from '../../../errors.js';
 import { type ChunkInput, ChunkPages, type StoredPage } from './chunk-pages.js';
+import { PageError } from './columns/page-error.js';
+import { type PageTable, pageOfRow } from './page-table.js';
+import type { ColumnChunk } from './row-group.js';
 
 /** Rows [from, to) of a row group. */
 export interface RowRange {

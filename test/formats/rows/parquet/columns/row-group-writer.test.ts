@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
 import { isBefore, valueOrdersOf } from '#src/formats/rows/parquet/value-order.js';
-import { ColumnMemory } from '#workers/columns/column-memory.js';
-import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
-import { withLength } from '../../fixtures/parquet/encode-values.ts';
-import { useTestDirectory } from '../../fixtures/temp-directory.ts';
+import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
+import { withLength } from '../../../../fixtures/parquet/encode-values.ts';
+import { useTestDirectory } from '../../../../fixtures/temp-directory.ts';
 import {
   type Column,
   describeGroup,

@@ -1,15 +1,15 @@
 /** Whole files: leaves with pages of different sizes become rows together, over row groups. */
 import { describe, expect, it } from 'vitest';
 import { expandZstd } from '#src/formats/codecs/zstd-decoders.js';
+import { LeafReader } from '#src/formats/rows/parquet/columns/leaf-reader.js';
+import { PageError } from '#src/formats/rows/parquet/columns/page-error.js';
+import { RowJoiner } from '#src/formats/rows/parquet/columns/row-joiner.js';
 import { readFooter } from '#src/formats/rows/parquet/footer.js';
 import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
-import { LeafReader } from '#workers/columns/leaf-reader.js';
-import { PageError } from '#workers/columns/page-error.js';
-import { RowJoiner } from '#workers/columns/row-joiner.js';
-import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
-import { compress } from '../../fixtures/parquet/compress-blocks.ts';
-import { type MadeColumn, makeParquetFile } from '../../fixtures/parquet/make-file.ts';
-import { entriesOf, leafOf, type NestedValue, rowBytesOf } from '../../fixtures/parquet/rows-of-leaves.ts';
+import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
+import { compress } from '../../../../fixtures/parquet/compress-blocks.ts';
+import { type MadeColumn, makeParquetFile } from '../../../../fixtures/parquet/make-file.ts';
+import { entriesOf, leafOf, type NestedValue, rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
 import { joinedRows, openMemory, type PagesOfLeaf } from './joined-rows.ts';
 
 const draw = drawsFor('whole rows');

@@ -1,6 +1,6 @@
 /** How large pages and dictionaries become, and what memory that takes: a function of the columns alone. */
-import type { KeptDictionary } from '../../src/formats/rows/parquet/kept-dictionary.js';
-import { type Leaf, valueBytesOf } from '../../src/formats/rows/parquet/leaf.js';
+import type { KeptDictionary } from '../kept-dictionary.js';
+import { type Leaf, valueBytesOf } from '../leaf.js';
 
 const MIB = 1024 * 1024;
 /** All open pages together; their dictionaries may take as much again. */

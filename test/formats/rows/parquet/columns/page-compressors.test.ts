@@ -1,9 +1,9 @@
 /** Pages of all lengths and kinds, compressed and decompressed. */
 import { describe, expect, it } from 'vitest';
+import { decompressPage } from '#src/formats/rows/parquet/columns/page-codecs.js';
+import { openPageCompressor } from '#src/formats/rows/parquet/columns/page-compressors.js';
 import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
-import { decompressPage } from '#workers/columns/page-codecs.js';
-import { openPageCompressor } from '#workers/columns/page-compressors.js';
-import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
+import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
 import { openMemory } from './joined-rows.ts';
 
 const CODECS: readonly WrittenCodec[] = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI', 'ZSTD', 'LZ4_RAW'];

@@ -3,9 +3,9 @@
  * bytes follow from the page, the level and the version of the library alone.
  */
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { openZstdPages } from '../../src/formats/codecs/zstd-writer.js';
-import type { TableWriteSpec } from '../../src/formats/rows/parquet/table-write-spec.js';
-import { freeBytes } from '../../src/machine/free-bytes.js';
+import { freeBytes } from '../../../../machine/free-bytes.js';
+import { openZstdPages } from '../../../codecs/zstd-writer.js';
+import type { TableWriteSpec } from '../table-write-spec.js';
 import type { ColumnMemory } from './column-memory.js';
 import { GrownRegion } from './grown-region.js';
 

@@ -5,11 +5,11 @@
  * A row of a repeated leaf may go on in the next page, so the last one of each page is carried until the next page, or the
  * end of the chunk, shows that it is whole.
  */
-import { counted } from '../../src/errors.js';
-import { type Leaf, valueBytesOf } from '../../src/formats/rows/parquet/leaf.js';
-import type { PageCodec } from '../../src/formats/rows/parquet/page-codec.js';
-import type { PageHeader } from '../../src/formats/rows/parquet/page-header.js';
-import { inPhase } from '../../src/phase-clock.js';
+import { counted } from '../../../../errors.js';
+import { inPhase } from '../../../../phase-clock.js';
+import { type Leaf, valueBytesOf } from '../leaf.js';
+import type { PageCodec } from '../page-codec.js';
+import type { PageHeader } from '../page-header.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { decompressPage, requireExpansion } from './page-codecs.js';
 import { PageError, PageMemoryError } from './page-error.js';

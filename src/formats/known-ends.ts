@@ -1,5 +1,5 @@
 /** The framing of records whose ends are known: nothing looks for delimiters, since a record may hold them. */
-import { type Framing, type FramingKernel, NOTHING, type RecordScanner } from '../../src/formats/framing.js';
+import { type Framing, type FramingKernel, NOTHING, type RecordScanner } from './framing.js';
 
 export class KnownEnds {
   #ends: ArrayLike<number> = [];

@@ -1,10 +1,10 @@
 /** Decompresses pages into a column memory. */
 import { types } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { counted } from '../../src/errors.js';
-import { expandZstd } from '../../src/formats/codecs/zstd-decoders.js';
-import type { PageCodec } from '../../src/formats/rows/parquet/page-codec.js';
-import { freeBytes } from '../../src/machine/free-bytes.js';
+import { counted } from '../../../../errors.js';
+import { freeBytes } from '../../../../machine/free-bytes.js';
+import { expandZstd } from '../../../codecs/zstd-decoders.js';
+import type { PageCodec } from '../page-codec.js';
 import type { ColumnMemory } from './column-memory.js';
 import { PageError, PageMemoryError } from './page-error.js';
 

@@ -1,8 +1,14 @@
 /** Row groups that are read in parts by a page index: the same rows, and what is said of an index that is wrong. */
 import { describe, expect, it } from 'vitest';
-import { errorOf } from '../../fixtures/error-of.ts';
-import { column, type PagePlace, type PlainTable, rowsOf, writeParquet } from '../../fixtures/parquet/parquet-file.ts';
-import { useTestDirectory } from '../../fixtures/temp-directory.ts';
+import { errorOf } from '../../../fixtures/error-of.ts';
+import {
+  column,
+  type PagePlace,
+  type PlainTable,
+  rowsOf,
+  writeParquet,
+} from '../../../fixtures/parquet/parquet-file.ts';
+import { useTestDirectory } from '../../../fixtures/temp-directory.ts';
 import { openParts, rowsOfParts } from './table-parts.ts';
 
 const directory = useTestDirectory();

@@ -2,9 +2,9 @@
  * The linear memory in which pages of columns are decoded and made, one for each thread that needs it. Regions come and go:
  * pages have any size. What is allocated counts against an allowance, and beyond it against the spare memory of the job.
  */
-import type * as functions from '#workers/columns/columns.js';
-import { compiledProgram } from '../../src/io/shipped-program.js';
-import type { JobControl } from '../../src/job-control.js';
+import type * as functions from '#src/formats/rows/parquet/columns/columns.js';
+import { compiledProgram } from '../../../../io/shipped-program.js';
+import type { JobControl } from '../../../../job-control.js';
 
 export type ColumnFunctions = typeof functions;
 

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { PHYSICAL_TYPES, type PhysicalType } from '#src/formats/rows/parquet/leaf.js';
 import { PAGE_CODECS, type PageCodec } from '#src/formats/rows/parquet/page-codec.js';
-import { drawsFor, noiseOf } from '../../fixtures/draws.ts';
-import { hadoopLz4 } from '../../fixtures/parquet/compress-blocks.ts';
-import { encodingsOf } from '../../fixtures/parquet/encode-values.ts';
-import { makePages, type PageOptions } from '../../fixtures/parquet/make-pages.ts';
-import type { LeafShape, NestedValue } from '../../fixtures/parquet/rows-of-leaves.ts';
-import { entriesOf, leafOf, rowBytesOf } from '../../fixtures/parquet/rows-of-leaves.ts';
+import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
+import { hadoopLz4 } from '../../../../fixtures/parquet/compress-blocks.ts';
+import { encodingsOf } from '../../../../fixtures/parquet/encode-values.ts';
+import { makePages, type PageOptions } from '../../../../fixtures/parquet/make-pages.ts';
+import type { LeafShape, NestedValue } from '../../../../fixtures/parquet/rows-of-leaves.ts';
+import { entriesOf, leafOf, rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
 import { type JoinOptions, joinedRows, openMemory } from './joined-rows.ts';
 
 const shared = openMemory();

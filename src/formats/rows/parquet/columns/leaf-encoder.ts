@@ -5,21 +5,15 @@
  * of its chunks begins with that.
  */
 import { crc32 } from 'node:zlib';
-import type { ChunkBounds, ChunkDescription, PageDescription } from '../../src/formats/rows/parquet/description.js';
-import type { KeptDictionary } from '../../src/formats/rows/parquet/kept-dictionary.js';
-import { type Leaf, valueBytesOf } from '../../src/formats/rows/parquet/leaf.js';
-import { ENCODINGS } from '../../src/formats/rows/parquet/page-header.js';
-import { ThriftWriter } from '../../src/formats/rows/parquet/thrift.js';
-import {
-  isBefore,
-  shortBound,
-  VALUE_ORDERS,
-  type ValueOrder,
-  withSignOfZero,
-} from '../../src/formats/rows/parquet/value-order.js';
-import { inPhase } from '../../src/phase-clock.js';
+import { inPhase } from '../../../../phase-clock.js';
+import type { FinishedPage, FinishedPages } from '../../finished-pages.js';
+import type { ChunkBounds, ChunkDescription, PageDescription } from '../description.js';
+import type { KeptDictionary } from '../kept-dictionary.js';
+import { type Leaf, valueBytesOf } from '../leaf.js';
+import { ENCODINGS } from '../page-header.js';
+import { ThriftWriter } from '../thrift.js';
+import { isBefore, shortBound, VALUE_ORDERS, type ValueOrder, withSignOfZero } from '../value-order.js';
 import type { ColumnMemory } from './column-memory.js';
-import type { FinishedPage, FinishedPages } from './finished-pages.js';
 import { GrownRegion } from './grown-region.js';
 import type { PageCompressor } from './page-compressors.js';
 import { dictionaryLimitOf, MOST_DICTIONARY_ENTRIES, slotCountOf, slotsOf } from './page-sizes.js';
