@@ -39,7 +39,7 @@ export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { 
 export type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }
   /** @param address where it lies on another machine, with what may be secret. */
-  | { readonly kind: 'file'; readonly path: string; readonly address?: string }
+  | { readonly kind: 'file'; readonly path: string; readonly by: 'name' | 'pattern'; readonly address?: string }
   | FilesOfDirectory;
 
 export interface FilesOfDirectory {
@@ -77,8 +77,8 @@ export async function expandNames(
     const stat = path === STANDARD_INPUT ? undefined : statPath(path, 'input');
     if (stat?.isDirectory() === true) named.push(await filesOf(path, chooser, walk));
     else if (stat === undefined && name === path && isPattern(path))
-      for (const match of await matchesOf(path, signal)) named.push({ kind: 'file', path: match });
-    else named.push({ kind: 'file', path });
+      for (const match of await matchesOf(path, signal)) named.push({ kind: 'file', path: match, by: 'pattern' });
+    else named.push({ kind: 'file', path, by: 'name' });
   }
   await walk.end();
   return named;
@@ -137,7 +137,7 @@ async function namedRemote(
       `${path} lies on another machine, and this command reads local files; copy it to a disk first`,
     );
   requireAddress(address);
-  if (!address.endsWith('/')) return { kind: 'file', path, address };
+  if (!address.endsWith('/')) return { kind: 'file', path, by: 'name', address };
   const hidden = new Set<string>();
   const files: string[] = [];
   const found = await remote.list(address, signal);

@@ -8,7 +8,6 @@ import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { natureOfEnding } from '../formats/recognition.js';
 import type { Nature } from '../formats/record-kind.js';
 import { formatCount, nameSome } from '../quantity.js';
-import type { FilesOfDirectory } from './expand-names.js';
 
 /** Files that explain the others. */
 const EXPLANATION =
@@ -46,7 +45,6 @@ export function requireOneKind(
   onWarning: (line: string) => void,
 ): void {
   if (include.includes('*')) return;
-  refuseCopies(paths);
   const kinds = kindsOf(paths);
   if (kinds.length <= 1 && kinds.every(({ labels }) => labels.size === 1)) return;
   const shown = kinds
@@ -59,50 +57,78 @@ export function requireOneKind(
   onWarning(`${text}; all of them are read`);
 }
 
-/** A file beside its compressed copy would give each record twice. */
-function refuseCopies(paths: readonly string[]): void {
-  const pathOf = new Map<string, string>();
-  for (const path of paths) {
-    const plain = withoutCodecSuffix(path);
-    const earlier = pathOf.get(plain);
-    pathOf.set(plain, path);
-    if (earlier === undefined) continue;
-    const ending = [path, earlier].map((each) => each.slice(plain.length)).find((each) => each !== '');
-    throw new InputError(
-      'ERR_INPUT_UNREADABLE',
-      `${earlier} and ${path} are two copies of one file by their names; give \`exclude\` '*${ending}' to leave one out, or \`include\` '*' for all files`,
-    );
+/** A path to read, and the words by which the caller chose it. */
+export interface FoundPath {
+  readonly path: string;
+  readonly by: 'name' | 'pattern' | 'directory';
+}
+
+/** A file beside its compressed copy gives each record twice. Refuses them, but warns if the caller named one itself. */
+export function refuseCopies(
+  found: readonly FoundPath[],
+  include: readonly string[],
+  onWarning: (line: string) => void,
+): void {
+  if (include.includes('*')) return;
+  const fileOf = new Map<string, FoundPath>();
+  let named: string | undefined;
+  for (const file of found) {
+    const plain = withoutCodecSuffix(file.path);
+    const earlier = fileOf.get(plain);
+    fileOf.set(plain, file);
+    if (earlier === undefined || earlier.path === file.path) continue;
+    const text = `${earlier.path} and ${file.path} are two copies of one file by their names`;
+    const ways = [earlier.by, file.by];
+    if (ways.includes('name')) {
+      named ??= text;
+      continue;
+    }
+    const [ending] = [file.path, earlier.path].map((path) => path.slice(plain.length)).filter((each) => each !== '');
+    const advice = ways.includes('pattern')
+      ? 'give a pattern that matches one of them'
+      : `give \`exclude\` '*${ending}' to leave one out, or \`include\` '*' for all files`;
+    throw new InputError('ERR_INPUT_UNREADABLE', `${text}; ${advice}`);
   }
+  if (named !== undefined) onWarning(`${named}; each of their records comes twice`);
 }
 
 /** Names of splits that the loaders of Hugging Face know, at the beginning of a name. */
 const SPLIT = /^(?:(train(?:ing)?)|(valid(?:ation)?|val|dev)|(test(?:ing)?|eval(?:uation)?))(?=[-._ ]|$)/i;
 
+interface FilesTogether {
+  /** Names below it count. Undefined: the caller named the files. */
+  readonly directory?: string;
+  readonly files: readonly string[];
+  /** As in `FilesOfDirectory`. */
+  readonly sets?: readonly string[];
+}
+
 /**
- * Tells that splits become one order, by names of files and directories below the named one. Refuses those that an
- * earlier job has divided, unless `include` is `*`.
+ * Tells that splits become one order, by names of files and of directories above them. Refuses those that an earlier job
+ * has divided, unless `include` is `*`.
  */
 export function tellOfSplits(
-  { directory, listed, sets }: Pick<FilesOfDirectory, 'directory' | 'listed' | 'sets'>,
+  { directory, files, sets = [] }: FilesTogether,
   include: readonly string[],
   onWarning: (line: string) => void,
 ): void {
   if (include.includes('*')) return;
   /** Globs of splits by their kinds, by the place of their names. */
   const globsAt = new Map<string, Map<number, string>>();
-  for (const path of listed.files) {
-    const place = path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : basename(path);
-    const steps = place.split('/');
+  for (const path of files) {
+    const steps = placeBelow(directory, path).split('/');
     for (const [i, step] of steps.entries()) {
       const [word = '', ...kinds] = SPLIT.exec(step) ?? [];
       if (word === '' || natureOfEnding(extname(step).slice(1).toLowerCase()).nature === 'sources') continue;
-      const folder = steps.slice(0, i).join('/');
+      const above = steps.slice(0, i);
+      const folder = above.join('/');
       const globs = globsAt.get(folder) ?? new Map<number, string>();
       globsAt.set(folder, globs);
-      const glob = i < steps.length - 1 ? `${steps.slice(0, i + 1).join('/')}/**` : `${word}*`;
+      const isFile = i === steps.length - 1;
+      const glob = isFile ? `${word}*` : `${step}/**`;
       globs.set(
         kinds.findIndex((kind) => kind !== undefined),
-        glob,
+        isFile && directory !== undefined ? glob : [...above, glob].join('/'),
       );
     }
   }
@@ -113,13 +139,21 @@ export function tellOfSplits(
     return;
   }
   const named = [...globs.values()];
-  const advice = `give \`include\` '${named[0]}' for one of them`;
+  const [holder, advice] =
+    directory === undefined
+      ? ['the inputs hold', 'name only the files of one to shuffle it alone']
+      : [`${directory} holds`, `give \`include\` '${named[0]}' for one of them`];
   if (sets.filter((name) => SPLIT.test(name)).length > 1)
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `${directory} holds the splits ${nameSome(sets)} of an earlier job, which would become one order; ${advice}, or \`include\` '*' for all`,
     );
-  onWarning(`${directory} holds several splits (${named.join(', ')}), which become one order; ${advice}`);
+  onWarning(`${holder} several splits (${named.join(', ')}), which become one order; ${advice}`);
+}
+
+function placeBelow(directory: string | undefined, path: string): string {
+  if (directory === undefined) return path;
+  return path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : basename(path);
 }
 
 /** The most frequent one first. */

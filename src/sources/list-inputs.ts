@@ -21,7 +21,7 @@ import type { RemoteRequest } from '../remote/remote-inputs.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
-import { requireOneKind, tellOfSplits } from './kinds-of-names.js';
+import { type FoundPath, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
 import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER, unreadTable } from './source.js';
 
@@ -81,7 +81,7 @@ export async function listInputs(
   const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
   const hidden = [...new Set(ofDirectories.flatMap((each) => each.hidden))];
   const own = ofDirectories.flatMap((each) => each.own);
-  const found: string[] = [];
+  const found: FoundPath[] = [];
   const seen = new Map<string, Input>();
   const again: { readonly path: string; readonly earlier: string }[] = [];
   const empty: Input[] = [];
@@ -128,7 +128,7 @@ export async function listInputs(
       else {
         add(file, opened);
         // An empty file says nothing of the kind of the others.
-        if (opened.isEmpty !== true) found.push(file);
+        if (opened.isEmpty !== true) found.push({ path: file, by: 'directory' });
       }
     }
     if (inputs.length + empty.length > before) return;
@@ -138,12 +138,18 @@ export async function listInputs(
   };
   for (const each of named) {
     if (each.kind === 'list') inputs.push(inputInMemory(each.list, inputs.length));
-    else if (each.kind === 'file') add(each.path, await open(each.path));
-    else await addDirectory(each);
+    else if (each.kind === 'file') {
+      add(each.path, await open(each.path));
+      found.push(each);
+    } else await addDirectory(each);
   }
   const roots = ofDirectories.map(({ directory }) => directory);
-  requireOneKind(found, roots, fileChoice.include, onWarning);
-  if (mixesFiles) for (const each of ofDirectories) tellOfSplits(each, fileChoice.include, onWarning);
+  const { include } = fileChoice;
+  refuseCopies(found, include, onWarning);
+  const pathsOf = (isBelow: boolean) => found.flatMap(({ path, by }) => ((by === 'directory') === isBelow ? path : []));
+  requireOneKind(pathsOf(true), roots, include, onWarning);
+  const together = [{ files: pathsOf(false) }, ...ofDirectories.map((each) => ({ ...each, files: each.listed.files }))];
+  if (mixesFiles) for (const each of together) tellOfSplits(each, include, onWarning);
   if (hidden.length > 0) {
     const [count, they] =
       hidden.length === 1

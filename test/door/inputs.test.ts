@@ -308,6 +308,25 @@ describe('earlier outputs', () => {
       ],
     },
     {
+      name: 'beside a compressed copy, by a pattern',
+      files: { 'd/p.txt': 'a\n', 'd/p.txt.gz': gzipSync('a\n') },
+      argv: ['d/*'],
+      exitCode: 3,
+      lines: [
+        'd/p.txt and d/p.txt.gz are two copies of one file by their names; give a pattern that matches one of them',
+      ],
+    },
+    {
+      name: 'beside a compressed copy, and splits, which the caller names',
+      files: { 'd/test.txt.gz': gzipSync('a\n'), 'd/test.txt': 'a\n', 'd/train-0.txt': 'b\n', 'e/train.txt': 'c\n' },
+      argv: ['d/test.txt.gz', 'd/test.txt', 'd/train-0.txt', 'e/train.txt'],
+      lines: [
+        'warning: d/test.txt.gz and d/test.txt are two copies of one file by their names; each of their records comes twice',
+        'warning: the inputs hold several splits (d/test*, d/train*), which become one order; name only the files of one to shuffle it alone',
+      ],
+      records: ['a\n', 'a\n', 'b\n', 'c\n'],
+    },
+    {
       name: 'of others, without a marker',
       files: { 'd/data/train-00000-of-00002.txt': 'a\n', 'd/data/train-00001-of-00002.txt': 'b\n' },
       argv: ['d'],
