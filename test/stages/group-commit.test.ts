@@ -6,68 +6,56 @@ import { describe, expect, it, vi } from 'vitest';
 import { AbortError, SystemError } from '#src/errors.js';
 import { committing, GroupCommit } from '#src/stages/group-commit.js';
 
-/** A commit that takes until it is told to end. */
-function heldCommit() {
+/** Commits that take until they are told to end. */
+function heldCommits(isStopped = true) {
   const batches: (readonly string[])[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const commit = (items: readonly string[]) =>
-    new Promise<void>((resolve, reject) => {
-      batches.push(items);
-      ends.push({ resolve, reject });
-    });
+  const onFailure = vi.fn(() => isStopped);
+  const commits = new GroupCommit<string>((items) => {
+    batches.push(items);
+    return new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
+  }, onFailure);
   const end = async (error?: Error) => {
     const held = ends.shift();
     if (error === undefined) held?.resolve();
     else held?.reject(error);
-    await new Promise((resolve) => setImmediate(resolve));
+    await eventLoopTurn();
   };
-  return { batches, commit, end };
+  return { commits, batches, end, onFailure };
+}
+
+const eventLoopTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Whether a promise has ended, whenever one asks. */
+function watched<T>(promise: Promise<T>) {
+  const seen = { isDone: false, promise };
+  const note = () => {
+    seen.isDone = true;
+  };
+  promise.then(note, note);
+  return seen;
 }
 
 describe('GroupCommit', () => {
-  it('commits what is there at once, and what comes meanwhile together', async () => {
-    const { batches, commit, end } = heldCommit();
-    const commits = new GroupCommit(commit, () => true);
+  it('commits what is there at once, and what comes meanwhile together, until all is committed', async () => {
+    const { commits, batches, end } = heldCommits();
     commits.add('a');
+    for (const item of ['b', 'c']) commits.add(item);
     expect(batches).toEqual([['a']]);
-    for (const item of ['b', 'c', 'd']) commits.add(item);
-    expect(batches).toEqual([['a']]);
+    const finished = watched(commits.finish());
+    commits.add('d');
     await end();
-    expect(batches).toEqual([['a'], ['b', 'c', 'd']]);
+    expect([finished.isDone, batches]).toEqual([false, [['a'], ['b', 'c', 'd']]]);
     await end();
-    expect(batches).toHaveLength(2);
+    await finished.promise;
     commits.add('e');
     expect(batches.at(-1)).toEqual(['e']);
-    await end();
-    await commits.finish();
-  });
-
-  it('is finished when all is committed, also what comes while it is waited for', async () => {
-    const { batches, commit, end } = heldCommit();
-    const commits = new GroupCommit(commit, () => true);
-    await commits.finish();
-    commits.add('a');
-    let isFinished = false;
-    const finished = commits.finish().then(() => {
-      isFinished = true;
-    });
-    commits.add('b');
-    await end();
-    expect(isFinished).toBe(false);
-    await end();
-    await finished;
-    expect(batches).toEqual([['a'], ['b']]);
   });
 
   it('tells of the first failure, once, and commits nothing after it', async () => {
-    const { batches, commit, end } = heldCommit();
-    const onFailure = vi.fn(() => true);
-    const commits = new GroupCommit(commit, onFailure);
-    commits.add('a');
-    commits.add('b');
-    expect(commits.failure).toBeUndefined();
+    const { commits, batches, end, onFailure } = heldCommits();
+    for (const item of ['a', 'b']) commits.add(item);
     await end(new Error('full'));
-    expect(onFailure).toHaveBeenCalledTimes(1);
     expect(commits.failure).toEqual({ error: new Error('full'), isFirst: true });
     commits.add('c');
     expect(batches).toEqual([['a']]);
@@ -76,83 +64,52 @@ describe('GroupCommit', () => {
   });
 
   it('treats a commit that throws at once as one that fails', async () => {
-    const commits = new GroupCommit<string>(
-      () => {
-        throw new Error('at once');
-      },
-      () => true,
-    );
+    const throwing = () => {
+      throw new Error('at once');
+    };
+    const commits = new GroupCommit<string>(throwing, () => true);
     commits.add('a');
-    commits.add('b');
     await expect(commits.finish()).rejects.toThrow('at once');
   });
 });
 
 describe('committing', () => {
   it('waits for what the work added', async () => {
-    const { commit, end } = heldCommit();
-    const commits = new GroupCommit(commit, () => true);
-    let isDone = false;
-    const done = committing(commits, async () => commits.add('a')).then(() => {
-      isDone = true;
-    });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(isDone).toBe(false);
+    const { commits, end } = heldCommits();
+    const done = watched(committing(commits, async () => commits.add('a')));
+    await eventLoopTurn();
+    expect(done.isDone).toBe(false);
     await end();
-    await done;
-  });
-
-  it('throws what a commit threw when the work did not fail by itself, or was stopped because of it', async () => {
-    for (const work of [async () => {}, () => Promise.reject(new Error('stopped'))]) {
-      const { commit, end } = heldCommit();
-      const commits = new GroupCommit(commit, () => true);
-      const done = committing(commits, async () => {
-        commits.add('a');
-        await end(new Error('full'));
-        await work();
-      });
-      await expect(done).rejects.toThrow('full');
-    }
+    await done.promise;
   });
 
   it('throws what the work threw first, with what a commit threw later attached', async () => {
     for (const failure of [undefined, new Error('full')]) {
-      const { commit, end } = heldCommit();
-      const commits = new GroupCommit(commit, () => false);
-      let isDone = false;
-      const done = committing(commits, async () => {
+      const { commits, end } = heldCommits(false);
+      const work = async () => {
         commits.add('a');
         throw new SystemError('ERR_IO', 'broken');
-      }).catch((error: unknown) => {
-        isDone = true;
-        return error;
-      });
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(isDone).toBe(false);
+      };
+      const done = watched(committing(commits, work));
+      await eventLoopTurn();
+      expect(done.isDone).toBe(false);
       await end(failure);
       const cleanupErrors = failure === undefined ? [] : [failure];
-      expect(await done).toMatchObject({ message: 'broken', cleanupErrors });
+      await expect(done.promise).rejects.toMatchObject({ message: 'broken', cleanupErrors });
     }
   });
 
-  it('throws what a commit threw first, with what the work threw by itself attached', async () => {
-    for (const [then, cleanupErrors] of [
-      [new AbortError(), []],
-      [new Error('broken'), [new Error('broken')]],
-    ] as const) {
-      const { commit, end } = heldCommit();
-      const commits = new GroupCommit(commit, () => true);
-      const done = committing(commits, async () => {
-        commits.add('a');
-        await end(new SystemError('ERR_NO_SPACE', 'full'));
-        throw then;
-      }).catch((error: unknown) => error);
-      expect(await done).toMatchObject({ message: 'full', cleanupErrors });
-    }
-  });
-
-  it('is the work alone where nothing is committed', async () => {
-    await committing(undefined, async () => {});
-    await expect(committing(undefined, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  it.each<[string, () => Promise<void>, Error[]]>([
+    ['nothing', async () => {}, []],
+    ['the end that it caused', () => Promise.reject(new AbortError()), []],
+    ['what the work threw by itself', () => Promise.reject(new Error('broken')), [new Error('broken')]],
+  ])('throws what a commit threw first, with %s attached', async (_, then, cleanupErrors) => {
+    const { commits, end } = heldCommits();
+    const done = committing(commits, async () => {
+      commits.add('a');
+      await end(new SystemError('ERR_NO_SPACE', 'full'));
+      await then();
+    });
+    await expect(done).rejects.toMatchObject({ message: 'full', cleanupErrors });
   });
 });

@@ -1,26 +1,15 @@
-/** Tasks that are handed out a few at a time, and the fate of the other tasks when one fails. */
+/** Tasks that are handed out a few at a time, the fate of the others when one fails, and the order of their results. */
 import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
-import { runTasks } from '#src/stages/run-tasks.js';
+import { inTurn, runTasks } from '#src/stages/run-tasks.js';
 import { JobStop } from '#src/stages/threads.js';
 
 const openStop = () => new JobStop(JobControl.create([], 0), undefined);
 
 describe('runTasks', () => {
-  it('hands over the results of tasks that end while it waits for them', async () => {
-    const results: number[] = [];
-    const run = async (task: number) => {
-      if (task === 0) throw new Error('full');
-      await delay(20);
-      return task;
-    };
-    const done = runTasks([0, 1], run, (result) => results.push(result), 2, openStop());
-    await expect(done).rejects.toThrow('full');
-    expect(results).toEqual([1]);
-  });
-
   it('hands out the next task before it takes a result', async () => {
     const log: string[] = [];
     const run = async (task: number) => {
@@ -51,16 +40,6 @@ describe('runTasks', () => {
     };
     await runTasks(tasks, async (task) => task, take, 3, stop);
     expect({ sum, most, listeners }).toEqual({ sum: 499_500, most: 1, listeners: 0 });
-    const fails = async () => Promise.reject(new Error('full'));
-    await expect(runTasks(tasks, fails, take, 3, stop)).rejects.toThrow('full');
-    expect(listeners).toBe(0);
-    const unplanned = {
-      [Symbol.iterator]: () => {
-        throw new Error('no plan');
-      },
-    };
-    await expect(runTasks(unplanned, fails, take, 3, stop)).rejects.toThrow('no plan');
-    expect(listeners).toBe(0);
   });
 
   it('is woken when the job must stop, but not after it has ended', () => {
@@ -97,5 +76,30 @@ describe('runTasks', () => {
     await late;
     await delay(0);
     expect(results).toEqual([]);
+  });
+});
+
+describe('inTurn', () => {
+  it('hands results on in turn, and none before its turn', () => {
+    const order = fc
+      .integer({ min: 0, max: 30 })
+      .chain((count) => fc.shuffledSubarray([...Array(count).keys()], { minLength: count, maxLength: count }));
+    fc.assert(
+      fc.property(order, (turns) => {
+        const taken: (readonly [string, number])[] = [];
+        const take = inTurn(
+          (result: string, turn: number) => taken.push([result, turn]),
+          (turn) => turn,
+        );
+        const given = new Set<number>();
+        for (const turn of turns) {
+          take(`result ${turn}`, turn);
+          given.add(turn);
+          let inOrder = 0;
+          while (given.has(inOrder)) inOrder += 1;
+          expect(taken).toEqual([...Array(inOrder).keys()].map((each) => [`result ${each}`, each]));
+        }
+      }),
+    );
   });
 });

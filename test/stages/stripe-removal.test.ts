@@ -84,10 +84,8 @@ describe('the temp data of a stripe', () => {
     expect(outputMebibytes.at(-1)).toEqual([1, 20]);
   });
 
-  it.each([
-    ['the first one', 1],
-    ['one in the middle', Math.floor(OUTPUT_BYTES / BUFFER_BYTES / 2)],
-  ])('is still there when a pile of it comes out wrong: %s', async (_, nth) => {
+  it('is still there when a pile of it comes out wrong', async () => {
+    const nth = Math.floor(OUTPUT_BYTES / BUFFER_BYTES / 2);
     const { result, removals, left } = await shuffleBeforeWitness(
       { act: 'skip-gathered', nth, ever: true },
       writeInputs(directory),
