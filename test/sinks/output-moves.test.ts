@@ -20,14 +20,7 @@ import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import {
-  type CommitJournal,
-  moveOutputs,
-  readJournal,
-  takeBack,
-  writeCompletionMarkers,
-  writeJournal,
-} from '#src/sinks/output-moves.js';
+import { type CommitJournal, moveOutputs, readJournal, takeBack, writeJournal } from '#src/sinks/output-moves.js';
 import { type FilesPlace, formatOutputIdentity } from '#src/sinks/output-place.js';
 import { stagedPath } from '#src/sinks/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
@@ -320,7 +313,7 @@ describe('a new file', () => {
 });
 
 describe('a new directory', () => {
-  it('leaves alone one that appeared with something in it, and is finished when that is gone', async () => {
+  it('leaves alone one that appeared with something in it, and is finished in place of an empty one', async () => {
     await begin(newDirectory);
     mkdirSync(out());
     writeFileSync(out('mine'), 'mine');
@@ -328,14 +321,7 @@ describe('a new directory', () => {
       await expect(move(newDirectory)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
       expect(contentsOf(out())).toEqual({ mine: 'mine' });
     }
-    rmSync(out(), { recursive: true });
-    await move(newDirectory);
-    expectComplete(newDirectory);
-  });
-
-  it('is finished in place of an empty one', async () => {
-    await begin(newDirectory);
-    mkdirSync(out());
+    rmSync(out('mine'));
     await move(newDirectory);
     expectComplete(newDirectory);
   });
@@ -428,56 +414,5 @@ describe('former shards that were put aside', () => {
     renameSync(out(name), directory.path('mine'));
     await back(replacing);
     expectUntouched(replacing);
-  });
-});
-
-/** The marker of shards: its text, its mode, and that it appears whole. */
-describe('writeCompletionMarkers', () => {
-  const journal: CommitJournal = {
-    outputIdentity: 'out',
-    phase: 'move-in',
-    intoExisting: true,
-    names: ['part-00000-of-00002', 'part-00001-of-00002'],
-    byteLengths: [3, 4],
-    replaced: [],
-    records: 12,
-    bytes: 2 ** 41,
-    checksum: '0123456789abcdef',
-    splits: undefined,
-  };
-  const MARKER_OF_TWO = '{"shards":2,"records":12,"bytes":2199023255552,"checksum":"0123456789abcdef"}\n';
-
-  const write = () => {
-    const naming = { prefixes: ['part'], extension: '.txt' };
-    const place = { kind: 'shards', path: out(), exists: true, naming, mayReplace: false } as const;
-    return writeCompletionMarkers(place, out(), directory.path('staging'), journal);
-  };
-
-  beforeEach(() => {
-    for (const name of ['out', 'staging']) mkdirSync(directory.path(name));
-  });
-
-  it('says how many shards and records there are, how many bytes, and their checksum', async () => {
-    await write();
-    expect(readdirSync(out())).toEqual(['.part.complete.json']);
-    expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
-    expect(readdirSync(directory.path('staging'))).toEqual([]);
-  });
-
-  it('appears whole, whenever the process ends, and the next one writes it anew', async () => {
-    for (let number = 1, isReached = true; isReached; number++) {
-      ({ isReached } = await interrupted('ends', number, write));
-      for (const name of readdirSync(out())) expect(readFileSync(out(name), 'utf8')).toBe(MARKER_OF_TWO);
-      await write();
-      expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
-    }
-  });
-
-  it('replaces one that is there, and a link, but not what that leads to', async () => {
-    writeFileSync(directory.path('mine'), 'mine');
-    symlinkSync(directory.path('mine'), out('.part.complete.json'));
-    await write();
-    expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
-    expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
   });
 });

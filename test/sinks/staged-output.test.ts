@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortError, SystemError, VerificationError } from '#src/errors.js';
+import { SystemError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import type { OutputLayout } from '#src/sinks/output-layout.js';
@@ -93,8 +93,6 @@ describe('StagedOutput', () => {
   it.each<[string, WrittenRegion[], string]>([
     ['a gap', [region(0, 4), region(5, 10)], 'written up to byte 4 and from byte 5 on'],
     ['an overlap', [region(0, 5), region(4, 10)], 'written up to byte 5 and from byte 4 on'],
-    ['a missing beginning', [region(1, 10)], 'written up to byte 0 and from byte 1 on'],
-    ['a region twice', [region(0, 10), region(0, 10)], 'written up to byte 10 and from byte 0 on'],
     ['less than is on disk', [region(0, 9)], 'has 10 bytes on disk, expected 9'],
     ['more than is on disk', [region(0, 11)], 'has 10 bytes on disk, expected 11'],
   ])('refuses %s', (_, regions, message) => {
@@ -131,22 +129,6 @@ describe('StagedOutput', () => {
     expect(verify(10, 4)).toThrow(VerificationError);
   });
 
-  it('makes the files that no task had anything for, and takes those that are there', async () => {
-    const output = shardsOutput(false);
-    stage('a');
-    writeFileSync(staging('1.part'), '');
-    for (let time = 0; time < 2; time++) {
-      await output.complete(layoutOf(3, 1), [region(0, 1)], control);
-      expect(() => output.verify(layoutOf(3, 1), [region(0, 1)])).not.toThrow();
-    }
-    expect(statSync(staging('2.part')).size).toBe(0);
-    expect(statSync(staging('2.part')).mode & 0o777).toBe(0o666 & ~process.umask());
-    writeFileSync(staging('1.part'), 'x');
-    expect(() => output.verify(layoutOf(3, 1), [region(0, 1)])).toThrow(
-      `the staged output ${staging('1.part')} has 1 byte on disk, expected 0`,
-    );
-  });
-
   /** Of a shard with records of n bytes: the header `<nnn>`, the trailer `end`. */
   const ENDS: ShardEnds = {
     headerBytes: 5,
@@ -154,20 +136,6 @@ describe('StagedOutput', () => {
     trailer: Buffer.from('end'),
   };
   const textOf = (shard: number) => readFileSync(staging(`${shard}.part`), 'utf8');
-
-  it('puts headers and trailers around the records, also where there are none, and again the same', async () => {
-    const output = shardsOutput(false);
-    const layout = layoutOf(3, 13, ENDS);
-    stage('\0\0\0\0\x000123456789', '', '\0\0\0\0\0abc');
-    const regions = [region(3, 10), region(0, 3, 2), region(0, 3)];
-    for (let time = 0; time < 2; time++) {
-      await output.complete(layout, regions, control);
-      expect([0, 1, 2].map(textOf)).toEqual(['<010>0123456789end', '<000>end', '<003>abcend']);
-      expect(() => output.verify(layout, regions)).not.toThrow();
-    }
-    writeFileSync(staging('1.part'), '<000>end.');
-    expect(() => output.verify(layout, regions)).toThrow('1.part has 9 bytes on disk, expected 8');
-  });
 
   it('makes no header that would lie on the first record', async () => {
     const ends = { ...ENDS, headerOf: () => Buffer.from('longer') };
@@ -285,16 +253,6 @@ describe('StagedOutput', () => {
     }
   });
 
-  it('leaves shards that appeared meanwhile alone, and adds none of its own', async () => {
-    mkdirSync(out());
-    const output = shardsOutput(true);
-    stage('a', 'b');
-    writeFileSync(out('shard-00001-of-00002.txt'), 'mine');
-    await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-    expect(shown()).toEqual({ 'shard-00001-of-00002.txt': 'mine' });
-    expect(journal()).toBeUndefined();
-  });
-
   it('says where former shards are that it could not put back, and keeps the note of the moves', async () => {
     mkdirSync(out());
     writeFileSync(out('shard-00000-of-00001.txt'), 'former');
@@ -334,16 +292,6 @@ describe('StagedOutput', () => {
     if (noted !== undefined) await output.finish(noted);
     complete();
     expect(existsSync(staging('replaced'))).toBe(false);
-  });
-
-  it('shows nothing when the job is stopped before', async () => {
-    const output = fileOutput(false, true);
-    stage('bytes');
-    const stopped = JobControl.create([], 0);
-    stopped.abort();
-    await expect(output.commit(summaryOf(1, 5), stopped)).rejects.toThrow(AbortError);
-    expect(existsSync(out())).toBe(false);
-    expect(journal()).toBeUndefined();
   });
 
   it('is written directly only where shards are large, and not in memory', async () => {
