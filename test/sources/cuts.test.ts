@@ -1,7 +1,7 @@
 /** Where compressed inputs are cut: at members that state their length, if it pays. */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AbortError } from '#src/errors.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
@@ -42,7 +42,6 @@ async function inputOf(bytes: Uint8Array) {
 }
 
 describe.each([BGZF, ZSTD])('a $name file', (format) => {
-  const { end } = format;
   const memberBytes = format.member(content).byteLength;
 
   /** Parts of one input of ten members of nine bytes, of which `decodedBytes` were estimated. */
@@ -53,24 +52,14 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   }
 
   it('is cut at members', async () => {
+    const middle = 5 * memberBytes;
+    const [first, second] = [
+      { storedStart: 0, storedEnd: middle, decodedStart: 0, decodedEnd: 45 },
+      { storedStart: middle, storedEnd: 2 * middle + format.end.byteLength, decodedStart: 45, decodedEnd: 90 },
+    ];
     expect(await partsOf(LINES, 45)).toEqual([
-      {
-        inputOrdinal: 0,
-        start: 0,
-        end: 47,
-        members: { storedStart: 0, storedEnd: 5 * memberBytes, decodedStart: 0, decodedEnd: 45 },
-      },
-      {
-        inputOrdinal: 0,
-        start: 47,
-        end: 90,
-        members: {
-          storedStart: 5 * memberBytes,
-          storedEnd: 10 * memberBytes + end.byteLength,
-          decodedStart: 45,
-          decodedEnd: 90,
-        },
-      },
+      { inputOrdinal: 0, start: 0, end: 47, members: first },
+      { inputOrdinal: 0, start: 47, end: 90, members: second },
     ]);
   });
 
@@ -190,16 +179,10 @@ describe('findCuts', () => {
     expect(few?.cutPoints.length).toBeGreaterThanOrEqual(8 * 9 - 9);
   });
 
-  describe('when the job is to stop', () => {
-    let input: Awaited<ReturnType<typeof inputOf>>;
-    beforeEach(async () => {
-      input = await inputOf(repeated(500_000));
-    });
-
-    it('stops', async () => {
-      const abort = new AbortController();
-      setImmediate(() => abort.abort());
-      await expect(findCuts(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortError);
-    });
+  it('stops when the job is to stop', async () => {
+    const abort = new AbortController();
+    const input = await inputOf(repeated(500_000));
+    setImmediate(() => abort.abort());
+    await expect(findCuts(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortError);
   });
 });

@@ -16,10 +16,10 @@ const fourLines: RecordFormat = { ...insisted, framing: { kind: 'lines', value: 
 const eightLines: RecordFormat = { ...insisted, framing: { kind: 'lines', value: 8 } };
 
 /** The warnings, or the refusal. */
-function toldOf(names: readonly string[], format = assumed, keepsHeaders = true): string[] {
+function toldOf(names: readonly string[], format = assumed): string[] {
   const told: string[] = [];
   try {
-    refuseForeignFiles(streams(names), format, keepsHeaders, (line) => told.push(line));
+    refuseForeignFiles(streams(names), format, true, (line) => told.push(line));
   } catch (error) {
     expect(error).toMatchObject({ code: 'ERR_INPUT_FORMAT' });
     told.push((error as Error).message);
@@ -48,14 +48,6 @@ describe('names of tables', () => {
   it('may have a header, of lines that are rows', () => {
     expect(toldOf(['a.csv', 'a.tsv', 'b'], withHeader)).toEqual([
       "each line of a.csv and 1 other input is a record; give `records: { by: 'csv' }` if a field may hold a newline",
-    ]);
-  });
-
-  it('have no header in a store', () => {
-    expect(toldOf(['a.tsv'], assumed, false)).toEqual([
-      expect.stringContaining(
-        "; take headers off first, and give `records: { by: 'csv' }` if fields may be quoted, or",
-      ),
     ]);
   });
 
@@ -108,12 +100,6 @@ describe('names of mates', () => {
       expect(mateWarningsOf(pair)).toEqual([expect.stringContaining(`same seed: ${pair[0]} and 1 other input;`)]);
     }
     expect(mateWarningsOf(['train_1.txt', 'test_2.txt'])).toEqual([]);
-  });
-
-  it('make one line for all inputs', () => {
-    expect(mateWarningsOf(['a_R1.fastq', 'a_R2.fastq', 'b_R1.fastq'])).toEqual([
-      expect.stringContaining('same seed: a_R1.fastq and 2 other inputs; give R1'),
-    ]);
   });
 
   it('count for FASTQ alone: by its four lines, or by its name', () => {

@@ -5,7 +5,6 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { InputError } from '#src/errors.js';
 import type { HeaderSpec } from '#src/formats/record-format.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { readInputHeaders, requireWholeRecords } from '#src/sources/headers.js';
@@ -13,7 +12,6 @@ import { listInputs } from '#src/sources/list-inputs.js';
 import type { Input } from '#src/sources/source.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { npyHeaderOf } from '../formats/any-headers.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { blockHeader } from '../formats/codecs/zstd-samples.mjs';
 import { tarOf } from '../formats/plain-tar.js';
@@ -54,12 +52,6 @@ describe('readInputHeaders', () => {
     expect(header.equals(first?.header.bytes ?? new Uint8Array())).toBe(true);
   });
 
-  it('knows how many bytes of records are promised, and how these lie', async () => {
-    const { inputs, first } = await read(await inputsOf(npyHeaderOf('<f4', 7, [3])), { kind: 'npy', value: null });
-    expect(inputs).toMatchObject([{ header: { recordBytes: 84 } }]);
-    expect(first?.header.framing).toEqual({ kind: 'size', value: 12 });
-  });
-
   it('reads the beginning of a file, and of one without a header nothing', async () => {
     const inputs = await inputsOf(Buffer.from(`a\nb\n${'record\n'.repeat(1_000_000)}`));
     let readBytes = 0;
@@ -74,14 +66,6 @@ describe('readInputHeaders', () => {
     await read(inputs, twoLines);
     expect(readBytes).toBeGreaterThan(0);
     expect(readBytes).toBeLessThan(10_000);
-  });
-
-  it('ends at the first file with another one', async () => {
-    const inputs = await inputsOf(...['a\nb\n1\n', 'a\nb\n2\n', 'a\nc\n3\n', ''].map((text) => Buffer.from(text)));
-    await expect(read(inputs, twoLines)).rejects.toThrow(
-      `in-2: byte 2 of its header differs from that of ${directory.path('in-0')}: expected "a\\nb\\n", got "a\\nc\\n"`,
-    );
-    await expect(read(inputs.slice(3), twoLines)).rejects.toThrow(InputError);
   });
 
   it('compares the keys of first samples, and opens no file once more', async () => {

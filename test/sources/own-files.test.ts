@@ -2,10 +2,10 @@
  * What pileshuf makes beside data is not read as data: the listing of a directory leaves it out with one note, and a call
  * that names it is refused. What only has such a name is data.
  */
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToStore, shuffle } from '#src/index.js';
+import { appendToStore } from '#src/index.js';
 import { seal } from '#src/io/sealed-file.js';
 import { formatOwnerName, identifyOwner } from '#src/machine/file-owner.js';
 import { listInputs } from '#src/sources/list-inputs.js';
@@ -13,7 +13,6 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const data = (...names: string[]) => directory.path('data', ...names);
-const TUNING = { inline: true };
 /** Most of these files are hidden, or named unlike data. */
 const ALL_NAMES = { hidden: true, include: ['*'], exclude: [] };
 const MARKER_TEXT = '{"shards":2,"records":3,"bytes":12,"checksum":"0123456789abcdef"}\n';
@@ -37,21 +36,7 @@ function write(name: string, content: string | Uint8Array): string {
   return data(name);
 }
 
-const options = () => ({ tempDirs: [directory.temp], memoryBytes: 2 ** 26, workers: 1, seed: 's' });
-
 describe('the listing of a directory', () => {
-  it('has the same records when the shards of an earlier job lie there', async () => {
-    mkdirSync(directory.path('shards'));
-    const shards = { by: 'count', shardCount: 2 } as const;
-    await shuffle({ ...options(), inputs: [data()], output: directory.path('shards'), shards }, TUNING);
-    expect(readdirSync(directory.path('shards'))).toContain('.shard.complete.json');
-    const again = await shuffle(
-      { ...options(), inputs: [directory.path('shards')], output: directory.path('again') },
-      TUNING,
-    );
-    expect(again.records).toBe(2);
-  });
-
   it('leaves out pile stores, and names the command that reads one', async () => {
     await appendToStore(directory.path('store'), { inputs: [data('a.txt')], workers: 1 });
     renameSync(directory.path('store'), data('store'));
