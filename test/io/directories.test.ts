@@ -57,22 +57,6 @@ describe('private directories', () => {
     // Once more changes nothing.
     removeDirectory(path);
   });
-
-  it.each([
-    ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*`tempDirs`$/],
-    ['output', 'ERR_IO', /^cannot make the output in /],
-  ] as const)('say what cannot be made: %s', (purpose, code, message) => {
-    for (const [parent, reason] of [
-      ['none', 'it does not exist'],
-      ['file', 'a part of the path is not a directory'],
-    ] as const) {
-      writeFileSync(directory.path('file'), '');
-      const make = () => makePrivateDirectory(directory.path(parent), 'job-', purpose);
-      expect(make).toThrow(SystemError);
-      expect(make).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
-      expect(make).toThrow(reason);
-    }
-  });
 });
 
 describe('removeDirectory', () => {

@@ -53,12 +53,10 @@ describe('unseal', () => {
   });
 
   it('detects each flipped bit of each byte', () => {
-    for (let index = 0; index < sealed.byteLength; index++) {
-      for (let bit = 0; bit < 8; bit++) {
-        const bytes = new Uint8Array(sealed);
-        bytes[index] = (bytes[index] ?? 0) ^ (1 << bit);
-        expect(() => read(bytes)).toThrow(VerificationError);
-      }
+    for (let bit = 0; bit < 8 * sealed.byteLength; bit += atScale(9, 1)) {
+      const bytes = new Uint8Array(sealed);
+      bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(() => read(bytes)).toThrow(VerificationError);
     }
   });
 

@@ -114,14 +114,6 @@ describe.each(Object.entries(commits))('%s', (name, commit) => {
     expect(failures).toBe(name === 'replaceDurably' ? 8 : 9);
   });
 
-  it('removes what it wrote when the bytes do not get onto the device', async () => {
-    for (const replace of [{ write: failWith('ENOSPC') }, { syncAsync: async () => failWith('EIO')() }]) {
-      fileCalls.replace(replace);
-      await expect(commit(directory.path(), 'manifest', bytesOf('new'))).rejects.toThrow(SystemError);
-      expect(names()).toEqual([]);
-    }
-  });
-
   it('does not write through a link planted under any of its names', async () => {
     mkdirSync(directory.path('job'));
     writeFileSync(directory.path('mine'), 'mine');

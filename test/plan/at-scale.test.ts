@@ -15,9 +15,7 @@ import {
   SUB_PILE_FILL,
 } from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
-import { planPass2 } from '#src/plan/pass2-memory.js';
 import { planPileRanges } from '#src/plan/pile-ranges.js';
-import { cutAt, planShardCuts, shardAt } from '#src/plan/shard-cuts.js';
 import { type PlannedInput, planSliceBytes, planSlices } from '#src/plan/slices.js';
 import { GIB, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
@@ -80,7 +78,7 @@ function segmentsOfSlice(plan: MemoryPlan, need: MemoryNeed): number {
 const onAnyServer = (expectOf: (plan: MemoryPlan, need: MemoryNeed) => void) =>
   fc.assert(
     fc.property(anyServer, (need) => expectOf(planMemory(need), need)),
-    { numRuns: 1000 },
+    { numRuns: 500 },
   );
 
 describe('planMemory at scale', () => {
@@ -93,21 +91,6 @@ describe('planMemory at scale', () => {
       expect(plan.stripeCount).toBeLessThanOrEqual(MOST_STRIPES);
       expect(plan.pass1ArenaBytes).toBeLessThanOrEqual(plan.pass2ArenaBytes);
       expect(plan.pass2ArenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
-    });
-  });
-
-  it('gives out all of the budget and no byte more, in both passes', () => {
-    onAnyServer((plan, need) => {
-      const scatterers = Math.min(plan.workers, need.mostSlices);
-      expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBe(need.budgetBytes);
-      expect(plan.ramPoolBytes).toBeLessThanOrEqual(plan.pass1SpareBytes);
-      const poolBytes = plan.ramPoolBytes;
-      for (const longestRecordBytes of [need.meanRecordBytes, 100 * MIB]) {
-        const pass2 = planPass2(plan, need.budgetBytes, poolBytes, longestRecordBytes);
-        if (pass2 === undefined) continue;
-        expect(pass2.workers * pass2.arenaBytes + pass2.spareBytes + poolBytes).toBe(need.budgetBytes);
-        expect(pass2.arenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
-      }
     });
   });
 
@@ -127,20 +110,15 @@ describe('planMemory at scale', () => {
     });
   });
 
-  it('keeps within the limit of open files; where that is 65,536, no worker and no stripe is given up for it', () => {
+  it('keeps within the limit of open files; and 96 a pile set; where it is 65,536, no worker and no stripe is given up for it', () => {
     onAnyServer((plan, need) => {
       const files = plan.workers * (8 + plan.stripeCount * need.tempDiskCount);
       expect(48 + files).toBeLessThanOrEqual(need.openFileLimit);
+      expect(plan.stripeCount * need.tempDiskCount).toBeLessThanOrEqual(96);
       if (need.openFileLimit < 65536) return;
       const wanted = Math.max(4, Math.floor(64 / need.tempDiskCount));
       expect(plan.stripeCount).toBe(Math.min(wanted, MOST_STRIPES, plan.pileCount));
       expect(plan.workers).toBeGreaterThanOrEqual(Math.ceil(need.workers / 2));
-    });
-  });
-
-  it('has pile sets of 96 files at most', () => {
-    onAnyServer((plan, { tempDiskCount }) => {
-      expect(plan.stripeCount * tempDiskCount).toBeLessThanOrEqual(96);
     });
   });
 
@@ -173,16 +151,6 @@ describe('planMemory at scale', () => {
       const mostPiles = ((shareBytes / 2) * 0.85) / (leastBufferBytes + 96);
       expect(plan.pileCount).toBeGreaterThanOrEqual(Math.min(8 * plan.workers, mostPiles - need.tempDiskCount));
     });
-  });
-
-  it('keeps data in memory if it fits, however large it is', () => {
-    for (const recordBytes of [10 * GB, 100 * GB, 400 * GB, 1 * TB]) {
-      const server = { ...usualNeed, workers: 96, budgetBytes: Math.ceil(recordBytes * 1.3 + 96 * 600 * MIB) };
-      const plan = planMemory({ ...server, recordBytes });
-      expect(plan, `${recordBytes}`).toMatchObject({ workers: 96, maySpill: false });
-      expect(levelsOf(plan, { ...server, recordBytes })).toBe(1);
-      expect(plan.ramPoolBytes + plan.workers * plan.pass2ArenaBytes).toBeLessThanOrEqual(server.budgetBytes);
-    }
   });
 });
 
@@ -266,22 +234,6 @@ describe('pass 2 at scale', () => {
     expect(runs.length).toBeLessThanOrEqual(768);
     for (const { first, firstByte, firstRank } of runs) {
       expect([firstByte, firstRank]).toEqual([first * 1_895_405_111, first * 18_051_477]);
-    }
-  });
-
-  it('cuts 12.5 billion records of a thousand terabytes into a million shards, exactly', () => {
-    const totals = { records: 12_500_000_000_001, bytes: 1000 * TB + 7, longestRecordBytes: 1e6, bytesAround: 0 };
-    for (const request of [
-      { by: 'count', shardCount: 1_000_000 },
-      { by: 'bytes', maxShardBytes: 2 * GB },
-    ] as const) {
-      const cuts = planShardCuts(request, totals);
-      if ('roomBytes' in cuts) expect.fail('no record is long');
-      for (const shard of [1, 77_777, 499_999]) {
-        const at = cutAt(cuts, shard);
-        expect(Number.isSafeInteger(at)).toBe(true);
-        expect([shardAt(cuts, at - 1), shardAt(cuts, at)]).toEqual([shard - 1, shard]);
-      }
     }
   });
 });

@@ -141,16 +141,6 @@ describe('fitted cuts', () => {
     );
   });
 
-  it('take 22 shards where room for the longest record in each makes 210', async () => {
-    for (const at of [0, 1, 500, 9_999, 10_475, 20_000]) {
-      const lengths = new Array<number>(20_000).fill(1001);
-      lengths.splice(at, 0, 900_001);
-      const cut = await cutLengths(lengths, 1_000_000);
-      expect(cut?.sizes.length).toBeLessThanOrEqual(22);
-      expect(cut?.rounds).toHaveLength(1);
-    }
-  });
-
   it('are measured once more, with more room, when a record that is not long would be alone in a shard', async () => {
     const cuts = { totalBytes: 19_970, roomBytes: 1000, even: undefined, enoughShardBytes: 0 } satisfies CutsToFit;
     const asked: number[] = [];

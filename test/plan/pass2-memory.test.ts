@@ -13,18 +13,6 @@ const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 const recordBytes = logarithmic(1, LARGEST_MAX_RECORD_BYTES);
 
 describe('planPass2', () => {
-  it('leaves the plan as it is when its arenas hold the longest record', () => {
-    const plan = planMemory(usualNeed);
-    const { workers, pass2ArenaBytes: arenaBytes } = plan;
-    const spareBytes = usualNeed.budgetBytes - workers * arenaBytes;
-    expect(planPass2(plan, usualNeed.budgetBytes, 0, 4000)).toEqual({
-      workers,
-      arenaBytes,
-      columnBytes: 0,
-      spareBytes,
-    });
-  });
-
   it('gives every thread room for the longest record, within the budget, or refuses it', () => {
     fc.assert(
       fc.property(anyNeed, recordBytes, fc.double({ min: 0, max: 1, noNaN: true }), (need, longest, share) => {

@@ -64,15 +64,5 @@ describe('planPileRanges', () => {
       { first: 2, end: 4, firstRank: 3, firstByte: 30 },
       { first: 4, end: 5, firstRank: 12, firstByte: 125 },
     ]);
-    expect(planPileRanges(totals, 1000, (pile) => pile === 0, none)).toEqual([
-      { first: 0, end: 1, firstRank: 0, firstByte: 0 },
-      { first: 1, end: 5, firstRank: 1, firstByte: 10 },
-    ]);
-    const isDone = (pile: number) => pile === 0 || pile === 2 || pile === 3;
-    expect(planPileRanges(totals, 1000, none, isDone)).toEqual([
-      { first: 1, end: 2, firstRank: 1, firstByte: 10 },
-      { first: 4, end: 5, firstRank: 12, firstByte: 125 },
-    ]);
-    expect(planPileRanges(totals, 1000, none, () => true)).toEqual([]);
   });
 });
