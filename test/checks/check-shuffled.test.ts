@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { planWindows } from '#src/checks/check-shuffled.js';
 import { type CheckOptions, checkShuffled, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
@@ -137,5 +138,27 @@ describe('nothing is to be seen', () => {
       drift: { isSeen: false },
       neighbours: { isSeen: false },
     });
+  });
+});
+
+describe('windows', () => {
+  const MIB = 2 ** 20;
+  const file = (decodedBytes: number, canSeek = true) => ({ decodedBytes, canSeek });
+  const planned = (...files: readonly ReturnType<typeof file>[]) => planWindows(files, 100, 128, 64);
+
+  it('lie in the middle of equal parts of much data, and hold all of little', () => {
+    const windows = planned(file(1000 * MIB), file(MIB), file(279 * MIB));
+    expect(windows).toHaveLength(128);
+    const before = [0, 1000 * MIB, 1001 * MIB];
+    const places = windows.map(({ inputOrdinal, startBytes }) => (before[inputOrdinal] ?? 0) + startBytes);
+    for (const [i, place] of places.entries()) expect(Math.abs(place - (i + 0.5) * 10 * MIB)).toBeLessThan(2);
+    const all = { stride: 64, windowCount: Number.POSITIVE_INFINITY };
+    expect(planned(file(1000), file(50))).toMatchObject([all, all]);
+  });
+
+  it('are spread over what must be decoded from its beginning, or at that if it is too large', () => {
+    expect(planned(file(60 * MIB, false))).toMatchObject([{ stride: 4915 }]);
+    const few = { stride: 64, windowCount: 4 };
+    expect(planned(file(3072 * MIB, false), file(2048 * MIB, false))).toMatchObject([few, few]);
   });
 });

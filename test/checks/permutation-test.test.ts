@@ -22,28 +22,6 @@ describe('upperGamma', () => {
   });
 });
 
-describe('draws', () => {
-  it('are the same for a seed, and spread evenly', () => {
-    expect(Array.from({ length: 5 }, drawsOf(7))).toEqual(Array.from({ length: 5 }, drawsOf(7)));
-    const counts = new Array<number>(10).fill(0);
-    const draw = drawsOf(1);
-    for (let i = 0; i < 10_000; i++) {
-      const place = Math.floor(draw() * 10);
-      counts[place] = (counts[place] ?? 0) + 1;
-    }
-    for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(200);
-  });
-
-  it('put a part of an order into random order', () => {
-    const order = identityOrder(100);
-    shuffleRange(order, 20, 80, drawsOf(3));
-    const rest = [...order.subarray(0, 20), ...order.subarray(80)];
-    expect(rest).toEqual([...identityOrder(100).filter((i) => i < 20 || i >= 80)]);
-    expect(order.toSorted()).toEqual(identityOrder(100));
-    expect(order).not.toEqual(identityOrder(100));
-  });
-});
-
 describe('a test', () => {
   const values = Float64Array.from({ length: 200 }, (_, i) => i ** 3);
   const ascents = (order: Uint32Array) => [

@@ -68,11 +68,6 @@ describe('the time left', () => {
     expect(told(shuffleOf({ seconds: 8 }))?.atSeconds).toBeCloseTo(0.4, 5);
   });
 
-  it('is right for a job whose passes are equally fast, all the way', () => {
-    const seen = follow(eventsOf(shuffleOf()));
-    for (const seconds of [2.2, 20, 41, 60, 79]) expect(leftAt(seen, seconds)).toBeCloseTo(80 - seconds, 0);
-  });
-
   it('comes to the truth in each pass, however different they are', () => {
     const seen = follow(eventsOf(shuffleOf({ seconds: 10 }, { bytes: 4e9, expectedBytes: 3e9, seconds: 90 })));
     expect(leftAt(seen, 50)).toBeCloseTo(50, 0);
@@ -84,24 +79,6 @@ describe('the time left', () => {
     const seen = follow(eventsOf(shuffleOf({ resumedBytes: 9e8, seconds: 4 })));
     expect(leftAt(seen, 1)).toBeUndefined();
     expect(leftAt(seen, 2)).toBeCloseTo(42, 0);
-  });
-
-  it('does not count the time in which threads start', () => {
-    const [first, ...rest] = eventsOf(shuffleOf()) as [ShuffleProgress, ...ShuffleProgress[]];
-    const late = rest.map((event) =>
-      event.phase === 'scatter' ? { ...event, phaseSeconds: event.phaseSeconds + 3 } : event,
-    );
-    expect(leftAt(follow([first, { ...first, phaseSeconds: 3 }, ...late]), 6)).toBeCloseTo(77, 0);
-  });
-
-  it('counts no more of a phase than the plan has, where the phase has more', () => {
-    const events = eventsOf(shuffleOf()).map((event) =>
-      event.phase === 'scatter' ? { ...event, bytesDone: 2 * event.bytesDone } : event,
-    );
-    const seen = follow(events);
-    expect(lastOf(seen, 'scatter')?.jobDone).toBe(0.5);
-    // Twice as fast: what is left of the job is the whole of pass 2.
-    expect(lastOf(seen, 'scatter')?.jobSecondsLeft).toBeCloseTo(20, 0);
   });
 
   it('is unknown while the size of a pipe is, and for an output without end', () => {

@@ -104,16 +104,8 @@ refuses('words that are no options', [
   ['shuffle-store store --seed s', 2, /unknown option '--seed'.*; see pileshuf shuffle-store --help/],
   ['inspect store --verfy', 2, /unknown option '--verfy' \(Did you mean --verify\?\); see pileshuf inspect --help/],
   ['verify permuted --against in --seed 1', 2, /unknown option '--seed'/],
-  [
-    'cluster task commit --job-d 1',
-    2,
-    "unknown option '--job-d' (Did you mean --job-dir?); see pileshuf cluster task…",
-  ],
-  [
-    'cluster task commit --wait 1',
-    2,
-    "required option '--job-dir <DIR>' not specified; see pileshuf cluster task --help",
-  ],
+  ['cluster task commit --job-d 1', 2, "unknown option '--job-d' (Did you mean --job-dir?); see pileshuf cluster…"],
+  ['cluster task commit --wait 1', 2, "required option '--job-dir <DIR>' not specified; see pileshuf cluster task…"],
 ]);
 
 refuses('values', [
@@ -167,11 +159,7 @@ refuses('records and headers', [
   [['in', '--begins-with', ''], 2, '--begins-with: expected a value, got an empty string'],
   ['in --record-size 1073741825', 2, '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
   ['in --lines-per-record 1048577', 2, '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],
-  [
-    'in --tfrecord --header 1',
-    2,
-    '--header takes lines, and these records are not text; give --skip-bytes, or leave --header out',
-  ],
+  ['in --tfrecord --header 1', 2, '--header takes lines, and these records are not text; give --skip-bytes, or…'],
   ['--key ordinal --skip-blank in', 2, /--skip-blank does not go with --key from ordinals/],
   ['--record-size 2 --skip-blank in', 2, 'records of size are not text, so none is blank; leave out --skip-blank'],
   ['in --npy --header 1', 2, 'records of npy have a header of their own; leave out --header'],
@@ -189,17 +177,9 @@ refuses(
     ['-r --npy', 2, 'an output of npy has an end: give --head-count beside -r'],
     ['-rn 9 --webdataset', 2, '-r does not go with samples of tar files: readers join copies that are neighbours'],
     ['-rn 9 --shard-bytes 9B', 2, '-r does not go with --shard-bytes: give a number of shards, or of records in each'],
-    [
-      '--unique --unique-by .u',
-      2,
-      '--unique compares whole records and --unique-by a value of each: give one of the two',
-    ],
+    ['--unique --unique-by .u', 2, '--unique compares whole records and --unique-by a value of each: give one of…'],
     ['--unique --webdataset', 2, '--unique does not go with samples of tar files, whose bytes tell when a file was …'],
-    [
-      '--unique --input-ids path',
-      2,
-      '--input-ids or --input-id does not go with --unique: the order then follows from …',
-    ],
+    ['--unique --input-ids path', 2, '--input-ids or --input-id does not go with --unique: the order then follows…'],
     ['--unique-by .u --input-ids path', 2, '--input-ids or --input-id does not go with --unique-by: the order then …'],
     [['--unique-by', '.u', '--missing', 'x'.repeat(5000)], 2, '--missing: expected a string of at most 4096 bytes'],
     [
@@ -210,21 +190,9 @@ refuses(
     ['--unique-by url', 2, `--unique-by "url": ${KIND_OF_VALUE}`],
     ['--split-by .a', 2, '--split-by chooses between splits: give --split'],
     ['--missing x', 2, '--missing is about the values of --split-by or --unique-by: give one of them'],
-    [
-      '--split a=1,b=rest --split-by .a',
-      2,
-      '--split-by keeps records together, so no split can have an exact number: …',
-    ],
-    [
-      '--split a=rest --split-by .a -n 5',
-      2,
-      '--split-by does not go with -n: the first records belong to the first split',
-    ],
-    [
-      '--split a=rest --split-by .v --unique-by .v',
-      2,
-      '--split-by does not go with --unique-by: equal records could be …',
-    ],
+    ['--split a=1,b=rest --split-by .a', 2, '--split-by keeps records together, so no split can have an exact…'],
+    ['--split a=rest --split-by .a -n 5', 2, '--split-by does not go with -n: the first records belong to the first…'],
+    ['--split a=rest --split-by .v --unique-by .v', 2, '--split-by does not go with --unique-by: equal records…'],
   ],
   ['in', '-o', 'out'],
 );
@@ -269,24 +237,12 @@ refuses(
     ['--files-from none', 3, 'cannot read the list of inputs --files-from none: no such file; check the path'],
     ['--files-from folder', 3, 'cannot read the list of inputs --files-from folder: it is a directory'],
     ["--files-from ''", 2, '--files-from: expected a path, got an empty string'],
-    [
-      '- --files-from -',
-      2,
-      'standard input cannot be both the list of inputs (--files-from -) and an input (-); give one of them as a file',
-    ],
-    [
-      '--files0-from - --files-from -',
-      2,
-      'two lists of inputs would be read from standard input; give one of them as a file',
-    ],
+    ['- --files-from -', 2, 'standard input cannot be both the list of inputs (--files-from -) and an input (-)…'],
+    ['--files0-from - --files-from -', 2, 'two lists of inputs would be read from standard input; give one of them…'],
     ['in in2 --input-ids file:ids', 2, '1 input ids are given for 2 inputs; expected one for each input, in order'],
     ['in --input-ids file:folder', 3, 'cannot read the ids --input-ids file:folder: it is a directory'],
     ['-o out --mix empty.yaml in', 2, '--mix empty.yaml: expected groups to be a list of at least one group'],
-    [
-      '-o out --mix share.yaml in',
-      2,
-      '--mix share.yaml: expected unit to be records, bytes or a field with a number, such as .n_tokens',
-    ],
+    ['-o out --mix share.yaml in', 2, '--mix share.yaml: expected unit to be records, bytes or a field with a…'],
     ['-o out --mix typo.yaml in', 2, 'a group of --mix typo.yaml…'],
   ],
   ['-q', '-S', '64M', '--force'],
@@ -304,11 +260,7 @@ refuses('outputs and temp directories', [
   ['in --shards 2 -o /dev/stdout', 2, /^pileshuf: shards cannot be written to standard output; .*-o$/],
   ['--shards 2 --shard-bytes 1G -o d', 2, `--shards and --shard-bytes ${EITHER}`],
   ['--shard-bytes 1G --shard-records 2 -o d', 2, `--shard-records and --shard-bytes ${EITHER}`],
-  [
-    '--prefix p -o f',
-    2,
-    '--prefix names shards, but none are requested: add --shards, --shard-records or --shard-bytes, or leave it out',
-  ],
+  ['--prefix p -o f', 2, '--prefix names shards, but none are requested: add --shards, --shard-records or…'],
   ['--prefix a/b --shards 2 -o d', 2, `--prefix a/b: ${PREFIX}`],
   [['--prefix', 'a\0b', '--shards', '2', '-o', 'd'], 2, `--prefix a\\0b: ${PREFIX}`],
   ["--prefix '' --shards 2 -o d", 2, `--prefix : ${PREFIX}`],
@@ -317,34 +269,14 @@ refuses('outputs and temp directories', [
   ['in --job-dir d -o -', 2, `${NOT_RESUMED} -o`],
   ['--resume -o out -', 2, NOT_READ_AGAIN],
   ['-o f --job-dir=d', 2, NOT_READ_AGAIN],
-  [
-    'in -o corpus --force',
-    2,
-    'the output corpus is a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it',
-  ],
+  ['in -o corpus --force', 2, 'the output corpus is a directory; expected a file, or --shards, --shard-records or…'],
   ['in -o there', 2, 'the output there exists already; give --force to replace it'],
   ['in -o none/out', 2, /^pileshuf: the directory .*\/none of the output does not exist; make it first$/],
   ['in -o out --job-dir s3://b/j', 2, '--job-dir s3://b/j lies on another machine; name a directory on a disk'],
-  [
-    'cluster plan in -o out --tasks 2 --job-dir s3://b/j',
-    2,
-    '--job-dir s3://b/j lies on another machine; name a directory on a disk',
-  ],
-  [
-    'in -o dangling --force',
-    2,
-    'the output dangling is a symbolic link that leads nowhere; remove it or make what it names',
-  ],
-  [
-    'in -o dangling --shards 2',
-    2,
-    'the output dangling is a symbolic link that leads nowhere; remove it or make what …',
-  ],
-  [
-    'in -o shards --shards 2 --prefix train',
-    2,
-    'the output directory shards holds shards already (train-00002-of-00007.txt); give --force to replace all train-*-of-* in it, or another --prefix',
-  ],
+  ['cluster plan in -o out --tasks 2 --job-dir s3://b/j', 2, '--job-dir s3://b/j lies on another machine; name a…'],
+  ['in -o dangling --force', 2, 'the output dangling is a symbolic link that leads nowhere; remove it or make what…'],
+  ['in -o dangling --shards 2', 2, 'the output dangling is a symbolic link that leads nowhere; remove it or make…'],
+  ['in -o shards --shards 2 --prefix train', 2, 'the output directory shards holds shards already…'],
   ['in -o there --shards 2 --force', 2, 'the output there is a file; expected a directory to write shards into'],
   ['in -o there/ --shards 2 --force', 2, 'the output there/ is a file; expected a directory to write shards into'],
   ['in -o in', 2, 'the output in is one of the inputs; give --force to replace it at the end'],
@@ -450,11 +382,7 @@ refuses('aligned files', [
   ['--together a -o out', 2, `--together a: ${TUPLE}`],
   ['--together a, -o out', 2, `--together a,: ${TUPLE}`],
   ['--together a,b', 2, '--together writes several files: name a directory with --output'],
-  [
-    '--together b.c,a.b.c -o out --split t.a=0.5,t=rest',
-    2,
-    '--together: shards of b.c and of a.b.c would both be called t.a.b-*-of-*.c; give other names of --split, or files …',
-  ],
+  ['--together b.c,a.b.c -o out --split t.a=0.5,t=rest', 2, '--together: shards of b.c and of a.b.c would both be…'],
   [
     ['--together', `b.c,${'a'.repeat(230)}.c`, '-o', 'out', '--split', 'validation=0.9,test=rest'],
     2,
@@ -462,16 +390,8 @@ refuses('aligned files', [
   ],
   ['--together in,in2 -o out --split a=4,b=rest', 3, 'the number of records is 2, and --split asks for 4; …'],
   ['--together a,b -o -', 2, '--together writes several files: name a directory with -o'],
-  [
-    '--together a,b -o out c',
-    2,
-    '--together names all inputs, and c is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq',
-  ],
-  [
-    '--together a,b -o out --split train=0.9,test=0.1 --split-by .site',
-    2,
-    '--split-by does not go with --together: only one member has the value, and the others must be split alike without it',
-  ],
+  ['--together a,b -o out c', 2, '--together names all inputs, and c is one more; join files of a tuple with…'],
+  ['--together a,b -o out --split train=0.9,test=0.1 --split-by .site', 2, '--split-by does not go with --together…'],
   ...NOT_ALIGNED.split(',').map(
     (words): Row => [
       `--together a,b -o out --${words}`,
@@ -592,11 +512,7 @@ refuses('stores', [
   ['expire store --keep 1d --keep-last 2', 2, `--keep and --keep-last ${EITHER}`],
   ['expire store --keep 30', 2, '--keep 30: expected a whole number and a unit, such as 90s, 12h, 30d or 4w'],
   ['expire store --keep-last 0', 2, `--keep-last 0: ${COUNT}`],
-  [
-    'expire missing --before 1.11.2026',
-    2,
-    '--before 1.11.2026: expected a date, alone or with a time, such as 2026-11-01 or 2026-11-01T06:00Z',
-  ],
+  ['expire missing --before 1.11.2026', 2, '--before 1.11.2026: expected a date, alone or with a time, such as…'],
   ['expire --keep-last 1', 2, "missing required argument 'store'; see pileshuf expire --help"],
   ['expire hollow --keep-last 1', 2, /\/hollow is no pile store: it has no file store; make one with pileshuf pile or/],
   ['gc store --grace 1y', 2, '--grace 1y: expected a whole number and a unit, such as 90s, 12h, 30d or 4w'],
@@ -637,11 +553,7 @@ it('stream: refuses another rank than that of the state', async () => {
 
 refuses('verify', [
   ['verify', 2, /missing required argument 'outputs'/],
-  [
-    'verify --against in permuted',
-    2,
-    "missing required argument 'outputs': --against takes all words after it, up to the next option; name the others before it; …",
-  ],
+  ['verify --against in permuted', 2, "missing required argument 'outputs': --against takes all words after it, up…"],
   ['verify nowhere --against in', 3, 'the output nowhere does not exist; check the name'],
   ['verify permuted --against nowhere', 3, 'the input nowhere does not exist; check the name'],
   ['verify permuted --against', 2, /option '--against <INPUT...>' argument missing/],

@@ -96,11 +96,6 @@ describe('the words of the main command', () => {
     }
   });
 
-  it('reads headers', () => {
-    expect(parse('--header', '2')).toEqual({ ...untouched, options: { header: { lines: 2 } } });
-    expect(parse('--skip-bytes', '128')).toEqual({ ...untouched, options: { header: { bytes: 128 } } });
-  });
-
   it('reads values attached to short options', () => {
     expect(parse('-S50%', '-zqofile', 'x')).toEqual({
       ...untouched,
@@ -139,14 +134,6 @@ describe('the words of the main command', () => {
       ...untouched,
       options: { output: 'x', ioLimits: { '/': 2 }, zeroTerminated: true, memoryBytes: 2 ** 30 },
     });
-  });
-
-  it('accepts a list from standard input for a job that is resumed, which reads it anew', () => {
-    expect(parse('--files-from', '-', '-o', 'f', '--resume')).toMatchObject({ options: { resume: true } });
-  });
-
-  it('accepts that the temp data of standard input be kept', () => {
-    expect(parse('-o', 'f', '--keep-temp')).toMatchObject({ inputs: ['-'], options: { keepTemp: true } });
   });
 
   it('keeps an I/O limit of a path called __proto__', () => {

@@ -5,7 +5,6 @@ import { planCluster as plan } from '#src/cluster/make-plan.js';
 import { runClusterTask } from '#src/cluster/run-cluster-task.js';
 import type { ClusterPlanOptions, ClusterPlanReport, ClusterProfile, TaskKind } from '#src/index.js';
 import { arraysOf, runNow } from '../fixtures/run-cluster.js';
-import { fromCi } from '../fixtures/scale.js';
 import { messageOf, smallClusterJob, THREE_TASKS } from '../fixtures/small-cluster-job.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -94,16 +93,6 @@ describe('the profile of a job of tasks', () => {
     expect(output?.records).toBe(400);
     expect(warnings).toEqual([expect.stringMatching(/^`profile` \S+profile: cannot write it: .*; the output is/)]);
     expect(readFileSync(file(), 'utf8')).toBe('mine');
-  });
-
-  it.runIf(fromCi)('has the threads that a task used', async () => {
-    await runTasks(await plan({ ...options(), cpusPerTask: 2, profile: file() }, { ...THREE_TASKS, inline: false }));
-    await runNow({ kind: 'commit', jobDir: jobDir() });
-    expect(readProfile().tasks.map(({ kind, threads }) => [kind, threads])).toEqual([
-      ...[0, 1, 2].map(() => ['scatter', 2]),
-      ...[0, 1, 2].map(() => ['shuffle', 2]),
-      ['commit', expect.any(Number)],
-    ]);
   });
 
   it('counts the start of a process for its first task alone', async () => {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { foldTasks, rangesOf, type SlurmJob, taskSubmission } from '#src/cluster/slurm-script.js';
+import { type SlurmJob, taskSubmission } from '#src/cluster/slurm-script.js';
 import { type SlurmNote, settle } from '#src/cluster/slurm-settings.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -12,37 +12,6 @@ const NOTE: SlurmNote = { ...settle({ taskMemoryBytes: 2 ** 30 + 1 }, undefined,
 const wordsFor = (note: SlurmNote, job: SlurmJob, after?: string) =>
   taskSubmission('/job', note, ['node'], job, after).words;
 const HARD = `it's "a"\nnew\\line $(touch x) \`touch y\` %a ;&|*`;
-
-describe('an array', () => {
-  it.each([
-    [[], ''],
-    [[0], '0'],
-    [[0, 1, 2, 5, 7, 8], '0-2,5,7-8'],
-  ])('of %j is written as %s', (indexes, text) => {
-    expect(rangesOf(indexes)).toBe(text);
-  });
-
-  it.each([
-    [
-      { unfinished: [0, 1, 2], count: 3, most: 1001 },
-      { indexes: [0, 1, 2], stride: 3 },
-    ],
-    [
-      { unfinished: [0, 1, 2, 3, 4], count: 5, most: 2 },
-      { indexes: [0, 1], stride: 2 },
-    ],
-    [
-      { unfinished: [1400, 400, 3], count: 1500, most: 1001 },
-      { indexes: [3, 399, 400], stride: 1001 },
-    ],
-    [
-      { unfinished: [7], count: 8, most: 1 },
-      { indexes: [0], stride: 1 },
-    ],
-  ])('of %j is folded into %j', ({ unfinished, count, most }, folded) => {
-    expect(foldTasks(unfinished, count, most)).toEqual(folded);
-  });
-});
 
 describe('a submission', () => {
   it('asks for what the user gave, and for nothing else', () => {
@@ -64,12 +33,6 @@ describe('a submission', () => {
     const commit = wordsFor(bare, { kind: 'commit', array: undefined });
     expect(commit.slice(-2)).toEqual(['--open-mode=append', '--output=/100%%a/commit.log']);
     expect(commit.join(' ')).not.toMatch(/partition|time|array|dependency/);
-  });
-
-  it('of the commit asks for its own time and memory', () => {
-    const own = { time: '2:00', commitTime: '9:00', commitMemoryBytes: 0 };
-    const words = wordsFor({ ...NOTE, ...own }, { kind: 'commit', array: undefined }, '12');
-    expect(words).toEqual(expect.arrayContaining(['--time=9:00', '--mem=0M']));
   });
 
   it.each([

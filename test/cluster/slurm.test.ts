@@ -63,14 +63,6 @@ describe('a submission', () => {
     giveUp();
   });
 
-  it('has arrays of what comes between the passes', async () => {
-    const { jobs } = await submit({ unique: true });
-    expect(jobs.map(({ kind }) => kind)).toEqual(['scatter', 'measure', 'shuffle', 'commit']);
-    const after = jobs.map(({ id }) => slurm.wordsOf(id).find((word) => word.startsWith('--dependency=')));
-    expect(after).toEqual([undefined, ...[11, 12, 13].map((id) => `--dependency=afterok:${id}`)]);
-    giveUp();
-  });
-
   it('has an array that reads a large output back, and again what is written anew', async () => {
     const { jobs } = await submitToSlurm(options(), { ...THREE_TASKS, commitReadBytes: 0 });
     expect(jobs.map(({ kind, id, tasks }) => `${kind} ${id} ${tasks}`)).toEqual([
@@ -99,12 +91,6 @@ describe('a submission', () => {
     expect(await messageOf(submit({ taskMemoryBytes: 2 ** 28 }))).toBe(
       '`taskMemoryBytes` is 256 MiB, and 1 thread takes 320 MiB beside the records; give at least 384 MiB',
     );
-  });
-
-  it('of one small task has arrays of one', async () => {
-    const { jobs } = await submitToSlurm(options(), {});
-    expect(jobs.map(({ tasks }) => tasks)).toEqual([1, 1, 1]);
-    giveUp();
   });
 
   it('is done by its scripts', async () => {

@@ -3,8 +3,7 @@
  * call stops listening to the signal.
  */
 import { getEventListeners } from 'node:events';
-import { closeSync, existsSync, openSync, readdirSync, writeSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -92,28 +91,4 @@ describe('an onProgress function that throws', () => {
     await expect(shuffle(options({ inputs: [pipe], onProgress }), SMALL_SIZES)).rejects.toBe(mine);
     expect(readdirSync(directory.temp)).toEqual([]);
   });
-});
-
-describe('a job that is stopped while its input is silent', () => {
-  it('leaves no file open', async () => {
-    const pipe = makePipe(directory.path('pipe'));
-    const openFiles = () => readdirSync('/proc/self/fd').length;
-    const before = openFiles();
-    // Opened for both directions: there is a writer, and it writes enough to have temp files made.
-    const writer = openSync(pipe, 'r+');
-    writeSync(writer, `${'.'.repeat(99)}\n`.repeat(300));
-    const controller = new AbortController();
-    const job = shuffle(options({ inputs: [pipe], signal: controller.signal }), SMALL_SIZES);
-    while (temporaryFiles().length === 0) await delay(10);
-    controller.abort();
-    await expect(job).rejects.toHaveProperty('cause', controller.signal.reason);
-    closeSync(writer);
-    expect(openFiles()).toBe(before);
-  });
-
-  function temporaryFiles(): string[] {
-    return readdirSync(directory.temp, { recursive: true })
-      .map(String)
-      .filter((name) => name.endsWith('.pile'));
-  }
 });

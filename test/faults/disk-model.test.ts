@@ -1,5 +1,5 @@
 /** Tests of the model of a disk: it finds programs that forget a sync, and accepts programs that forget none. */
-import { constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,58 +99,5 @@ describe('a file in a new directory', () => {
       await syncDirectory(calls, root);
     }, 'new/file');
     expect(fates.atTheEnd).toEqual(['new']);
-  });
-});
-
-describe('a file that moves to another directory', () => {
-  const [OLD_NAME, NEW_NAME] = [
-    ['from', 'from/file', 'to'],
-    ['from', 'to', 'to/file'],
-  ];
-  const BOTH_NAMES = ['from', 'from/file', 'to', 'to/file'];
-
-  it.each([
-    [[], [OLD_NAME, BOTH_NAMES, NEW_NAME]],
-    [['from'], [OLD_NAME, NEW_NAME]],
-    [['to'], [BOTH_NAMES, NEW_NAME]],
-    [['from', 'to'], [NEW_NAME]],
-  ])('has one name or both, when %j was synced', async (synced, expected) => {
-    for (const name of ['from', 'to']) mkdirSync(join(root, name));
-    writeFileSync(join(root, 'from', 'file'), NEW);
-    const model = new DiskModel(root);
-    model.calls.rename(join(root, 'from', 'file'), join(root, 'to', 'file'));
-    for (const name of synced) await syncDirectory(model.calls, join(root, name));
-    const draw = drawsFor('moves');
-    const random = Array.from({ length: 30 }, () => randomSurvival(draw));
-    const seen = new Map<string, string[]>();
-    for (const survival of [ALL_LOST, NAMES_KEPT, ...random]) {
-      model.stateAfter(model.changeCount, survival).writeTo(root);
-      const names = readdirSync(root, { recursive: true }).map(String).sort();
-      seen.set(names.join(), names);
-    }
-    expect([...seen.values()].sort()).toEqual([...expected].sort());
-  });
-});
-
-describe('a state of the disk', () => {
-  it('keeps hard links, modes, and the length of lost data', () => {
-    writeFileSync(join(root, 'old'), 'old', { mode: 0o640 });
-    const model = new DiskModel(root);
-    const { calls } = model;
-    calls.link(join(root, 'old'), join(root, 'linked'));
-    const fd = calls.open(join(root, 'new'), O_WRONLY | O_CREAT | O_EXCL, 0o600);
-    calls.write(fd, NEW, 0, 1300, 0);
-    calls.truncate(fd, 1200);
-    calls.close(fd);
-    const statesOf = (fate: 'kept' | 'zeros' | 'torn') => {
-      model.stateAfter(model.changeCount, { changesKept: (count) => count, fate: () => fate }).writeTo(root);
-      return readFileSync(join(root, 'new'));
-    };
-    expect(statesOf('kept').equals(NEW.subarray(0, 1200))).toBe(true);
-    expect(statesOf('zeros').equals(Buffer.alloc(1200))).toBe(true);
-    expect(statesOf('torn').equals(Buffer.concat([NEW.subarray(0, 512), Buffer.alloc(688)]))).toBe(true);
-    const [old, linked, made] = ['old', 'linked', 'new'].map((name) => statSync(join(root, name)));
-    expect(linked?.ino).toBe(old?.ino);
-    expect([old, made].map((stat) => (stat?.mode ?? 0) & 0o777)).toEqual([0o640, 0o600]);
   });
 });

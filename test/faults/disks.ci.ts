@@ -5,9 +5,12 @@
  * too small.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
+import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
@@ -95,6 +98,25 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const result = await runCommand(argv, { env: smallSizes() });
     expect(seen(result)).toEqual(oneLine(1, /^pileshuf: cannot write .*output .*: no space left on the device/));
     expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('says while it reads a stream that the output disk will not hold it', async () => {
+    const small = mountTmpfs(directory.path('small'), 'size=1m');
+    const pipe = makePipe(directory.path('pipe'));
+    const warnings: string[] = [];
+    const feeder = open(pipe, 'w').then(async (file) => {
+      await file.write('a line of nineteen\n'.repeat(200_000));
+      // The job looks once a second.
+      const isTold = () => warnings.some((line) => line.includes('there will not be'));
+      await vi.waitUntil(isTold, { timeout: 300_000 }).finally(() => file.close());
+    });
+    const onWarning = (line: string) => warnings.push(line);
+    const job = shuffle({ inputs: [pipe], output: `${small}/out`, tempDirs: [directory.temp], onWarning });
+    await expect(job).rejects.toMatchObject({ code: 'ERR_NO_SPACE' });
+    await feeder;
+    expect(warnings.join('\n')).toMatch(
+      /^the inputs read so far hold [\d.]+ MB, and there will not be enough space for output on /m,
+    );
   });
 
   it('says that a temp directory cannot be written', async () => {

@@ -6,21 +6,16 @@
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_CODECS } from '#src/formats/encoder-table.js';
 import type { ShuffleOptions } from '#src/index.js';
-import { seen } from '../fixtures/command-outcome.js';
-import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runPrinted, useSmallJob } from './resumable-job.js';
-import { type Sabotage, withSabotage } from './sabotage.js';
+import type { Sabotage } from './sabotage.js';
 import { OUTPUT_BYTES, smallSizes } from './small-job.js';
 
 const directory = useTestDirectory();
-const mountTmpfs = useMounts();
 const job = useSmallJob(directory);
 
 const SLICE_BYTES = 10_000;
@@ -129,22 +124,6 @@ describe('a resumable job', () => {
     await job.expectWhole(options);
   });
 
-  it.runIf(fromCi)('says all of it in one line', async () => {
-    const { nodeOptions, env } = withSabotage(stopBy('SIGINT', PASS_1));
-    const words = ['-q', ...job.words(['-T', directory.temp, '--job-dir', directory.path('job')])];
-    const line = `pileshuf ${words.join(' ')} --resume`;
-    expect(seen(await runCommand(words, { nodeOptions, env: { ...env, ...SIZES } }))).toEqual({
-      exitCode: 130,
-      lines: [
-        'pileshuf: interrupted by SIGINT: stopped before the end; no output was written; ' +
-          `finished work is kept in ${directory.path('job')}; to resume: ${line}`,
-      ],
-    });
-    expect(await runPrinted(directory, line)).toMatchObject({ exitCode: 0, stderr: '' });
-    await job.expectWhole();
-    expect(existsSync(directory.path('job'))).toBe(false);
-  });
-
   it.runIf(fromCi)('that two SIGINTs end at once can be resumed', async () => {
     // Each worker is held up for longer than the test may take, once the first pile sets are committed.
     const { failure } = await resume([], { sabotage: stopBy('SIGINT', PASS_1) });
@@ -182,15 +161,6 @@ describe('a resumable job', () => {
       rmSync(job.output);
     }
   });
-
-  it.runIf(fromCi)('may have more memory and other workers when it is resumed', async () => {
-    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
-    await resume([], { sabotage: stopBy('SIGTERM', PASS_1) });
-    const continued = await resume(['--workers', '3', '--memory', '100M', '--io-limit', '/=2'], { sizes });
-    expect(continued).toMatchObject({ exitCode: 0, report: { workers: 3, piles: 6 } });
-    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
-    await job.expectWhole();
-  });
 });
 
 describe.runIf(fromCi)('a compressed output, on threads that take turns,', () => {
@@ -218,36 +188,6 @@ describe.runIf(fromCi)('a compressed output, on threads that take turns,', () =>
       expect(contentOf(job.output)).toEqual(contentOf(directory.path('whole')));
     },
   );
-});
-
-describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
-  /** An input that says little of how large it will be. */
-  function writeCompressed(): string {
-    const path = directory.path('compressed.input');
-    const lines = Array.from({ length: 6000 }, (_, i) => `${String(i).padStart(99, '.')}\n`);
-    writeFileSync(path, gzipSync(lines.join('')));
-    return path;
-  }
-
-  it('under the output let the job resume when there is room', async () => {
-    const small = mountTmpfs(directory.path('small'), 'size=400k');
-    job.inputs = [writeCompressed()];
-    job.output = `${small}/out`;
-    const sizes = smallSizes({ stripeCount: 3, pileCount: 6 });
-    const stopped = await resume([], { sizes });
-    expect(stopped).toMatchObject({
-      exitCode: 1,
-      failure: { code: 'ERR_NO_SPACE', message: expect.stringMatching(/output .*: no space left on the device/) },
-    });
-    // Nothing has changed, and the job does not get further.
-    expect((await resume([], { sizes })).exitCode).toBe(1);
-    remount(small, 'size=2m');
-    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
-    expect(continued.report?.resumed).toEqual({ pileSets: 1, outputBytes: expect.any(Number) });
-    await job.expectWhole();
-    expect(readdirSync(small)).toEqual(['out']);
-  });
 });
 
 describe.runIf(fromCi)('a job directory', () => {

@@ -75,13 +75,6 @@ describe('a job that writes tables', () => {
     },
   );
 
-  it.runIf(fromCi)('may have other memory and threads when it goes on', async () => {
-    await run(['--resume'], { sabotage: killed('output-write', 30) });
-    const continued = await run(['--resume', '--workers', '3', '--memory', '300M']);
-    expect(continued).toMatchObject({ exitCode: 0, failure: undefined });
-    await job.expectWhole(ROWS);
-  });
-
   it('makes a range once more whose pile comes out wrong, and leaves no page of the first try', async () => {
     const once = await run([], { sabotage: { act: 'skip-gathered', nth: 25 } });
     expect(once).toMatchObject({

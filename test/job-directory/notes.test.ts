@@ -2,19 +2,12 @@
  * The notes of a job: what is noted first stays, and a sealed note that no job writes is refused. Those of finished ranges are
  * read back in order; a missing, damaged or foreign one is always reported.
  */
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { UsageError, VerificationError } from '#src/errors.js';
+import { VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import {
-  type FinishedRange,
-  NOTES,
-  readFinishedRanges,
-  readNotes,
-  SHUFFLED,
-  writeFinishedRanges,
-} from '#src/job-directory/notes.js';
+import { type FinishedRange, NOTES, readFinishedRanges, readNotes, SHUFFLED } from '#src/job-directory/notes.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -86,83 +79,6 @@ function range(first: number, end: number): FinishedRange {
 }
 
 describe('finished ranges', () => {
-  it('are those of all records, in order', async () => {
-    expect(readRanges()).toEqual({ ranges: [], recordCount: 0 });
-    await writeFinishedRanges(path(), 1, [range(4, 6), range(0, 1)]);
-    await writeFinishedRanges(path(), 2, [{ first: 1, end: 2, regions: [], ends: undefined, distinct: undefined }]);
-    await writeFinishedRanges(path(), 3, [range(2, 4)]);
-    expect(readdirSync(path()).toSorted()).toEqual(['done-000001', 'done-000002', 'done-000003']);
-    expect(statSync(path('done-000001')).mode & 0o777).toBe(0o600);
-    writeFileSync(path('done-000004.0123456789abcdef.attempt'), 'of a range that was killed');
-    expect(readRanges()).toEqual({
-      ranges: [
-        range(4, 6),
-        range(0, 1),
-        { first: 1, end: 2, regions: [], ends: undefined, distinct: undefined },
-        range(2, 4),
-      ],
-      recordCount: 3,
-    });
-  });
-
-  it.each([1, 2])('are not read with a gap: record %d', async (missing) => {
-    for (const number of [1, 2, 3]) await writeFinishedRanges(path(), number, [range(number, number + 1)]);
-    rmSync(path(`done-00000${missing}`));
-    expect(readRanges).toThrow(VerificationError);
-    expect(readRanges).toThrow(
-      new RegExp(
-        `/done-00000${missing} is damaged: it is missing, expected 2 records; give \`force\` without \`resume\` to discard the job$`,
-      ),
-    );
-  });
-
-  it('of another version, or of another shape, are not taken', () => {
-    writeFileSync(path('done-000001'), seal('ranges', 6, { ranges: [] }));
-    expect(readRanges).toThrow(UsageError);
-    expect(readRanges).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
-    for (const [value, problem] of [
-      [{}, /: ranges: expected a list, got nothing/],
-      [{ ranges: [{ ...range(0, 1), more: 1 }] }, /: ranges\[0\]: expected no field "more"/],
-      [{ ranges: [{ ...range(0, 1), first: -1 }] }, /: ranges\[0\]\.first: expected a whole number/],
-      [
-        { ranges: [{ ...range(0, 1), regions: [{ shard: 0, start: 0.5, end: 1 }] }] },
-        /regions\[0\]\.start: expected a/,
-      ],
-      [
-        { ranges: [{ ...range(0, 1), regions: [{ shard: 0, start: 0, end: 1, recordBytes: 1 }] }] },
-        /checksum: expected 16 hex digits, got n/,
-      ],
-    ] as const) {
-      writeFileSync(path('done-000001'), seal('ranges', 5, value));
-      expect(readRanges).toThrow(VerificationError);
-      expect(readRanges).toThrow(problem);
-    }
-  });
-
-  it('are within the job, and none twice', async () => {
-    const region = { shard: 1, start: 5, end: 9, recordBytes: 4, checksum: '00000000000000ab' };
-    const runWith = (...regions: object[]) => ({ first: 0, end: 1, regions });
-    for (const [ranges, problem] of [
-      [
-        [range(0, 3e8)],
-        /expected a range of the 10 piles, got 0 to 300000000; give `force` without `resume` to discard the job$/,
-      ],
-      [[range(2 ** 53 - 2, 2 ** 53 - 1)], /expected a range of the 10 piles, got /],
-      [[range(4, 4)], /expected a range of the 10 piles, got 4 to 4;/],
-      [[runWith({ ...region, shard: 10 })], /expected one of at most 10 shards, got 10;/],
-      [[runWith({ ...region, start: 10 })], /expected a range of bytes, got 10 to 9;/],
-      [[range(0, 3), range(2, 4)], /pile 2 is finished twice, by it and those after it;/],
-      [[runWith(region, { ...region, start: 8, end: 12 })], /byte 8 of shard 1 is written twice, by it/],
-    ] as const) {
-      writeFileSync(path('done-000001'), seal('ranges', 5, { ranges }));
-      expect(readRanges).toThrow(VerificationError);
-      expect(readRanges).toThrow(problem);
-    }
-    await writeFinishedRanges(path(), 2, [range(0, 1)]);
-    writeFileSync(path('done-000001'), seal('ranges', 5, { ranges: [range(0, 1)] }));
-    expect(readRanges).toThrow(/pile 0 is finished twice/);
-  });
-
   it('that differ in one place are within the job, or told to be damaged', () => {
     const ranges = [range(0, 2), { ...range(2, 3), regions: [] }, range(5, 9)];
     fc.assert(

@@ -2,12 +2,10 @@
  * Reading a store while it expires and is collected without a grace: the error for missing files says so, and does not
  * blame the disk. The error for damaged files says damage, even for a removed pile set that still exists.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { expireStore, inspectStore, shuffleStore } from '#src/index.js';
+import { inspectStore, shuffleStore } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { completeTalk } from '#src/job/request.js';
-import { verifyStore } from '#src/job/verify-store.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { manifestFormat } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
@@ -75,25 +73,5 @@ describe('a store that expires while it is read', () => {
       cpSync(kept, store(), { recursive: true });
     }
     expect(existsSync(directory.path('out'))).toBe(false);
-  });
-
-  it('is told as that when all is over, too', async () => {
-    const snapshot = openSnapshot(store());
-    await expireStore(store(), { keepLast: 0 }, { graceMilliseconds: 0 });
-    await expect(verifyStore(snapshot, completeTalk({}), {})).rejects.toMatchObject(told());
-  });
-});
-
-describe('damage to a pile set', () => {
-  it('is told as damage while the pile set is kept, though it was taken out of the store', async () => {
-    const snapshot = openSnapshot(store());
-    for (const path of filesOf('.pile')) {
-      writeFileSync(
-        path,
-        readFileSync(path).map((byte) => byte ^ 1),
-      );
-    }
-    await expireStore(store(), { keepLast: 0 });
-    await expect(verifyStore(snapshot, completeTalk({}), {})).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
   });
 });

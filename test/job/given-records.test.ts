@@ -6,7 +6,6 @@ import type { Tuning } from '#src/plan/memory-plan.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { atScale, sampled } from '../fixtures/scale.js';
-import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 
@@ -84,23 +83,6 @@ describe('records that are given', () => {
     expect(
       await shuffled({ inputs: [{ records: [1, 2, 3].map(String) }, b, { records: ['1', '2', '3'] }] }),
     ).toMatchObject({ output: files.output });
-  });
-
-  it('may be none', async () => {
-    expect(await shuffled({ inputs: [{ records: [] }] })).toMatchObject({ output: '', report: { records: 0 } });
-  });
-
-  it('go to shards and compressed outputs', async () => {
-    const report = await shuffle({
-      inputs: [{ records: words }],
-      output: directory.path('shards'),
-      shards: { by: 'count', shardCount: 3 },
-      compress: { codec: 'gzip' },
-      seed: 's',
-      tempDirs: [directory.temp],
-    });
-    expect(report).toMatchObject({ records: words.length });
-    expect(shownNames(directory.path('shards'))).toHaveLength(3);
   });
 
   it('go to a store, under a given id', async () => {

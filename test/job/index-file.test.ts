@@ -7,7 +7,7 @@ import { threadId } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { indexFile, openIndexed, PileshufError } from '#src/index.js';
-import { type FileOwner, formatOwnerName, HeldName, identifyThisProcess } from '#src/machine/file-owner.js';
+import { type FileOwner, formatOwnerName, identifyThisProcess } from '#src/machine/file-owner.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -134,38 +134,6 @@ describe('indexFile, after killed attempts', () => {
     writeFileSync(directory.path('data', name), 'a part of an index');
     return name;
   }
-
-  it.each<[string, Partial<FileOwner>]>([
-    ['a process that has ended', { pid: endedPid }],
-    ['another process of its number', { startTicks: '1' }],
-    ['an earlier start of this machine', { bootId: '00000000-0000-4000-8000-000000000000' }],
-    ['this process, which no longer uses it', {}],
-  ])('removes the attempt of %s', async (_, owner) => {
-    write('a\n');
-    plant(owner);
-    await indexFile(file(), {}, { inline: true });
-    expect(attempts()).toEqual([]);
-  });
-
-  it.each<[string, Partial<FileOwner>]>([
-    ['a process that runs', { pid: process.ppid, startTicks: undefined }],
-    ['another thread of this process', { threadId: threadId + 1 }],
-    ['a process of another host', { pid: endedPid, host: 'elsewhere' }],
-    ['a process of another container', { pid: endedPid, pidNamespace: '1' }],
-  ])('leaves the attempt of %s', async (_, owner) => {
-    write('a\n');
-    const name = plant(owner);
-    await indexFile(file(), {}, { inline: true });
-    expect(attempts()).toEqual([name]);
-  });
-
-  it('leaves an attempt that this thread is making', async () => {
-    write('a\n');
-    const held = new HeldName('pileshuf-index', directory.path('data'));
-    writeFileSync(held.path, '');
-    await indexFile(file(), {}, { inline: true }).finally(() => held.letGo());
-    expect(attempts()).toEqual([held.name]);
-  });
 
   it('leaves files and directories that only have a similar name', async () => {
     write('a\n');

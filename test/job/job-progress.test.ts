@@ -174,33 +174,6 @@ describe('between the passes', () => {
     for (const { phases: expected } of told) expect(expected.map(({ phase }) => phase)).toEqual(phases);
     if (between.includes('measure')) expectPhase(told, 'measure', 2 * TEXT.length, 2 * TEXT.length);
   });
-
-  it('nothing is measured again that an earlier attempt noted', async () => {
-    writeFileSync(directory.path('plain'), TEXT + TEXT);
-    const tuning = { ...SIZES, keepInRam: false, inline: true };
-    const options = {
-      inputs: [directory.path('plain')],
-      output: directory.path('out'),
-      tempDirs: [directory.temp],
-      unique: true,
-      shards,
-      resume: true,
-      memoryBytes: 2 ** 26,
-    };
-    const told: ShuffleProgress[] = [];
-    const stop = new AbortController();
-    const onProgress = (progress: ShuffleProgress) => {
-      told.push(progress);
-      if (progress.phase === 'shuffle') stop.abort();
-    };
-    const stopped = shuffle({ ...options, onProgress, signal: stop.signal }, tuning);
-    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
-    expect(begunIn(told)).toEqual(['scatter', 'measure', 'shuffle']);
-    told.length = 0;
-    await shuffle({ ...options, onProgress: (progress) => told.push(progress) }, tuning);
-    expect(begunIn(told)).toEqual(['scatter', 'shuffle', 'commit']);
-    for (const { phases } of told) expect(phases.map(({ phase }) => phase)).toEqual(['scatter', 'shuffle', 'commit']);
-  });
 });
 
 it('each report tells what the job does on its disks, and its memory', async () => {

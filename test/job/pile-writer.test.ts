@@ -109,17 +109,6 @@ describe('a PileWriter', () => {
     ]);
   });
 
-  it('is refused when another one of the same input was faster, and leaves nothing', async () => {
-    const [slow, fast] = [await open('a'), await open('a')];
-    slow.write('slow');
-    fast.write('fast');
-    await fast.commit();
-    const before = pileSetFiles().filter((name) => !name.startsWith('writing'));
-    await expect(slow.commit()).rejects.toEqual(refusal('ERR_INPUT_ID_TAKEN', /"a" already/));
-    expect(pileSetFiles()).toEqual(before);
-    expect(contentOf(store())).toEqual(expectedContent('42', { a: ['fast'] }));
-  });
-
   it('is a stream that commits at its end', async () => {
     const records = Array.from({ length: 5000 }, (_, i) => (i % 2 === 0 ? `${i}\n` : Buffer.from(`${i}\n`)));
     await pipeline(Readable.from(records), (await open('a')).asWritable());

@@ -12,11 +12,13 @@ import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { column, writeParquet } from '../fixtures/parquet/parquet-file.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 const MIB = 2 ** 20;
+const GIB = 2 ** 30;
 const schema = JSON.parse(readFileSync(new URL('../../examples/plan.schema.json', import.meta.url), 'utf8')) as object;
 const validate = new Ajv({ strict: true }).compile(schema);
 
@@ -152,6 +154,48 @@ describe('a preview', () => {
     expect(resumed?.pileSets).toBeGreaterThan(0);
     // Discards the kept job.
     await shuffle({ ...base(), tempDirs: [directory.path()], force: true }, { keepInRam: false });
+  });
+});
+
+describe('large inputs', () => {
+  const fileCalls = useFileCalls();
+  /** A file that is as long as that, and takes no space: its one record has no end. */
+  const sparse = (byteLength: number) => {
+    writeFileSync(directory.path('sparse'), '');
+    truncateSync(directory.path('sparse'), byteLength);
+    return [directory.path('sparse')];
+  };
+  const ofSparse = (factor: number) => ({ inputs: sparse(GIB), weights: [{ glob: 'sparse', factor }] });
+  beforeEach(() => {
+    fileCalls.replace({
+      statFileSystem: (path) => ({ ...systemFileCalls.statFileSystem(path), blocks: 2 ** 40, bavail: 2 ** 40 }),
+    });
+  });
+
+  it.each<readonly [boolean, string, () => Partial<ShuffleOptions>]>([
+    [true, 'that is asked to', () => ({ resume: true })],
+    [true, 'with a directory', () => ({ jobDir: directory.path('named'), tempDirs: [] })],
+    [true, 'that is kept', () => ({ keepTemp: true })],
+    [false, 'that is small', () => ({ force: true })],
+    [true, 'of 32 GiB', () => ({ inputs: sparse(32 * GIB) })],
+    // Sparse bytes look like records of 64 KiB, which take 12 bytes more each.
+    [true, 'with 32 GiB of temp data', () => ({ inputs: sparse(32 * GIB - 5 * MIB) })],
+    [false, 'of less', () => ({ inputs: sparse(32 * GIB - 7 * MIB) })],
+    [false, 'into a stream', () => ({ inputs: sparse(64 * GIB), output: '/dev/null' })],
+    [false, 'of a stream', () => ({ inputs: [...sparse(64 * GIB), '-'] })],
+  ])('make a job that can be resumed: %s, one %s', async (isResumable, _, options) => {
+    expect((await preview(options())).isResumable).toBe(isResumable);
+  });
+
+  it('take the space of all copies, and only of what is written', async () => {
+    const { temp, output } = await preview(ofSparse(40.5));
+    expect(output.bytes).toMatchObject({ least: 40 * GIB + 40, most: 41 * GIB + 41 });
+    expect(temp.bytes?.expected).toBeGreaterThan(40.5 * GIB);
+    const few = await preview(ofSparse(0.01));
+    expect([few.output.bytes?.least, few.isResumable]).toEqual([0, false]);
+    const inputs = [...sparse(GIB), directory.path('in', 'a.jsonl')];
+    const none = await preview({ inputs, weights: [{ glob: 'sparse', factor: 0 }] });
+    expect([none.slices, none.piles.stayInMemory, none.output.records?.expected]).toEqual([1, true, 3000]);
   });
 });
 

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import { InputError } from '#src/errors.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { seal } from '#src/io/sealed-file.js';
 import { shuffle } from '#src/job/shuffle.js';
 import { readFinishedRanges } from '#src/job-directory/notes.js';
 import type { ShuffleOptions } from '#src/options/shuffle-options.js';
@@ -86,14 +85,6 @@ describe('tar files that number their samples from 0', () => {
     const warnings: string[] = [];
     await refusalOf(job([first, second], { onWarning: (line) => warnings.push(line) }));
     expect(warnings.join()).toContain('the first samples of both have the key "d/é";');
-  });
-
-  it('are taken with a directory for each', async () => {
-    const inputs = ['a', 'b'].map((name) => write(name, pairs(numbered(20, `${name}/`))));
-    expect(await shuffle(job(inputs), { inline: true })).toMatchObject({ records: 40 });
-    const read = groupByKeys(readFileSync(directory.path('out')));
-    expect(read).toHaveLength(40);
-    expect(read.every(({ members }) => members.join() === 'a,b')).toBe(true);
   });
 });
 
@@ -260,22 +251,6 @@ describe('neighbours of one key', () => {
     expect(ranges).toHaveLength(finishedCount);
     expect(await refusalOf(options, tuning)).toBe(message);
     expect(existsSync(jobDir)).toBe(false);
-  });
-
-  it('cannot be ruled out when an earlier attempt noted no keys', async () => {
-    const { seed, pair } = neighboursAt(betweenRanges);
-    const { paths, message } = writeWithOneKey(pair);
-    const jobDir = directory.path('job');
-    const options = job(paths, { seed, jobDir, resume: true });
-    const tuning = { ...ON_DISK, inline: true };
-    await stop(options, tuning, 1);
-    const { ranges } = readFinishedRanges(jobDir, { pileCount: PILES, mostShards: 1 });
-    const record = directory.path('job', 'done-000001');
-    const whole = readFileSync(record);
-    writeFileSync(record, seal('ranges', 5, { ranges: ranges.map((range) => ({ ...range, ends: undefined })) }));
-    await expect(shuffle(options, tuning)).rejects.toThrow(/tell no keys of the samples of piles 0 to 4 in /);
-    writeFileSync(record, whole);
-    expect(await refusalOf(options, tuning)).toBe(message);
   });
 
   it('are told apart by whole keys, and none is refused of other keys', async () => {

@@ -1,5 +1,5 @@
 /** A job of aligned files: the options that it refuses, the job that it resumes or does not, and what it reports. */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleProgress, type ShuffleTogetherOptions, shuffleTogether } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
@@ -75,17 +75,6 @@ it('takes an empty directory, and one that a link leads to', async () => {
   const { members } = await run({ output: directory.path('link') });
   expect(readdirSync(directory.path('d'))).toEqual(['en.txt', 'fr.txt']);
   expect(members.map(({ files }) => files)).toEqual([[directory.path('d', 'en.txt')], [directory.path('d', 'fr.txt')]]);
-});
-
-it('takes empty files, and files without a last newline', async () => {
-  writeFileSync(en, '');
-  writeFileSync(fr, '');
-  expect(await run()).toMatchObject({ records: 0, members: [{ bytes: 0 }, { bytes: 0 }] });
-  rmSync(directory.path('out'), { recursive: true });
-  writeFileSync(en, '\n\n');
-  writeFileSync(fr, Buffer.of(0x00, 0x0a, 0xff));
-  expect(await run()).toMatchObject({ records: 2 });
-  expect(readFileSync(directory.path('out', 'fr.txt')).length).toBe(4);
 });
 
 describe('a disk without room for all members', () => {

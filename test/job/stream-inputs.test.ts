@@ -13,7 +13,6 @@ import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { npyHeaderOf } from '../formats/any-headers.js';
 import { paxLine, tarNote, tarOf, withChecksum } from '../formats/plain-tar.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
@@ -67,41 +66,6 @@ describe('a pipe as input', () => {
   });
 });
 
-describe.runIf(fromCi)('a pipe with a header', () => {
-  const directory = useMemoryDirectory();
-  const rows = Array.from({ length: 300 }, (_, i) => `row ${String(i).padStart(3)}|`);
-  const npy = Buffer.concat([npyHeaderOf('|S8', rows.length, []), Buffer.from(rows.join(''))]);
-
-  it.each(
-    sampled(
-      [
-        ['plain', (bytes: Buffer) => bytes],
-        ['gzip', (bytes: Buffer) => gzipSync(bytes)],
-      ],
-      2,
-      1,
-    ),
-  )('gives what a file with these bytes gives, alone and among files: %s', async (_, encode) => {
-    const kinds: [string, string[], Buffer][] = [
-      ['lines', ['--header', '2'], Buffer.from(`a\n${'b'.repeat(9000)}\n${lines.join('')}`)],
-      ['array', ['--npy'], npy],
-    ];
-    for (const [name, words, bytes] of kinds) {
-      writeFileSync(directory.path(name), bytes);
-      const argv = ['-q', '--seed', 'header', ...words, '--temp-dir', directory.temp];
-      for (const others of [[], [directory.path(name)]]) {
-        const [fromFiles, fromPipe] = [
-          await runCommand([...argv, directory.path(name), ...others]),
-          await runCommand([...argv, '-', ...others], { stdin: encode(bytes) }),
-        ];
-        expect(fromPipe.stderr).toBe('');
-        expect(fromPipe.stdout.equals(fromFiles.stdout)).toBe(true);
-        expect(fromPipe.stdout.byteLength).toBeGreaterThanOrEqual(bytes.byteLength);
-      }
-    }
-  });
-});
-
 describe.runIf(fromCi)('pipes with headers that differ in what does not count', () => {
   const directory = useMemoryDirectory();
 
@@ -148,13 +112,5 @@ describe('the command as a filter', () => {
     const { exitCode, stdout, stderr } = await runCommand(argv, { stdin });
     expect(exitCode, stderr).toBe(0);
     expect(stdout.equals(Buffer.concat(referenceOrder([decoded], 'filter')))).toBe(true);
-  });
-
-  it('takes standard input for one input among others', async () => {
-    const inputs = ['first\nfile\n', 'standard\ninput', 'last\nfile\n'].map((content) => Buffer.from(content));
-    for (const i of [0, 2]) writeFileSync(directory.path(`in-${i}`), inputs[i] ?? '');
-    const argv = ['--seed', 'among', '--temp-dir', directory.temp, directory.path('in-0'), '-', directory.path('in-2')];
-    const { stdout, stderr } = await runCommand(argv, { stdin: inputs[1] ?? '' });
-    expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 'among'))), stderr).toBe(true);
   });
 });

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { useTinyJobs } from '../faults/tiny-job.js';
 import { makeTexts, type TinyJobKind } from '../faults/tiny-job-kinds.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
@@ -56,25 +55,6 @@ describe('a job with tempCompress', () => {
 
   it('writes nothing to disk when the data fits the memory', async () => {
     expect(await tempBytesOf({ codec: 'zstd' }, {})).toBe(0);
-  });
-});
-
-describe('tempCompress', () => {
-  const directory = useMemoryDirectory();
-
-  it('is what --temp-compress asks for', async () => {
-    writeFileSync(directory.path('in'), lines);
-    const argv = [directory.path('in'), '-o', directory.path('out'), '--seed', 'temp', '-T', directory.temp];
-    const env = { PILESHUF_TEST_TUNING: JSON.stringify(ON_DISK) };
-    for (const value of ['zstd', 'zstd:3']) {
-      const { exitCode, stderr } = await runCommand([...argv, '--force', '--progress=json', '--temp-compress', value], {
-        env,
-      });
-      expect(exitCode, stderr).toBe(0);
-      const summary = stderr.split('\n').find((line) => line.includes('"summary"')) ?? expect.fail(stderr);
-      expect(JSON.parse(summary).tempBytes).toBeLessThan(STORED_BYTES / 2);
-      expect(readFileSync(directory.path('out')).equals(expected)).toBe(true);
-    }
   });
 });
 

@@ -8,9 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { describeDevice } from '#src/machine/devices.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { DONE, seen } from '../fixtures/command-outcome.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${reasonNotToMount ?? ''}`, () => {
@@ -67,17 +65,5 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${re
       `${named.length} temp directories (${named.join(', ')}) lie`,
     );
     expect(await warningsOf('plain', [inMemory, directory.temp, second], { keepInRam: false })).toEqual([warning]);
-  });
-
-  it('is warned of by the command, in one line, which --quiet leaves out', async () => {
-    const argv = [directory.path('compressed'), '-T', inMemory, '-o', directory.path('out'), '--force'];
-    expect(seen(await runCommand(['-q', ...argv]))).toEqual(DONE);
-    expect(seen(await runCommand(argv))).toEqual({
-      exitCode: 0,
-      lines: [
-        `pileshuf: warning: ${warningFor(inMemory).replace('`tempDirs`', '-T')}`,
-        expect.stringMatching(/3 records/),
-      ],
-    });
   });
 });

@@ -149,21 +149,6 @@ describe('a compressed output', () => {
     expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
   });
 
-  it('is the same, byte for byte, when the job is done again', async () => {
-    const job = {
-      inputs: makeLargeInputs({ lines: 5000, longest: 30, factor: 77 }),
-      seed: 's',
-      settings: threads(2 ** 25),
-    };
-    for (const codec of sampled(OUTPUT_CODECS, 2, 1)) {
-      const [first, second] = [
-        await shuffleToFile(directory, { ...job, compress: { codec } }),
-        await shuffleToFile(directory, { ...job, compress: { codec } }),
-      ];
-      expect(first.bytes.equals(second.bytes)).toBe(true);
-    }
-  });
-
   it.each(sampled(OUTPUT_CODECS, 2, 1))(
     'of no records is an empty file of its codec, in each place: %s',
     async (codec) => {

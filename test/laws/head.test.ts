@@ -101,20 +101,6 @@ describe('what cannot be among the head', () => {
     );
     expect(report).toMatchObject({ records: 1000, piles: 7, leftOut: { records: 59_000 } });
   });
-
-  it('is left out of a stream, whose size is unknown', async () => {
-    const source = directory.path('source');
-    writeFileSync(source, LINES);
-    const report = await headOf(100, { inputs: [pipeOf(source)] }, { keepInRam: false });
-    expect(report).toMatchObject({ records: 100, leftOut: { records: 59_900 } });
-    // n (1 + ln(N / n)) records of 12 + 6 bytes, and some more.
-    expect(report.tempBytes).toBeLessThan(2 * 740 * 18);
-  });
-
-  it('of a job that can be resumed is left out by what was read alone', async () => {
-    const report = await headOf(100, { jobDir: directory.path('job') }, { keepInRam: false });
-    expect(report.tempBytes).toBeLessThan(3 * 740 * 18);
-  });
 });
 
 describe('an input that has far fewer records than its samples promise', () => {

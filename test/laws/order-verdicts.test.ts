@@ -76,11 +76,6 @@ function bufferOrder(sorted: Uint32Array, size: number, draw: () => number): Uin
   return Uint32Array.from(order);
 }
 const bufferOf = (size: number) => (draw: () => number) => bufferOrder(identityOrder(RECORDS), size, draw);
-const concatenated = (draw: () => number) => {
-  const order = identityOrder(RECORDS);
-  for (let i = 0; i < SOURCES; i++) shuffleRange(order, (i * RECORDS) / SOURCES, ((i + 1) * RECORDS) / SOURCES, draw);
-  return order;
-};
 
 const ORDERED = ['locally-shuffled', 'not-shuffled'];
 
@@ -99,14 +94,6 @@ describe('records', () => {
     }
   });
 
-  it('in the order of their ids are not shuffled', () => {
-    for (const [set, { verdict, travel }] of verdictsOf(() => identityOrder(RECORDS)).entries()) {
-      // Without ids, records of one source are in random order.
-      expect(verdict).toBe(set % 2 === 1 ? 'not-shuffled' : 'locally-shuffled');
-      if (travel !== undefined) expect(travel).toMatchObject({ mean: 0, ascending: 1 });
-    }
-  });
-
   it.runIf(fromCi)('in alphabetical order are not shuffled', () => {
     for (let set = 0; set < SETS; set++) {
       const { textOf } = corpusOf(set + 1, false);
@@ -115,10 +102,6 @@ describe('records', () => {
       const sorted = order.toSorted((a, b) => ((texts.get(a) ?? '') < (texts.get(b) ?? '') ? -1 : 1));
       expect(judge({ textOf: (record) => texts.get(record) ?? '' }, sorted).verdict).toBe('not-shuffled');
     }
-  });
-
-  it.runIf(fromCi)('of several sources, one behind the other, are at most locally shuffled', () => {
-    for (const { verdict } of verdictsOf(concatenated)) expect(verdict).toBe('locally-shuffled');
   });
 
   it.runIf(fromCi)('in blocks of 1,000 in random order are seen', () => {

@@ -63,7 +63,6 @@ function makeSkewed(count: number, values: number, often: number, selector: stri
 }
 
 const SELECTORS = ['.site', 'csv:2', 'csv:site', '/^\\d+,"(.*?),""",/'] as const;
-const PLAIN: Settings = { workers: 1, memoryBytes: 2 ** 26, tempDirCount: 1, encodings: ['plain'], tuning: {} };
 
 describe('records unique', () => {
   it.each(VALUED_INPUTS)('by %s are the first ones of their values, whatever the settings', async (_, cases) => {
@@ -90,16 +89,6 @@ describe('records unique', () => {
       fc.asyncProperty(skewed, fc.string(), settings, (given, seed, ofJob) => expectFirst(given, seed, ofJob)),
       { numRuns: atScale(1, 12, 400) },
     );
-  });
-
-  it.each(sampled(SELECTORS, 3))('of which one value comes very often by %s need no more memory', async (selector) => {
-    const given = makeSkewed(fromCi ? 30_000 : 6000, 200, 0.99, selector);
-    const tuning = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 2 ** 15, pass2ArenaBytes: 2 ** 17 };
-    const { selector: uniqueBy, ...format } = given.job;
-    const job = { ...format, inputs: bytesOfInputs(given), seed: 'skew', uniqueBy, settings: { ...PLAIN, tuning } };
-    const { report } = await shuffleToFile(directory, job);
-    expectReport(report, uniqueIn(given, 'skew'));
-    expect(report.tempBytes).toBeLessThan(given.inputs.flat().length * 6);
   });
 
   it('stay where their values differ and have one hash', async () => {

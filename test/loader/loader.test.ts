@@ -78,7 +78,7 @@ describe('an epoch', () => {
 });
 
 describe('ranks', () => {
-  it('get every record of an epoch once, in the order of the epoch, whatever their number', async () => {
+  it('get every record of an epoch once, in the order of the epoch, or equally many of them', async () => {
     const path = await makeIt();
     const store = openStore(path);
     const inRanges = openStore(path, TINY);
@@ -86,22 +86,26 @@ describe('ranks', () => {
       worldSize: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(RECORDS + 5)),
       epoch: fc.nat({ max: 3 }),
       isTiny: fc.boolean(),
+      equalize: fc.constantFrom(undefined, 'drop' as const, 'pad' as const),
     });
     await fc.assert(
-      fc.asyncProperty(request, async ({ worldSize, epoch, isTiny }) => {
+      fc.asyncProperty(request, async ({ worldSize, epoch, isTiny, equalize }) => {
         const order = expectedOrder(epoch);
         const shares: string[][] = [];
         for (let rank = 0; rank < worldSize; rank++) {
-          const options: LoaderOptions = { rank, worldSize };
+          const options: LoaderOptions = { rank, worldSize, equalize };
           const loader = (isTiny ? inRanges : store).epoch(epoch, options);
           const ofRank = await given(loader);
           expect(ofRank).toHaveLength(loader.recordsPerEpoch);
           shares.push(ofRank);
         }
-        const together = Array.from({ length: RECORDS }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
-        expect(together).toEqual(order);
+        const each = equalize === 'drop' ? Math.floor(RECORDS / worldSize) : Math.ceil(RECORDS / worldSize);
+        if (equalize !== undefined) expect(shares.map(({ length }) => length)).toEqual(Array(worldSize).fill(each));
+        const length = equalize === undefined ? RECORDS : worldSize * each;
+        const together = Array.from({ length }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
+        expect(together).toEqual(Array.from({ length }, (_, i) => order[i % RECORDS]));
       }),
-      { numRuns: atScale(4, 15) },
+      { numRuns: atScale(8, 30) },
     );
     await store.close();
     await inRanges.close();

@@ -3,13 +3,12 @@
  * contents.
  */
 
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
-import { shownNames } from '../fixtures/shown-names.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -39,12 +38,6 @@ describe('names', () => {
     expect(sortLines(result.stdout.toString())).toEqual(sortLines(contents));
   });
 
-  it('on the command line are no patterns when a file is called so', async () => {
-    write('*.txt', 'star\n');
-    write('a.txt', 'a\n');
-    expect((await pileshuf('-q', '*.txt')).stdout.toString()).toBe('star\n');
-  });
-
   it('on the command line are patterns otherwise, sorted by their bytes', async () => {
     for (const name of ['b.txt', 'a.txt', 'Z.txt', 'é.txt']) write(name, `${name}\n`);
     const result = await pileshuf('-q', '*.txt');
@@ -62,35 +55,5 @@ describe('a file given twice', () => {
     expect(result.exitCode).toBe(0);
     expect(result.stderr).toContain(`pileshuf: warning: ${again} is the same file as in: its records come twice\n`);
     expect(sortLines(result.stdout.toString())).toEqual(sortLines('a\nb\na\nb\n'));
-  });
-});
-
-describe('--shard-bytes close to the longest record', () => {
-  const LONGEST = 101;
-  const records = Array.from({ length: 400 }, (_, i) => `${String(i).padStart(3, '0')}${'.'.repeat((i * 37) % 98)}`);
-
-  it.each(sampled([LONGEST, LONGEST + 1, LONGEST + 2, 150, 1000], 4, 3))(
-    'makes no larger shard: %d bytes',
-    async (size) => {
-      expect(Math.max(...records.map((record) => record.length + 1))).toBe(LONGEST);
-      const input = write('in', `${records.join('\n')}\n`);
-      expect(seen(await pileshuf('-q', input, '-o', 'shards', '--shard-bytes', `${size}B`))).toEqual(DONE);
-      const shards = shownNames(directory.path('shards')).map((name) =>
-        readFileSync(directory.path('shards', name), 'latin1'),
-      );
-      expect(Math.max(...shards.map((shard) => shard.length))).toBeLessThanOrEqual(size);
-      for (const shard of shards) expect(shard === '' || shard.endsWith('\n')).toBe(true);
-      expect(sortLines(shards.join(''))).toEqual(sortLines(`${records.join('\n')}\n`));
-      const whole = await pileshuf('-q', input);
-      expect(shards.join('')).toBe(whole.stdout.toString('latin1'));
-    },
-  );
-
-  it('below it is refused', async () => {
-    const input = write('in', `${records.join('\n')}\n`);
-    mkdirSync(directory.path('parent'));
-    const result = await pileshuf('-q', input, '-o', 'parent/shards', '--shard-bytes', `${LONGEST - 1}B`);
-    expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(/^pileshuf: .*\b101 bytes/)] });
-    expect(existsSync(directory.path('parent', 'shards'))).toBe(false);
   });
 });

@@ -238,17 +238,6 @@ describe('the numbers of a report', () => {
     expect(counted.askedSplits?.map(({ expected }) => expected?.mean)).toEqual([100, 5400]);
   });
 
-  it('ask nothing of places that follow from values', async () => {
-    const splits = [
-      { name: 'train', share: 0.8 },
-      { name: 'test', rest: true },
-    ] as const;
-    const { checks, piles, askedSplits } = await reportOf({ splits, splitBy: '.site' });
-    expect(checks.map(({ name }) => name)).toEqual(['Neighbours kept']);
-    expect(piles).toMatchObject({ expected: undefined, notExpected: expect.stringMatching(/values/) });
-    expect(askedSplits?.map(({ expected }) => expected)).toEqual([undefined, undefined]);
-  });
-
   it('tell of a mix', async () => {
     const groups = [
       { name: 'first', inputs: 'in-0.jsonl', share: '0.25' },
@@ -266,15 +255,6 @@ describe('the numbers of a report', () => {
     expect(pageText(report)).toMatch(
       /shares of the output in records<.*first<\/th>.*<td class="n">25\.0 %<\/td><td class="n">2[3-7]\.\d %/,
     );
-  });
-
-  it('expect fewer neighbours of the first records of the order', async () => {
-    const { checks, result } = await reportOf({ headCount: 2000 });
-    expect(result.leftOut?.records).toBe(3500);
-    const { expected } = checks.find(({ name }) => name === 'Neighbours kept') ?? {};
-    // A third of the records is in the output, and each may follow any of all 5,500.
-    expect(expected?.mean).toBeGreaterThan(0.1);
-    expect(expected?.mean).toBeLessThan(0.25);
   });
 
   it('say why there is no sample', async () => {

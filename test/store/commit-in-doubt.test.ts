@@ -2,11 +2,10 @@
  * Commits that are already visible when a call fails: the writer learns that the commit exists and may not survive a
  * power failure. The commit stays, and repeating the work makes it durable.
  */
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToStore, collectStore, expireStore, SystemError } from '#src/index.js';
+import { collectStore, expireStore, SystemError } from '#src/index.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { openSnapshot } from '#src/store/store-snapshot.js';
 import { watchFileCalls } from '../faults/watched-file-calls.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -55,15 +54,6 @@ describe('a commit that cannot be made durable', () => {
     await expect(writeInput(store(), 'b', linesOf('b'))).rejects.toMatchObject({ code: 'ERR_INPUT_ID_TAKEN' });
     await writeInput(store(), 'b', linesOf('b'), { replace: true });
     expect(contentOf(store())).toEqual(content);
-  });
-
-  it('is told so by appendToStore, too', async () => {
-    const inputs = [directory.path('b')];
-    writeFileSync(directory.path('b'), 'of b\n');
-    failAfterLink();
-    await expect(appendToStore(store(), { inputs, inputIds: ['b'] }, { inline: true })).rejects.toThrow(IN_DOUBT);
-    expect(openSnapshot(store()).manifest.commits.at(-1)?.inputIds).toEqual(['b']);
-    expect(files()).toHaveLength(2 * 3);
   });
 
   it('is told so when giving its manifest the name has been done and reported as failed', async () => {

@@ -2,7 +2,7 @@
  * Making and opening stores: one of two creators wins, the next creator continues the work of a killed one, and no
  * other directory ever counts as a store.
  */
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { openOrCreateStore, type StoreInSight } from '#src/store/create-store.js';
@@ -23,32 +23,6 @@ const refusal = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 
 describe('openOrCreateStore', () => {
-  it('makes a store with what is asked for, or what it is given otherwise', async () => {
-    const { settings, manifest } = await create({ seed: '42' });
-    expect(settings).toMatchObject({ seed: '42', pileCount: 7 });
-    expect(manifest).toMatchObject({ storeId: settings.id, number: 1, oldest: 1, commits: [], removed: [] });
-    expect(await create()).toEqual({ directory: store(), settings, manifest });
-    expect(await create({ seed: '42', pileCount: 7 })).toEqual({ directory: store(), settings, manifest });
-  });
-
-  it('makes one in an empty directory, and draws a seed', async () => {
-    mkdirSync(store());
-    const { settings } = await create({ pileCount: 3 });
-    expect(settings).toMatchObject({ seed: expect.stringMatching(/^[0-9a-f]{16}$/), pileCount: 3 });
-  });
-
-  it('gives its files the mode that the umask gives', async () => {
-    const former = process.umask(0o002);
-    try {
-      await create();
-    } finally {
-      process.umask(former);
-    }
-    const modeOf = (name: string) => statSync(directory.path('store', name)).mode & 0o777;
-    expect(['.', 'manifests', 'pile-sets'].map(modeOf)).toEqual([0o775, 0o775, 0o775]);
-    expect(['store', `manifests/${nameOfManifest(1)}`].map(modeOf)).toEqual([0o664, 0o664]);
-  });
-
   it('refuses a store that has lost its settings', async () => {
     await create();
     rmSync(directory.path('store', 'store'));
@@ -119,12 +93,6 @@ describe('openOrCreateStore', () => {
     });
     expect(snapshot.settings).toEqual(other?.settings);
     expect(readdirSync(manifests)).toEqual([nameOfManifest(3)]);
-  });
-
-  it('gives the same store to all that make it at the same time', async () => {
-    const snapshots = await Promise.all(Array.from({ length: 8 }, () => create()));
-    expect(new Set(snapshots.map(({ settings }) => JSON.stringify(settings))).size).toBe(1);
-    for (const { settings, manifest } of snapshots) expect(manifest.storeId).toBe(settings.id);
   });
 
   it.each(['fails', 'ends'] as const)('is continued when any of its calls %s', async (how) => {
