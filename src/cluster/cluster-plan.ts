@@ -29,9 +29,9 @@ import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { HeadPlan } from '../keep/head.js';
 import type { Weighing } from '../keep/mix.js';
+import type { Destination } from '../places/outputs/destination.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { S3Choice } from '../remote/address.js';
-import type { FilesPlace } from '../sinks/output-place.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader, InputTable } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
@@ -94,7 +94,7 @@ export interface ClusterPlan extends WorkPlan {
   readonly memoryBytes: number;
   /** Undefined: tasks measure nothing. */
   readonly profile: ProfilePlace | undefined;
-  readonly output: FilesPlace;
+  readonly output: Destination;
   /** Lies beside the output, on storage that all tasks share. */
   readonly stagingDirectory: string;
   /** Whether the commit, or verify tasks before it, read the output back. */

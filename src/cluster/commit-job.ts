@@ -2,7 +2,7 @@
  * The last task of a job: verifies the output, moves it into place, removes all else but a mark. Killed anywhere, it runs
  * again.
  */
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
@@ -13,17 +13,17 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
-import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
+import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
+import type { OutputPlace } from '../places/outputs/output-place.js';
+import { StagedOutput } from '../places/outputs/staged-output.js';
 import { stagedPath } from '../sinks/output-target.js';
-import { StagedOutput } from '../sinks/staged-output.js';
-import { uploadNotePath } from '../sinks/upload-note.js';
 import { neighboursAtSeams, neighboursOfOneKey } from '../stages/sample-places.js';
 import { writeClusterProfile } from './attempt-log.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
 import { claimCommit } from './commit-claim.js';
 import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { decideOutput, openUploads } from './task-parts.js';
+import { decideOutput, openPlace } from './task-parts.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
@@ -39,7 +39,7 @@ export interface ClusterOutput extends ReportedOutput {
 /** @returns undefined if another process has committed the job meanwhile. */
 export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefined> {
   const { directory, plan, patience, stop, gates, log, scope } = job;
-  const { output: place, stagingDirectory } = plan;
+  const { stagingDirectory } = plan;
   // When outputs move, or the job is committed, all tasks were done.
   const isOver = () => isCommitted(directory) || readJournal(directory) !== undefined;
   await requireWritten(job, isOver);
@@ -47,17 +47,14 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   const giveUp = await claimCommit(directory, patience, stop);
   if (giveUp === undefined) return undefined;
   scope.releases.push(giveUp);
-  const uploads = await openUploads(job);
-  const staged = new StagedOutput(
-    // A directory of shards may have appeared, or gone, since the plan.
-    place.kind === 'file' || uploads !== undefined ? place : { ...place, exists: nameExists(place.path, 'output') },
-    { stagingDirectory, jobDirectory: directory },
-    gates.gateOf(stagingDirectory, 'output'),
-    uploads,
-  );
+  const place = await openPlace(job);
+  const directories = { stagingDirectory, jobDirectory: directory };
+  const staged = new StagedOutput(place, directories, gates.gateOf(stagingDirectory, 'output'));
   const noted = readJournal(directory);
   const { journal, duplicates, blank } =
-    noted === undefined ? await noteMoves(job, staged) : { journal: noted, duplicates: undefined, blank: undefined };
+    noted === undefined
+      ? await noteMoves(job, staged, place)
+      : { journal: noted, duplicates: undefined, blank: undefined };
   const { records, bytes, checksum, ...ofShards } = reportOutput(journal, await staged.finish(journal));
   const summary = { records, bytes, seed: plan.spec.key.seed, checksum };
   await writeCommitted(directory, { stagingDirectory, readBackBy: readBackBy(plan), ...summary, duplicates });
@@ -66,7 +63,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   // Its last change must not come after the removal.
   await giveUp().catch(scope.warn);
   // What attempts have begun that nobody took.
-  await uploads?.abort(stagingDirectory).catch(scope.warn);
+  await place.discard(stagingDirectory).catch(scope.warn);
   removeRest(directory, scope.warn);
   return { ...summary, ...ofShards, duplicates, blank };
 }
@@ -75,6 +72,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
 async function noteMoves(
   job: ClusterJob,
   staged: StagedOutput,
+  place: OutputPlace,
 ): Promise<Pick<ClusterOutput, 'duplicates' | 'blank'> & { readonly journal: CommitJournal }> {
   const { plan, control, directory } = job;
   const records = readShuffleRecords(job);
@@ -90,7 +88,7 @@ async function noteMoves(
   for (const { first, end } of ranges) isWritten.fill(1, first, end);
   const missing = piles.totals.recordBytes.findIndex((bytes, pile) => bytes > 0 && isWritten[pile] !== 1);
   if (missing !== -1) throw new StagedOutputError(`no task of ${directory} has written pile ${missing}`);
-  await takeShards(job, records);
+  await takeShards(job, records, place);
   const regions = ranges.flatMap((range) => range.regions);
   staged.shorten(regions, layout, true);
   await staged.complete(layout, regions, control);
@@ -102,15 +100,15 @@ async function noteMoves(
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */
-async function takeShards(job: ClusterJob, records: readonly ShuffledNote[]): Promise<void> {
+async function takeShards(job: ClusterJob, records: readonly ShuffledNote[], place: OutputPlace): Promise<void> {
   for (const record of records) {
     const pathOf = await pathsOfShards(job, record);
     for (const shard of new Set(record.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {
       const [from, to] = [pathOf(shard), stagedPath(job.plan.stagingDirectory, shard)];
       if (from === to) continue;
       // A commit that was killed between the two moves the rest.
-      const [note, noteTo] = [uploadNotePath(dirname(from), shard), uploadNotePath(dirname(to), shard)];
-      if (nameExists(note, 'output')) moveIntoPlace(note, noteTo);
+      for (const note of place.notesOf(dirname(from), shard))
+        if (nameExists(note, 'output')) moveIntoPlace(note, join(dirname(to), basename(note)));
       moveIntoPlace(from, to);
     }
   }

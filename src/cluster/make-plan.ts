@@ -33,12 +33,12 @@ import { recordsOfOutput } from '../keep/keep-spec.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
+import { requireOutside } from '../places/outputs/files.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireForTasks } from '../remote/address.js';
-import { requireOutside } from '../sinks/output-place.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { type Input, isKept } from '../sources/source.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
@@ -128,16 +128,15 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
 
-  // The server verifies what is uploaded, and nobody can read it back before the commit.
-  const readsBack = readBack && !isRemote(site.output.path);
+  // Elsewhere the service verifies what it gets, and nobody can read it back before the commit.
+  const readsBack = readBack && site.place.isOnDisk;
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
   const { spec, s3, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
-  const isUploaded = isRemote(site.output.path);
-  const hasRemote = isUploaded || inputs.some(({ path }) => isRemote(path));
-  const pool = { memoryBytes, workers: cpusPerTask, uploads: isUploaded };
-  const transferBytes = hasRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(pool) : 0;
-  const machine = { memoryBytes: memoryBytes - transferBytes, workers: cpusPerTask };
+  const task = { memoryBytes, workers: cpusPerTask };
+  const readsRemote = inputs.some(({ path }) => isRemote(path));
+  const fetchBytes = readsRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(task) : 0;
+  const machine = { ...task, memoryBytes: memoryBytes - Math.max(fetchBytes, site.place.poolBytesOf(task)) };
   const request = { ...prepared.request, ...machine, spec: allKeys, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
@@ -146,7 +145,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
   const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
   const taskCount = countTasks(tasks, expectedBytes, tuning);
-  const shuffle = Math.min(taskCount, isUploaded || isEncoded(spec.write) ? mostShards(spec.cut) : taskCount);
+  const shuffle = Math.min(taskCount, !site.place.isOnDisk || isEncoded(spec.write) ? mostShards(spec.cut) : taskCount);
   const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
   const otherTasks = {
     measure: isDistinct(spec.keep) ? taskCount : 0,
@@ -234,7 +233,7 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
   for (const input of inputs) requireForTasks(typeof input === 'string' ? input : Object(input).path);
 }
 
-/** Each encoded shard, and each object, is written by one task: nobody knows where its bytes will lie. */
+/** Each shard that is encoded or leaves this machine is written by one task: nobody knows where its bytes will lie. */
 function mostShards({ shards, splits }: OutputSpec['cut']): number {
   const rules = splits?.map((split) => split.shards) ?? [shards];
   return rules.reduce((sum, rule) => sum + mostShardsBy(rule), 0);

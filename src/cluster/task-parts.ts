@@ -23,12 +23,13 @@ import { isDistinct } from '../keep/distinct.js';
 import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
+import { findPlaces } from '../places/outputs/find-place.js';
+import type { OutputPlace } from '../places/outputs/output-place.js';
+import { StagedOutput } from '../places/outputs/staged-output.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { recordBytesOf } from '../sinks/output-target.js';
-import type { ShardUploads } from '../sinks/shard-uploads.js';
-import { StagedOutput } from '../sinks/staged-output.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import type { FileInput } from '../sources/source.js';
 import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes.js';
@@ -180,8 +181,9 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const written = decided.work.piles;
   const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
   const layout = await cut();
-  // Each object is uploaded by one task.
-  const kind = isRemote(plan.output.path) ? 'appended' : layout.kind;
+  const { isOnDisk } = await openPlace(job);
+  // Of what leaves, each shard is of one task.
+  const kind = isOnDisk ? layout.kind : 'appended';
   return { ...decided, layout: { ...layout, kind }, found, duplicates, threads };
 }
 
@@ -262,13 +264,10 @@ function requireUnchanged(input: FileInput): FileInput {
   );
 }
 
-/** The uploads of the output. Undefined: it lies on disks that all machines share. */
-export async function openUploads({ plan }: ClusterJob): Promise<ShardUploads | undefined> {
+export async function openPlace({ plan }: ClusterJob): Promise<OutputPlace> {
   const { output, memoryBytes, memory, s3 } = plan;
-  if (!isRemote(output.path)) return undefined;
-  const { remoteOutputs } = await import('../remote/remote-outputs.js');
-  const { ShardUploads: Uploads } = await import('../sinks/shard-uploads.js');
-  return new Uploads(output, remoteOutputs({ memoryBytes, workers: memory.workers, s3 }));
+  const places = await findPlaces(output.path, { memoryBytes, workers: memory.workers, s3 });
+  return places.at(output);
 }
 
 /**
@@ -285,13 +284,13 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
   const { work, layout, threads } = await decideOutput(job);
   const share = shareOfTask(layout, work, index, taskCountOf(plan, 'shuffle'));
   log.count(bytesOfPart(work.piles.totals, share.part), () => control.counted('shuffledBytes'));
-  const { output, stagingDirectory } = plan;
+  const { stagingDirectory } = plan;
   const own = share.shards === undefined ? null : `task-${index}-${log.attempt}`;
   const directoryOfOwn = join(stagingDirectory, own ?? '');
-  const uploads = await openUploads(job);
+  const place = await openPlace(job);
   const removeOwn = async () => {
     if (own === null) return;
-    await uploads?.abort(directoryOfOwn);
+    await place.discard(directoryOfOwn);
     removeDirectory(directoryOfOwn);
   };
   let mayBeNoted = false;
@@ -299,7 +298,7 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
     const gate = gates.gateOf(stagingDirectory, 'output');
     if (own !== null) ensurePrivateDirectory(directoryOfOwn, 'output');
     const directories = { stagingDirectory: directoryOfOwn, jobDirectory: directory };
-    const staged = new StagedOutput(output, directories, gate, uploads);
+    const staged = new StagedOutput(place, directories, gate);
     const ranges = await shuffleShare(work, share, layout, staged, threads);
     if (own !== null) await syncPath(stagingDirectory);
     mayBeNoted = true;

@@ -11,12 +11,16 @@
  */
 import { hash } from 'node:crypto';
 import { getEnvironmentData } from 'node:worker_threads';
-import { decodeError, type EncodedError, InputError, SystemError } from '../errors.js';
+import { decodeError, type EncodedError, InputError, SystemError, UsageError } from '../errors.js';
 import type { FileVersion } from './file-version.js';
 
 /** Whether it is an address, also one that is refused later (`../remote/address.ts`). */
 export function isRemote(path: string): boolean {
   return /^(?:(?:https?|s3[an]?|hf|gc?s|az|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
+}
+
+export function requireOnDisk(what: string, path: string): void {
+  if (isRemote(path)) throw new UsageError(`${what} ${path} lies on another machine; name a directory on a disk`);
 }
 
 /** Threads find the fetcher of their process by this name in their environment data. */

@@ -32,10 +32,10 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { uploadedPart } from '../io/remote-uploads.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createOnce, readSmallFile } from '../io/small-file.js';
+import { uploadedPart } from '../remote/part-uploads.js';
 
 /** The limits of the numbers in notes. */
 export interface RangeLimits {
@@ -136,6 +136,8 @@ const writtenRegion = object({
   uploaded: optional(object({ parts: list(uploadedPart), restCrc: wholeNumber() })),
 });
 
+export const NO_PROOF: RegionProof = { uploaded: undefined };
+
 /** A sample with a key that readers know, and the key by which it has its place in the order. */
 const keyedSample = object({ sampleKey: text, key: checksumText });
 
@@ -169,6 +171,10 @@ const damagedRegion = object({ path: text, start: wholeNumber(), end: wholeNumbe
 export type KeyedSample = ValueOf<typeof keyedSample>;
 export type RangeEnds = ValueOf<typeof rangeEnds>;
 export type FinishedRange = ValueOf<typeof finishedRange>;
+/** Bytes [start, end) of one shard as they are stored, counted from the end of its header, written by one task. */
+export type WrittenRegion = ValueOf<typeof writtenRegion>;
+/** What the place of an output notes of a region, and alone reads. */
+export type RegionProof = Pick<WrittenRegion, 'uploaded'>;
 export type ShuffledNote = ValueOf<typeof shuffledNote>;
 export type DamagedRegion = ValueOf<typeof damagedRegion>;
 

@@ -5,9 +5,10 @@ import { pick } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
 import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
 import { hearSignals } from '../pause.js';
+import { findPlaces } from '../places/outputs/find-place.js';
+import { isMadeWayFor } from '../places/outputs/shard-names.js';
 import { requireAddress } from '../remote/address.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { isMadeWayFor } from '../sinks/shard-names.js';
 import { DEFAULT_GRACE_MILLISECONDS } from '../store/collect-garbage.js';
 import { runJob } from './job.js';
 import { graceOf } from './store-upkeep.js';
@@ -38,21 +39,18 @@ export async function collectUploads(address: string, options: UploadsOptions = 
     throw new UsageError(`${address} is no address of object storage; expected s3://BUCKET/KEY`);
   requireAddress(address);
   const { value } = await runJob(options, async () => {
-    const { remoteOutputs } = await import('../remote/remote-outputs.js');
     const s3 = { endpoint: options.endpoint, requesterPays: undefined };
-    const outputs = remoteOutputs({ memoryBytes: MEMORY_BYTES, workers: 1, s3 });
-    const all = await outputs.uploads(address, options.signal);
-    const own = all.filter((upload) => upload.address === address || isMadeWayFor(nameIn(upload.address)));
-    const old = own.filter(({ initiated }) => initiated.getTime() <= Date.now() - grace);
-    await severalAtOnce(old, async ({ address: of, uploadId }) => {
+    const places = await findPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, s3 });
+    const all = await places.findLeftovers(address, options.signal);
+    const own = all.filter(
+      (leftover) => leftover.address === address || isMadeWayFor(leftover.address.replace(/.*\//s, '')),
+    );
+    const old = own.filter(({ begunAt }) => begunAt.getTime() <= Date.now() - grace);
+    await severalAtOnce(old, async (leftover) => {
       await hearSignals(options.signal);
-      await outputs.abort(of, uploadId);
+      await leftover.remove();
     });
     return { aborted: old.length, young: own.length - old.length, others: all.length - own.length };
   });
   return value;
-}
-
-function nameIn(address: string): string {
-  return address.slice(address.lastIndexOf('/') + 1);
 }

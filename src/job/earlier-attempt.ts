@@ -1,5 +1,5 @@
 /** The place of a job's output, and the files of an earlier attempt there: the job resumes or discards it, or makes the caller choose. */
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { ifPossible, type Release } from '../cleanup.js';
 import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
@@ -16,15 +16,12 @@ import {
 } from '../job-directory/notes.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import type { ShuffleReport } from '../options/reports.js';
+import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
+import { formatOutputIdentity, outputIdentityOf } from '../places/outputs/destination.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { nameSome } from '../quantity.js';
-import type { RemoteOutputs } from '../remote/remote-outputs.js';
-import { type CommitJournal, readJournal } from '../sinks/output-moves.js';
-import { type FilesPlace, formatOutputIdentity, outputIdentityOf, requireReplaceable } from '../sinks/output-place.js';
 import { recordBytesOf } from '../sinks/output-target.js';
-import { findFormerFiles } from '../sinks/shard-names.js';
-import type { ShardUploads } from '../sinks/shard-uploads.js';
-import { type KnownOutput, linesOfFiles, refusalOrEnd } from './finished-job.js';
+import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import { type ComparedJob, jobWithSeed, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
 import type { FilesSite, JobSite, StreamSite } from './site.js';
@@ -41,11 +38,7 @@ export interface EarlierAttempt {
 }
 
 /** Places of files that the job holds. */
-export type HeldSite = FilesSite & {
-  readonly directory: JobDirectory;
-  /** Undefined: the output lies on a disk. */
-  readonly uploads: ShardUploads | undefined;
-};
+export type HeldSite = FilesSite & { readonly directory: JobDirectory };
 
 type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
@@ -56,29 +49,21 @@ interface ClaimedPlace {
   readonly manifest: ManifestOfShuffle | undefined;
 }
 
-interface Claim {
-  /** Whether this changes nothing, and locks nothing. */
-  readonly isLook?: boolean;
-  /** Of an output in object storage. */
-  readonly outputs?: RemoteOutputs | undefined;
-  readonly partBytes?: number | undefined;
-}
-
 /**
  * Takes hold of the place of an output, and of the work of an earlier attempt at the same job.
  * @param compared must be the job of the earlier attempt; undefined: no later call can resume the job.
+ * @param isLook whether this changes nothing, and locks nothing.
  */
 export async function claimPlace(
   request: OutputRequest & ResumeRequest & TalkRequest,
   chosen: JobSite,
   compared: ComparedJob | undefined,
   releases: Release[],
-  { isLook = false, outputs, partBytes }: Claim = {},
+  isLook = false,
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
-  const uploads = outputs && (await openUploads(chosen.output, outputs, partBytes));
-  const abortUploads = uploads && ((staging: string) => uploads.abort(staging));
-  const directory = new JobDirectory(chosen.paths, isLook, abortUploads);
+  const { place } = chosen;
+  const directory = new JobDirectory(chosen.paths, isLook, (staging) => place.discard(staging));
   releases.push(() => directory.release());
   const found = await findEarlier(request, chosen, directory);
   const manifest =
@@ -88,34 +73,18 @@ export async function claimPlace(
     const { output = '', resume } = request;
     const inputPaths = compared?.inputs.map((input) => input.path) ?? [];
     try {
-      if (uploads === undefined) requireReplaceable(chosen.output, output, inputPaths);
-      else await uploads.requireReplaceable(output, isLook);
+      await place.requireReplaceable(output, inputPaths, isLook);
     } catch (error) {
       if (!resume || isLook || compared === undefined) throw error;
-      throw await refusalOrEnd(error, knownOutput(chosen, uploads), (seed) => jobWithSeed(compared, seed));
+      throw await refusalOrEnd(error, knownOutput(chosen), (seed) => jobWithSeed(compared, seed));
     }
-    if (uploads === undefined) warnOfOtherShards(request, chosen.output);
+    warnOfOtherShards(request, place);
   }
-  return { site: { ...chosen, directory, uploads }, earlier, manifest };
+  return { site: { ...chosen, directory }, earlier, manifest };
 }
 
-export function knownOutput({ output, paths }: FilesSite, uploads: ShardUploads | undefined): KnownOutput {
-  const [directory, namesIn] =
-    output.kind === 'file'
-      ? [dirname(output.path), () => [basename(output.path)]]
-      : [output.path, () => findFormerFiles(output)];
-  const lines = () => (uploads === undefined ? linesOfFiles(directory, namesIn()) : uploads.describeObjects());
-  return { id: idOfOutput(paths), lines };
-}
-
-/** Few jobs load it. */
-async function openUploads(
-  output: FilesPlace,
-  outputs: RemoteOutputs,
-  partBytes: number | undefined,
-): Promise<ShardUploads> {
-  const { ShardUploads: Uploads } = await import('../sinks/shard-uploads.js');
-  return new Uploads(output, outputs, partBytes);
+export function knownOutput({ place, paths }: FilesSite): KnownOutput {
+  return { id: idOfOutput(paths), lines: () => place.describe() };
 }
 
 /** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */

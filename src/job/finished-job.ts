@@ -11,7 +11,6 @@ import { hash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PileshufError, UsageError } from '../errors.js';
 import { makeOwnDirectory, requirePrivate } from '../io/directories.js';
-import { hashFileEnds } from '../io/file-window.js';
 import { removeFile } from '../io/files.js';
 import { asSealed, object, text } from '../io/json-shape.js';
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
@@ -44,14 +43,6 @@ class AlreadyFinished extends Error {
 export interface KnownOutput {
   readonly id: string;
   lines(): Promise<readonly string[]> | readonly string[];
-}
-
-export function linesOfFiles(directory: string, names: readonly string[]): string[] {
-  return names.map((name) => {
-    const path = join(directory, name);
-    const { size = 0n, mtimeNs = 0n } = lstatPath(path, 'output') ?? {};
-    return `${name} ${size} ${mtimeNs} ${hashFileEnds(path, Number(size), 'output').toString('hex')}`;
-  });
 }
 
 /**

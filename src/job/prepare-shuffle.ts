@@ -2,7 +2,6 @@
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { inputName } from '../io/input-source.js';
-import { isRemote } from '../io/remote-objects.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { withColumns, withLeaves, withoutValues } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
@@ -12,9 +11,10 @@ import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
 import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { findPlaces } from '../places/outputs/find-place.js';
+import { requireUnread } from '../places/outputs/output-place.js';
+import { requireNotRead } from '../places/outputs/stream.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import type { RemoteOutputs } from '../remote/remote-outputs.js';
-import { requireNotRead, requireUnread } from '../sinks/output-place.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { type Estimate, estimateInputs } from '../sources/estimate.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
@@ -74,12 +74,14 @@ export async function prepareShuffle(
   const writesNothing = mostRecords(keep) === 0;
   // Files with keys from ordinals must keep their places.
   const header = key.from === 'ordinal' ? undefined : given.spec.read.header;
-  const outputs = await openOutputs(given);
+  const { memoryBytes, workers, s3 } = given;
+  const places = { memoryBytes, workers, s3, onRetry: onRetryOf(given), partBytes: tuning.partBytes };
+  const outputs = await findPlaces(given.output, places);
   const { read, ...listed } = await listNamed(
     { ...given, read: given.spec.read },
     { header, keepsHeaders: true, takesRows: true },
   );
-  const transferBytes = Math.max(listed.fetchBytes, outputs?.poolBytes ?? 0);
+  const transferBytes = Math.max(listed.fetchBytes, outputs.poolBytes);
   const asked = { ...given, memoryBytes: given.memoryBytes - transferBytes, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
   requireTableOutput(asked, listed.inputs);
@@ -88,7 +90,7 @@ export async function prepareShuffle(
   const grouped = await groupJob(asked.spec, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const rowsOfInputs = listed.inputs.find(holdsRows)?.table.format;
-  const chosen = chooseSite(asked, { ...listed, rows: rowsOfInputs, mayBeRemote: true });
+  const chosen = chooseSite(asked, { ...listed, rows: rowsOfInputs, outputs });
   requireFileForRows(chosen, listed.inputs);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   checkPlaces?.(listed, chosen);
@@ -97,11 +99,7 @@ export async function prepareShuffle(
   const deviceGates = new DeviceGates(asked.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
   const compared = { request: asked, inputs: listed.inputs, inputIds };
-  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, {
-    isLook: isPreview,
-    outputs,
-    partBytes: tuning.partBytes,
-  });
+  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, isPreview);
   // A job that is done has its report.
   reports?.requireReportPlace(asked, listed, chosen);
 
@@ -181,14 +179,6 @@ export async function prepareShuffle(
   };
 }
 
-/** The thread that uploads, if the output lies in object storage. */
-async function openOutputs(request: ShuffleRequest): Promise<RemoteOutputs | undefined> {
-  const { output, memoryBytes, workers, s3 } = request;
-  if (output === undefined || !isRemote(output)) return undefined;
-  const { remoteOutputs } = await import('../remote/remote-outputs.js');
-  return remoteOutputs({ memoryBytes, workers, s3, onRetry: onRetryOf(request) });
-}
-
 /** The beginning of an HDF5 file says where its end is. */
 function requireFileForRows({ kind, output }: JobSite, inputs: readonly Input[]): void {
   const input = inputs.find(holdsRows);
@@ -199,17 +189,17 @@ function requireFileForRows({ kind, output }: JobSite, inputs: readonly Input[])
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */
-function requireApart({ spec, output }: ShuffleRequest, { output: place }: JobSite, listed: ListedInputs): void {
-  if (place.kind === 'stream') {
+function requireApart({ spec, output }: ShuffleRequest, site: JobSite, listed: ListedInputs): void {
+  if (site.kind === 'stream') {
     const read = [...listed.inputs, ...listed.empty];
     requireNotRead(
-      place.path,
+      site.output.path,
       read.map((input) => ({ path: input.path, identity: identityOf(input) })),
     );
     return;
   }
   requireEnd(spec.keep);
-  requireUnread(`the output ${output}`, place, listed.placeOf);
+  requireUnread(`the output ${output}`, site.place, listed.placeOf);
 }
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */

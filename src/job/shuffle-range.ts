@@ -11,6 +11,7 @@ import type { NumbersResult, NumbersTask } from '../../workers/tasks/write-numbe
 import type { Release } from '../cleanup.js';
 import { UsageError, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
+import type { WrittenRegion } from '../job-directory/notes.js';
 import { deriveRangeKey, drawSeed } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
@@ -29,7 +30,7 @@ import {
   sumOfAll,
 } from '../plan/number-range.js';
 import { NO_ENDS, type OutputLayout, storedEnds } from '../sinks/output-layout.js';
-import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
+import { addRegion, type OutputTarget } from '../sinks/output-target.js';
 import { inTurn, runTasks } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { needsAtSite, requireSpace } from './disk-space.js';

@@ -1,7 +1,7 @@
 import { lacksOf } from '../keep/keep-spec.js';
 import { reportGroups } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
-import type { CommitJournal } from '../sinks/output-moves.js';
+import type { CommitJournal } from '../places/outputs/commit-journal.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';

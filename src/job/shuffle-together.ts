@@ -38,17 +38,18 @@ import type { MemberProgress } from '../options/progress.js';
 import type { ShuffleTogetherReport } from '../options/reports.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions, type ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
+import { linesOfFiles, requireNoObstacle } from '../places/outputs/files.js';
+import { ONLY_DISKS } from '../places/outputs/find-place.js';
+import { shardNames } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { nameSome } from '../quantity.js';
-import { requireNoObstacle, requireReplaceable, resolveOutput } from '../sinks/output-place.js';
-import { shardNames } from '../sinks/shard-names.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { listInputs } from '../sources/list-inputs.js';
 import { type FileInput, holdsRows, type Input, isKept, storedBytesOf } from '../sources/source.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
-import { type KnownOutput, linesOfFiles, noteFinished, refusalOrEnd, reportOfFinished } from './finished-job.js';
+import { type KnownOutput, noteFinished, refusalOrEnd, reportOfFinished } from './finished-job.js';
 import { type JobScope, runJob } from './job.js';
 import { requireSame, withSeedOf } from './job-description.js';
 import type { ShuffleRequest } from './request.js';
@@ -116,9 +117,9 @@ export async function prepareTogether(
 ): Promise<PreparedTogether> {
   const { members: asked, output, common } = completeTogether(options);
   const members = await openFiles(asked, common);
-  const place = resolveOutput(output, { prefixes: [], extension: '' }, false);
-  if (place.kind !== 'shards') throw new RangeError('aligned files go into a directory');
-  const outputPath = place.path;
+  const place = ONLY_DISKS.resolve(output, { prefixes: [], extension: '' }, false);
+  if (place.kind !== 'staged' || place.to.kind !== 'shards') throw new RangeError('aligned files go into a directory');
+  const { path: outputPath, exists } = place.to;
   const paths = deriveJobPaths({
     outputIdentity: JSON.stringify(['together', outputPath]),
     outputPath,
@@ -139,7 +140,7 @@ export async function prepareTogether(
     members.every(({ ordinal }) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, ordinal)));
   if (!isDone) {
     try {
-      requireEmpty(output, outputPath, place.exists);
+      requireEmpty(output, outputPath, exists);
     } catch (error) {
       if (!common.resume || isLook) throw error;
       throw await refusalOrEnd(error, knownOutput(job), async (seed) => {
@@ -148,7 +149,7 @@ export async function prepareTogether(
         return finishedTogether({ ...job, common: { ...common, spec: asked } }, inputs);
       });
     }
-    requireReplaceable(place, output, []);
+    await place.requireReplaceable(output, [], isLook);
   }
   if (earlier === undefined) requireRoom(job);
   return { ...job, isResumable: earlier !== undefined || common.mustBeResumable || isLarge(members) };

@@ -5,17 +5,13 @@ import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
 import { extensionOfRows, type RowFormat } from '../formats/recognition.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
+import { requireOnDisk } from '../io/remote-objects.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
-import {
-  type FilesPlace,
-  type OutputPlace,
-  outputIdentityOf,
-  requireOutside,
-  resolveOutput,
-  stagingParentOf,
-} from '../sinks/output-place.js';
-import { commonExtension } from '../sinks/shard-names.js';
+import { type Destination, outputIdentityOf } from '../places/outputs/destination.js';
+import { requireOutside } from '../places/outputs/files.js';
+import { ONLY_DISKS } from '../places/outputs/find-place.js';
+import type { OutputPlace, OutputPlaces, StreamPlace } from '../places/outputs/output-place.js';
+import { commonExtension } from '../places/outputs/shard-names.js';
 import type { WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, requireTempDirs, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
@@ -24,7 +20,8 @@ type SiteRequest = OutputRequest & ResumeRequest;
 
 export interface FilesSite {
   readonly kind: 'files';
-  readonly output: FilesPlace;
+  readonly place: OutputPlace;
+  readonly output: Destination;
   /** The directory on whose disk the output lies from its first byte. Undefined: it lies on no disk of this machine. */
   readonly outputDirectory: string | undefined;
   /** As the caller gives them. */
@@ -36,7 +33,7 @@ export interface FilesSite {
 
 export interface StreamSite {
   readonly kind: 'stream';
-  readonly output: OutputPlace & { readonly kind: 'stream' };
+  readonly output: StreamPlace;
   readonly outputDirectory: undefined;
   readonly tempDirs: readonly string[];
   readonly tempChoice: TempChoice;
@@ -52,19 +49,19 @@ interface ReadPlaces {
   readonly storeDirectory?: string;
   /** Default true. */
   readonly mayHaveTempData?: boolean;
-  /** Whether the output may lie in object storage. Default false. */
-  readonly mayBeRemote?: boolean;
+  /** Where the output may lie. Default: on disks. */
+  readonly outputs?: OutputPlaces;
 }
 
 export type JobSite = FilesSite | StreamSite;
 
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
-  const { storeDirectory, mayHaveTempData = true, mayBeRemote } = places;
+  const { storeDirectory, mayHaveTempData = true, outputs = ONLY_DISKS } = places;
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
       : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, places) };
-  const output = resolveOutput(request.output, naming, request.force, mayBeRemote);
+  const output = outputs.resolve(request.output, naming, request.force);
   const site =
     output.kind === 'stream'
       ? streamSite(request, output, mayHaveTempData)
@@ -98,10 +95,11 @@ function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveT
   };
 }
 
-function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: boolean): FilesSite {
+function filesSite(request: SiteRequest, place: OutputPlace, mayHaveTempData: boolean): FilesSite {
+  const output = place.to;
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
-  const isFar = isRemote(output.path);
-  const stagingParent = isFar ? stagingParentOfObjects(request, jobDir) : stagingParentOf(output);
+  const outputDirectory = place.stagingParent();
+  const stagingParent = outputDirectory ?? stagingParentElsewhere(request, jobDir);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
   const temp = keepsDataInJobDir
     ? {
@@ -109,7 +107,7 @@ function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: bo
         tempChoice: 'jobDir' as const,
       }
     : mayHaveTempData
-      ? tempDirsOf(request, { directory: stagingParent, choice: isFar ? 'default' : 'output' })
+      ? tempDirsOf(request, { directory: stagingParent, choice: place.isOnDisk ? 'output' : 'default' })
       : NO_TEMP_DIRS;
   const paths = deriveJobPaths({
     outputIdentity: outputIdentityOf(output),
@@ -122,11 +120,11 @@ function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: bo
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', output, outputDirectory: isFar ? undefined : stagingParent, ...temp, paths };
+  return { kind: 'files', place, output, outputDirectory, ...temp, paths };
 }
 
-/** Little is staged of objects, but a later attempt must find it, and so must the tasks of a cluster. */
-function stagingParentOfObjects(request: SiteRequest, jobDir: string | undefined): string {
+/** Little is staged of what leaves, but a later attempt must find it, and so must the tasks of a cluster. */
+function stagingParentElsewhere(request: SiteRequest, jobDir: string | undefined): string {
   if (jobDir !== undefined) return dirname(jobDir);
   const { tempDirs, tempChoice } = tempDirsOf(request, { directory: varTmp(), choice: 'default' });
   const [directory = varTmp()] = tempDirs;
@@ -177,7 +175,7 @@ function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: Site
 }
 
 function realPathOfJobDir(path: string): string {
-  if (isRemote(path)) throw new UsageError(`\`jobDir\` ${path} lies on another machine; name a directory on a disk`);
+  requireOnDisk('`jobDir`', path);
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {

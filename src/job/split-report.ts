@@ -2,12 +2,11 @@
 import { counted } from '../errors.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { type Tally, textOfTally } from '../piles/pile-totals.js';
+import type { SplitSummary, Totals } from '../places/outputs/commit-journal.js';
+import type { OutputPlace } from '../places/outputs/output-place.js';
+import type { OutputSummary } from '../places/outputs/staged-output.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
-import type { SplitSummary, Totals } from '../sinks/output-moves.js';
-import type { FilesPlace } from '../sinks/output-place.js';
-import { findOtherShards } from '../sinks/shard-names.js';
-import type { OutputSummary } from '../sinks/staged-output.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { OutputRequest, TalkRequest } from './request.js';
@@ -20,10 +19,9 @@ export type ReportedOutput = Pick<
 /** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
 export function warnOfOtherShards(
   { spec, output = '', onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'output' | 'onWarning'>,
-  place: FilesPlace,
+  place: OutputPlace,
 ): void {
-  if (spec.cut.splits === undefined || place.kind !== 'shards' || !place.exists) return;
-  const others = findOtherShards(place);
+  const others = spec.cut.splits === undefined ? [] : place.otherShards();
   const [first] = others;
   if (first === undefined) return;
   onWarning(`the output directory ${output} holds ${first}${andOthers(others)}, which no split of this job replaces`);

@@ -23,16 +23,18 @@ import type { GateNumber, JobControl } from '../job-control.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
+import type { WrittenRegion } from '../job-directory/notes.js';
 import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { keepFileFree } from '../machine/few-files.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
 import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
+import { type CommitJournal, readJournal, removeJournal } from '../places/outputs/commit-journal.js';
+import { type OutputSummary, StagedOutput } from '../places/outputs/staged-output.js';
+import { closeStream, openStream } from '../places/outputs/stream.js';
 import { finalEnds, type OutputLayout } from '../sinks/output-layout.js';
-import { type CommitJournal, readJournal, removeJournal, takeBack } from '../sinks/output-moves.js';
-import { type OutputTarget, recordBytesOf, type StreamTarget, type WrittenRegion } from '../sinks/output-target.js';
-import { type OutputSummary, StagedOutput } from '../sinks/staged-output.js';
-import { closeStream, openStream, writeToStream } from '../sinks/stream-output.js';
+import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
+import { writeToStream } from '../sinks/write-to-stream.js';
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
@@ -156,7 +158,7 @@ export class FilesStaging implements Staging {
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
-    this.#output = new StagedOutput(site.output, paths, outputGate, site.uploads, plan.layout !== undefined);
+    this.#output = new StagedOutput(site.place, paths, outputGate, plan.layout !== undefined);
     this.kept = plan.layout && this.#keptWork(plan.layout);
   }
 
@@ -175,9 +177,9 @@ export class FilesStaging implements Staging {
 
   async open(): Promise<void> {
     const { earlier, site, request } = this.#job;
-    // An attempt that was killed at its first upload has no directory.
+    // An attempt that was killed at its first step has no directory.
     if (this.#directory.wasThere || request.resume)
-      await site.uploads?.abortUnknown(site.paths.stagingDirectory, request.onWarning);
+      await site.place.sweep(site.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);
@@ -216,11 +218,9 @@ export class FilesStaging implements Staging {
   /** Output that begins to appear cannot be taken back: a signal stops nothing, and a line tells what is waited for. */
   async #whileAppearing<T>(move: () => Promise<T>): Promise<T> {
     const { site, request } = this.#job;
+    const { warningOfWait } = site.place;
     const tell = () => {
-      if (site.uploads === undefined) return;
-      request.onWarning(
-        `the uploads of ${site.output.path} are being completed, which cannot be undone: this waits for the service; if it is killed now, \`resume\` completes the rest`,
-      );
+      if (warningOfWait !== undefined) request.onWarning(warningOfWait);
     };
     request.signal?.addEventListener('abort', tell);
     try {
@@ -246,7 +246,7 @@ export class FilesStaging implements Staging {
     const { jobDirectory, stagingDirectory } = this.#directory.paths;
     const outlivesJob = this.kept !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
-    if (this.#output.isWithdrawn || !mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob)))
+    if (this.#job.site.place.isWithdrawn || !mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob)))
       this.#fate = 'discarded';
     else if (this.#job.request.mayResume) this.#keepAndTell(error);
     else {
@@ -263,7 +263,7 @@ export class FilesStaging implements Staging {
     const { site } = this.#job;
     if (!isResumable || inputs === undefined || spec === undefined || !('read' in spec)) return;
     const job = finishedJob({ spec, inputs, inputIds: inputIds ?? null });
-    await noteFinished(knownOutput(site, site.uploads), spec.key.seed, job, report);
+    await noteFinished(knownOutput(site), spec.key.seed, job, report);
   }
 
   async succeeded(): Promise<void> {
@@ -279,12 +279,11 @@ export class FilesStaging implements Staging {
 
   async #startAnew(): Promise<void> {
     const { site, plan } = this.#job;
-    const { output, paths } = site;
+    const { place, paths } = site;
     const directory = this.#directory;
     if (directory.wasThere) {
       const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
-      // Objects that are made stay until this job replaces them.
-      if (journal !== undefined && site.uploads === undefined) await takeBack(output, paths, journal);
+      if (journal !== undefined) await place.takeBack(paths, journal);
       await directory.clear();
     }
     this.#fate = 'discarded';

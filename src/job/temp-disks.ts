@@ -5,7 +5,7 @@ import { findObstacle, statPath } from '../io/paths.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { DeviceGates } from '../machine/devices.js';
 import type { TempDisk } from '../piles/pile-layout.js';
-import { requireWritable } from '../sinks/output-place.js';
+import { requireWritable } from '../places/outputs/files.js';
 
 /** What made a directory a temp directory. */
 export type TempChoice = 'tempDirs' | 'jobDir' | 'TMPDIR' | 'output' | 'default';

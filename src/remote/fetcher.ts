@@ -21,7 +21,6 @@ import {
   STREAMED,
   type VersionAnswer,
 } from '../io/remote-objects.js';
-import type { UploadQuestion } from '../io/remote-uploads.js';
 import { type S3Choice, shownAddress } from './address.js';
 import { AwsSettings } from './aws-settings.js';
 import { type Block, Blocks } from './blocks.js';
@@ -29,6 +28,7 @@ import { CONNECTIONS_OF_HOST } from './exchange.js';
 import type { Patience } from './failure.js';
 import { Http } from './http.js';
 import { Hub } from './hub.js';
+import type { UploadQuestion } from './part-uploads.js';
 import { RangeReader, WithoutRanges } from './range-reader.js';
 import { ReadChecksum } from './read-checksum.js';
 import { Rooms } from './rooms.js';

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
-import { PART_BYTES } from '../io/remote-uploads.js';
 import { shippedFile } from '../io/shipped-file.js';
 import { type S3Choice, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
+import { PART_BYTES } from './part-uploads.js';
 import type { ListedObject } from './service.js';
 
 export interface RemoteRequest {

@@ -1,6 +1,6 @@
 /** What the main thread does about outputs on other machines, by the fetching thread. Failures are as those of local outputs. */
 import { UsageError } from '../errors.js';
-import { PART_BYTES, type UploadedPart } from '../io/remote-uploads.js';
+import { PART_BYTES, type UploadedPart } from './part-uploads.js';
 import { type RemoteInputs, type RemoteRequest, remoteInputs, unlessAborted } from './remote-inputs.js';
 import type { FoundObject, FoundPart, OpenUpload } from './s3-uploads.js';
 import type { ListedObject } from './service.js';

@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
-import type { Room, UploadedPart, UploadQuestion } from '../io/remote-uploads.js';
+import type { Room, UploadedPart, UploadQuestion } from './part-uploads.js';
 import type { HeldRoom, Rooms } from './rooms.js';
 import type { S3Uploads } from './s3-uploads.js';
 

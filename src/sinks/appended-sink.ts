@@ -13,7 +13,7 @@
 import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { openOwnSparse, openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
-import type { JobControl } from '../job-control.js';
+import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
@@ -22,15 +22,13 @@ import {
   type AppendedTarget,
   type OpenShard,
   type OutputSink,
-  type OutputTarget,
   type SinkParts,
   type StreamTarget,
   stagedPath,
-  type WrittenRegion,
 } from './output-target.js';
 import { type PartCursor, shardCursor, unitCursor, WHOLE } from './part-cursor.js';
 import { StagedShard } from './staged-shard.js';
-import { writeToStream } from './stream-output.js';
+import { writeToStream } from './write-to-stream.js';
 
 /** Consecutive appended bytes in one shard. */
 interface Region {
@@ -174,7 +172,8 @@ export class AppendedSink implements OutputSink {
     }
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, opened }) => {
       if (start === undefined) return [];
-      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, uploaded: opened?.uploaded() }];
+      const proof = opened?.settle() ?? NO_PROOF;
+      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, ...proof }];
     });
   }
 
@@ -184,7 +183,7 @@ export class AppendedSink implements OutputSink {
     if (target.kind === 'stream') return this.#regions.every(({ start }) => start === undefined);
     this.#abandonShard();
     // A part that came late would replace that of the next try.
-    for (const { opened } of this.#regions) ifPossible(() => opened?.uploaded());
+    for (const { opened } of this.#regions) ifPossible(() => opened?.settle());
     // The turn was not passed on: nobody has appended anything after these regions.
     for (const { shard, start } of this.#regions) {
       if (start === undefined) continue;
@@ -316,16 +315,6 @@ export class AppendedSink implements OutputSink {
     this.#open = undefined;
     open?.shard.close(open.region.isWhole);
   }
-}
-
-/** What opens the shards of an output in object storage. Undefined: they are files. */
-export async function shardOpener(target: OutputTarget, control: JobControl): Promise<SinkParts['openShard']> {
-  if (target.kind !== 'appended') return undefined;
-  const { upload } = target;
-  if (upload === undefined) return undefined;
-  // Few jobs load it.
-  const { UploadedShard } = await import('./uploaded-shard.js');
-  return (shard) => new UploadedShard({ ...target, upload }, shard, () => control.throwIfAborted());
 }
 
 function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTarget>): PartCursor {

@@ -20,6 +20,7 @@ import {
   writeDirect,
 } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
+import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
@@ -31,7 +32,6 @@ import {
   type SinkEnd,
   type SinkParts,
   stagedPath,
-  type WrittenRegion,
 } from './output-target.js';
 
 /** What goes through the page cache is copied there at once, while it is in the core's cache. */
@@ -162,7 +162,7 @@ export class FilesSink implements OutputSink {
     if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
       const start = this.#regionStart;
-      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, uploaded: undefined });
+      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, ...NO_PROOF });
     }
     await this.abandon();
   }

@@ -5,16 +5,16 @@
  * from one place on without a gap. The task gathers records straight into the sink's buffers in linear memory.
  */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Compression } from '../formats/encoder-table.js';
 import type { Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
 import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
-import type { UploadedPart } from '../io/remote-uploads.js';
 import type { GateNumber, JobControl } from '../job-control.js';
+import { NO_PROOF, type RegionProof, type WrittenRegion } from '../job-directory/notes.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
 import type { MemberWriter } from './member-writer.js';
-import type { ShardGroup } from './shard-names.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
@@ -44,23 +44,17 @@ export interface AppendedTarget extends StagedTarget {
   readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
-  /** Of an output in object storage: how staged bytes become parts of objects. Absent: files are the output. */
-  readonly upload?: UploadTarget | undefined;
+  /** How shards leave this machine part by part. Absent: staged files are the output. */
+  readonly sent?: SentShards | undefined;
 }
 
-export interface UploadTarget {
-  /** Of the object, or of the directory of the shards without a slash at its end. */
-  readonly address: string;
-  /** Absent: there is one object. */
-  readonly shards?: { readonly extension: string; readonly groups: readonly ShardGroup[] } | undefined;
+export interface SentShards {
+  /** Which of the `SHARD_OPENERS` sends them. */
+  readonly by: string;
   /** The size of each part but the last. */
   readonly partBytes: number;
-  /** What each object begins with. Undefined: it is known at the end, and the first part waits for it. */
-  readonly header: Uint8Array | undefined;
-  /** Whether something follows the records, so that the last part waits for it. */
-  readonly hasTrailer: boolean;
-  /** Whether a later attempt needs what is in no uploaded part, so that it is staged. Otherwise it may wait in memory. */
-  readonly stagesRest: boolean;
+  /** Plain data that only the place reads. */
+  readonly target: object;
 }
 
 /** Shards [first, end). */
@@ -92,44 +86,16 @@ export function stagedPath(stagingDirectory: string, shard: number): string {
   return join(stagingDirectory, `${shard}.part`);
 }
 
-/** Bytes [start, end) of one shard as they are stored, counted from the end of its header, written by one task. */
-export interface WrittenRegion {
-  readonly shard: number;
-  readonly start: number;
-  readonly end: number;
-  /** Bytes of the records in it, decompressed. */
-  readonly recordBytes: number;
-  /** The checksum of the stored bytes, as `checksumTextOf` returns it; empty when no later attempt reads them back. */
-  readonly checksum: string;
-  /** Of an output in object storage. */
-  readonly uploaded: UploadedBytes | undefined;
-}
-
-/** What is uploaded of a region, and what waits in its staged file. */
-export interface UploadedBytes {
-  /** The parts that its task uploaded, which may begin in the region before. */
-  readonly parts: readonly UploadedPart[];
-  /** The CRC-32 of the bytes behind the last whole part; 0 if none wait. */
-  readonly restCrc: number;
-}
-
 export function recordBytesOf(regions: readonly WrittenRegion[]): number {
   return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
 }
 
 /** What lies one after the other becomes one region, so that an output without end needs no more memory with time. */
 export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
+  const { shard, start, end, recordBytes, checksum: _, ...proof } = region;
   const before = regions.at(-1);
-  if (before?.shard !== region.shard || before.end !== region.start) {
-    regions.push(region);
-    return;
-  }
-  const recordBytes = before.recordBytes + region.recordBytes;
-  const uploaded = region.uploaded && {
-    ...region.uploaded,
-    parts: [...(before.uploaded?.parts ?? []), ...region.uploaded.parts],
-  };
-  regions[regions.length - 1] = { ...before, end: region.end, recordBytes, uploaded };
+  if (before?.shard !== shard || before.end !== start || !isDeepStrictEqual(proof, NO_PROOF)) regions.push(region);
+  else regions[regions.length - 1] = { ...before, end, recordBytes: before.recordBytes + recordBytes };
 }
 
 /** What a sink needs. */
@@ -144,7 +110,7 @@ export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly hasher: OutputHasher | undefined;
   /** Of an output that is made of units. */
   readonly units?: UnitParts | undefined;
-  /** Opens a shard of an output in object storage. Absent: shards are files. */
+  /** Absent: shards are files. */
   readonly openShard?: ((shard: number) => OpenShard) | undefined;
 }
 
@@ -190,8 +156,8 @@ export interface OpenShard {
   describe(description: Uint8Array): void;
   /** @param isWhole whether no task appends any more. */
   close(isWhole: boolean): void;
-  /** Waits for the uploads of a closed shard. Undefined: it is a file. */
-  uploaded(): UploadedBytes | undefined;
+  /** Waits until the place has what was appended, when the shard is closed. */
+  settle(): RegionProof;
   /** Whether its file, shortened, is as the task found it. */
   readonly canBeShortened: boolean;
   /** Closes a shard of a task that failed. */

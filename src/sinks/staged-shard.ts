@@ -1,5 +1,6 @@
 /** A shard that is staged as a file, to which a task appends. */
 import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
+import { NO_PROOF, type RegionProof } from '../job-directory/notes.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from './output-target.js';
 
 export class StagedShard implements OpenShard {
@@ -24,7 +25,9 @@ export class StagedShard implements OpenShard {
     closeFile(this.#file);
   }
 
-  uploaded(): undefined {}
+  settle(): RegionProof {
+    return NO_PROOF;
+  }
 
   abandon(): void {
     closeFile(this.#file);

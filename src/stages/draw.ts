@@ -7,6 +7,7 @@ import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
 import type { Release } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
+import type { WrittenRegion } from '../job-directory/notes.js';
 import { mostRecords } from '../keep/head.js';
 import { requireRecords } from '../keep/repeat.js';
 import { deriveDrawKey } from '../keys.js';
@@ -16,7 +17,7 @@ import { sumOf, sumTotals, type Tally, totalsOf, totalsOfRange } from '../piles/
 import type { MemoryPlan } from '../plan/memory-plan.js';
 import { planShardCuts, shardAt } from '../plan/shard-cuts.js';
 import { type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
-import { addRegion, type OutputTarget, type WrittenRegion } from '../sinks/output-target.js';
+import { addRegion, type OutputTarget } from '../sinks/output-target.js';
 import type { ShuffleSpec } from '../spec.js';
 import { ONE_OUTPUT } from './between-passes.js';
 import { openSlabs } from './job-memory.js';

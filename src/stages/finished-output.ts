@@ -4,9 +4,9 @@
  */
 import type { ReadBackTask, StagedRange } from '../../workers/tasks/read-back.js';
 import { StagedOutputError } from '../errors.js';
-import type { FinishedRange } from '../job-directory/notes.js';
+import type { FinishedRange, WrittenRegion } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
-import { recordBytesOf, stagedPath, type WrittenRegion } from '../sinks/output-target.js';
+import { recordBytesOf, stagedPath } from '../sinks/output-target.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -27,8 +27,8 @@ export async function verifyFinishedRanges(
   for (const range of ranges) requireFits(range, hasUnits ? undefined : totals, stagingDirectory);
   if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
-  // What is uploaded cannot be read back: the parts were compared.
-  if (target.kind === 'appended' && target.upload !== undefined) return;
+  // What is sent cannot be read back: the place has compared it.
+  if (target.kind === 'appended' && target.sent !== undefined) return;
   const readBack = async (regions: readonly WrittenRegion[]) => {
     const staged = rangesOf(regions, headerBytes, (shard) => stagedPath(stagingDirectory, shard));
     const changed = await findChanged({ job: settings, gate, ranges: staged }, threads);

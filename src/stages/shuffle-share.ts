@@ -13,11 +13,11 @@
 import { lengthenFile, openForRead, openStagedOutput, withFile } from '../io/files.js';
 import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
+import type { StagedOutput } from '../places/outputs/staged-output.js';
 import { cutAt, shardAt } from '../plan/shard-cuts.js';
 import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { type OutputLayout, trailerBytesOf } from '../sinks/output-layout.js';
 import { type ShardRange, stagedPath } from '../sinks/output-target.js';
-import type { StagedOutput } from '../sinks/staged-output.js';
 import { pileFinder } from './measure-piles.js';
 import { shuffleRanges } from './shuffle.js';
 import { bytesOfPart, type PilePart, type ShuffleWork } from './shuffle-work.js';

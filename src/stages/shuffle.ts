@@ -6,6 +6,7 @@
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
 import { StagedOutputError } from '../errors.js';
 import { removeFile } from '../io/files.js';
+import type { WrittenRegion } from '../job-directory/notes.js';
 import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/notes.js';
 import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../piles/pile-layout.js';
 import {
@@ -19,12 +20,12 @@ import {
   tallyOfText,
   totalsOfRange,
 } from '../piles/pile-totals.js';
+import type { StagedOutput } from '../places/outputs/staged-output.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
 import { type UnitCuts, unitsOfRange } from '../plan/unit-cuts.js';
 import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
-import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../sinks/output-target.js';
-import type { StagedOutput } from '../sinks/staged-output.js';
+import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
@@ -44,7 +45,7 @@ const RANGE_BYTES = 4 * 2 ** 20;
  */
 const FILE_RANGES_PER_THREAD = 8;
 
-/** From so many on, threads that upload hardly meet in one. */
+/** From so many on, threads that send them hardly meet in one. */
 const SHARDS_PER_THREAD = 2;
 const PARTS_OF_RANGE = 8;
 
@@ -218,11 +219,11 @@ function planRanges(
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
 }
 
-/** Of shards that are uploaded, few wait for a turn, and what is no full part at the end of a range is staged. */
+/** Of shards that are sent, few wait for a turn, and what is no full part at the end of a range is staged. */
 function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenBytes: number): number {
-  if (target.kind !== 'appended' || target.upload === undefined) return 0;
+  if (target.kind !== 'appended' || target.sent === undefined) return 0;
   const areMany = target.cuts.shardCount >= SHARDS_PER_THREAD * threadCount;
-  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.upload.partBytes) : 0;
+  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.sent.partBytes) : 0;
 }
 
 /** The piles after the part of a placed output: others write them, and nothing may be written over them. */

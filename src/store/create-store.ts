@@ -11,7 +11,7 @@ import { NameTakenError, syncPath } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
+import { requireOnDisk } from '../io/remote-objects.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
 import {
@@ -54,7 +54,7 @@ export async function openOrCreateStore<Plan>(
   otherwise: { readonly pileCount: number },
   plan: (store: StoreInSight) => Plan | Promise<Plan>,
 ): Promise<{ readonly snapshot: StoreSnapshot; readonly plan: Plan }> {
-  if (isRemote(path)) throw new UsageError(`the store ${path} lies on another machine; name a directory on a disk`);
+  requireOnDisk('the store', path);
   if (readSettingsIfAny(path) === undefined) {
     const { seed = drawSeed(), pileCount = otherwise.pileCount } = asked;
     const directory = resolve(path);

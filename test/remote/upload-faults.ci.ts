@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { whileFetcherServes } from '#src/io/remote-objects.js';
-import { beginUpload, PART_BYTES, PartUploads } from '#src/io/remote-uploads.js';
+import { beginUpload, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { sampled } from '../fixtures/scale.js';

@@ -1,8 +1,10 @@
 /** A task that writes the records that consecutive places of an output draw, with replacement. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
+import type { WrittenRegion } from '../../src/job-directory/notes.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { openSink, shardOpener } from '../../src/sinks/appended-sink.js';
-import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
+import { shardOpener } from '../../src/places/outputs/shard-openers.js';
+import { openSink } from '../../src/sinks/appended-sink.js';
+import type { OutputSink, OutputTarget, SinkStart } from '../../src/sinks/output-target.js';
 import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel.js';
 import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';

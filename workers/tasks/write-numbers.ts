@@ -1,9 +1,10 @@
 /** Writes the numbers of a range. The bytes depend on the range, its key and the places alone. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
+import type { WrittenRegion } from '../../src/job-directory/notes.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { bitsOfSort, digitsOf, regionsOf } from '../../src/plan/number-range.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
-import type { OutputTarget, SinkBuffer, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
+import type { OutputTarget, SinkBuffer, SinkStart } from '../../src/sinks/output-target.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { NumberSettings } from '../settings.js';
 import { keptByJob, threadStateOf } from '../thread-state.js';

@@ -6,7 +6,7 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { KeyedSample, RangeEnds } from '../../src/job-directory/notes.js';
+import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import {
   emptyTotals,
@@ -17,11 +17,12 @@ import {
   tallyOf,
   totalsOfRange,
 } from '../../src/piles/pile-totals.js';
+import { shardOpener } from '../../src/places/outputs/shard-openers.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import type { OwnUnits } from '../../src/plan/unit-cuts.js';
-import { openSink, shardOpener } from '../../src/sinks/appended-sink.js';
+import { openSink } from '../../src/sinks/appended-sink.js';
 import type { MemberWriter } from '../../src/sinks/member-writer.js';
-import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/sinks/output-target.js';
+import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';

@@ -7,7 +7,8 @@ import { addName, moveIntoPlace } from '../../io/durable.js';
 import { systemCall } from '../../io/io-error.js';
 import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
 import { renameObstacles } from '../../machine/renames.js';
-import { type FilesPlace, requireOutside } from '../../sinks/output-place.js';
+import type { Destination } from '../../places/outputs/destination.js';
+import { requireOutside } from '../../places/outputs/files.js';
 import { type Input, identityOf } from '../../sources/source.js';
 
 const STANDARD_OUTPUT_FD = 1;
@@ -18,7 +19,7 @@ export interface OtherPlaces {
   /** The directories among the inputs. */
   readonly directories: readonly string[];
   /** Undefined: a stream. */
-  readonly output: FilesPlace | undefined;
+  readonly output: Destination | undefined;
 }
 
 export function refusalOf(option: string, file: string): (reason: string) => never {

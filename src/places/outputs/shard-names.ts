@@ -1,10 +1,10 @@
 /** Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise. */
 import { basename } from 'node:path';
-import { UsageError } from '../errors.js';
-import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { isShardOf, MARKER_ENDING } from '../io/own-files.js';
-import { listNames } from '../io/paths.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { UsageError } from '../../errors.js';
+import { withoutCodecSuffix } from '../../formats/codec-table.js';
+import { isShardOf, MARKER_ENDING } from '../../io/own-files.js';
+import { listNames } from '../../io/paths.js';
+import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 
 export interface ShardNaming {
   /** Several if the output is split. */

@@ -9,7 +9,7 @@
  * shard are in the staged file in any case.
  */
 import { crc32 } from 'node:zlib';
-import { UsageError } from '../errors.js';
+import { UsageError } from '../../errors.js';
 import {
   closeFile,
   lengthenFile,
@@ -20,24 +20,22 @@ import {
   versionOf,
   withFile,
   writeAt,
-} from '../io/files.js';
-import { beginUpload, PartUploads } from '../io/remote-uploads.js';
-import { addressOfShard } from './object-place.js';
-import {
-  type AppendedTarget,
-  type OpenShard,
-  stagedPath,
-  type UploadedBytes,
-  type UploadTarget,
-} from './output-target.js';
+} from '../../io/files.js';
+import type { RegionProof } from '../../job-directory/notes.js';
+import { beginUpload, PartUploads } from '../../remote/part-uploads.js';
+import { type AppendedTarget, type OpenShard, stagedPath } from '../../sinks/output-target.js';
+import { addressOfShard, type UploadTarget } from './object-names.js';
 import { noteUpload, readUpload, uploadNotePath } from './upload-note.js';
+
+/** @param data an `UploadTarget`. @param check throws to leave, when the job was aborted. */
+export function openUploadedShard(target: AppendedTarget, data: object, shard: number, check: () => void): OpenShard {
+  return new UploadedShard(target, data as UploadTarget, shard, check);
+}
 
 /** S3 takes no more. */
 const MOST_PARTS = 10_000;
 
-type Target = AppendedTarget & { readonly upload: UploadTarget };
-
-export class UploadedShard implements OpenShard {
+class UploadedShard implements OpenShard {
   readonly #target: UploadTarget;
   readonly #path: string;
   readonly #file: OpenFile;
@@ -49,8 +47,12 @@ export class UploadedShard implements OpenShard {
   canBeShortened = true;
   end: number;
 
-  /** @param check throws to leave, when the job was aborted. */
-  constructor({ stagingDirectory, headerBytes, upload }: Target, shard: number, check: () => void) {
+  constructor(
+    { stagingDirectory, headerBytes }: AppendedTarget,
+    upload: UploadTarget,
+    shard: number,
+    check: () => void,
+  ) {
     this.#target = upload;
     this.#path = stagedPath(stagingDirectory, shard);
     const address = addressOfShard(upload, shard);
@@ -94,8 +96,8 @@ export class UploadedShard implements OpenShard {
     closeFile(this.#file);
   }
 
-  uploaded(): UploadedBytes {
-    return { parts: this.#uploads.settle(), restCrc: this.#restCrc };
+  settle(): RegionProof {
+    return { uploaded: { parts: this.#uploads.settle(), restCrc: this.#restCrc } };
   }
 
   abandon(): void {

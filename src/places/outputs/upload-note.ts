@@ -1,10 +1,10 @@
 /** The note beside the staged file of a shard that names its upload, for the tasks and attempts that go on with it. */
 import { join } from 'node:path';
-import { moveIntoPlace } from '../io/durable.js';
-import { list, object, optional, text, type ValueOf } from '../io/json-shape.js';
-import { uploadedPart } from '../io/remote-uploads.js';
-import { SealedFormat } from '../io/sealed-format.js';
-import { createWhole, nameOfAttempt } from '../io/small-file.js';
+import { moveIntoPlace } from '../../io/durable.js';
+import { list, object, optional, text, type ValueOf } from '../../io/json-shape.js';
+import { SealedFormat } from '../../io/sealed-format.js';
+import { createWhole, nameOfAttempt } from '../../io/small-file.js';
+import { uploadedPart } from '../../remote/part-uploads.js';
 
 const shape = object({
   address: text,

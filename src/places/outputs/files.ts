@@ -1,83 +1,122 @@
-/**
- * Where the output will appear, resolved against what exists now, and every reason why it must not appear there. Nothing
- * is written yet.
- */
-import type { BigIntStats } from 'node:fs';
+/** Files, and directories of shards, on disks of this machine: which there may be, and how they appear. */
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { SystemError, UsageError } from '../errors.js';
-import { fileCalls } from '../io/file-calls.js';
-import { inputName } from '../io/input-source.js';
-import { systemCall } from '../io/io-error.js';
-import { globOfShards } from '../io/own-files.js';
-import { fileAmongParents, findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
-import { stagingDirectoryIn } from '../job-directory/job-paths.js';
-import { areOnOneMount, renameObstacles } from '../machine/renames.js';
-import { nameSome } from '../quantity.js';
-import { shownAddress } from '../remote/address.js';
-import { placeIn, resolveObjects } from './object-place.js';
-import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
-import { findFormerFiles, isShard, requireShortNames, type ShardNaming, shardName } from './shard-names.js';
-import { requireOpenStandardOutput } from './stream-output.js';
+import { SystemError, UsageError } from '../../errors.js';
+import { hashFileEnds } from '../../io/file-window.js';
+import {
+  fileAmongParents,
+  findObstacle,
+  isSameFile,
+  lstatPath,
+  nameExists,
+  realPathOf,
+  statPath,
+} from '../../io/paths.js';
+import { isRemote } from '../../io/remote-objects.js';
+import { stagingDirectoryIn } from '../../job-directory/job-paths.js';
+import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
+import { nameSome } from '../../quantity.js';
+import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
+import type { CommitJournal, MoveDirectories } from './commit-journal.js';
+import { type Destination, outputIdentityOf, type ShardsDestination } from './destination.js';
+import { moveOrTakeBack, moveOutputs, takeBack } from './file-moves.js';
+import { badPlace, type OutputPlace, type OutputPlaces, type StreamPlace } from './output-place.js';
+import { findFormerFiles, findOtherShards, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
+import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './stream.js';
 
-export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
+export const DISKS: OutputPlaces = {
+  poolBytes: 0,
+  resolve: resolveOnDisk,
+  // A directory of shards may have appeared, or gone.
+  at: (to) => new DiskPlace(to.kind === 'file' ? to : { ...to, exists: nameExists(to.path, 'output') }),
+  findLeftovers: async () => [],
+};
 
-/** Output that appears only when it is complete. Paths are absolute, without symbolic links. */
-export type FilesPlace = FilePlace | ShardsPlace;
+/** Staged files become the output by moves. A file that is staged is deleted with its directory. */
+class DiskPlace implements OutputPlace {
+  readonly kind = 'staged';
+  readonly isOnDisk = true;
+  readonly isWithdrawn = false;
+  readonly warningOfWait = undefined;
+  readonly to: Destination;
 
-export interface FilePlace {
-  readonly kind: 'file';
-  readonly path: string;
-  readonly mayReplace: boolean;
+  constructor(to: Destination) {
+    this.to = to;
+  }
+
+  get appearsAtOnce(): boolean {
+    return this.to.kind === 'file' || !this.to.exists;
+  }
+
+  poolBytesOf(): number {
+    return 0;
+  }
+
+  stagingParent(): string {
+    return stagingParentOf(this.to);
+  }
+
+  pathOf(name: string): string {
+    return join(this.to.path, name);
+  }
+
+  async requireReplaceable(output: string, inputPaths: readonly string[]): Promise<void> {
+    requireReplaceable(this.to, output, inputPaths);
+  }
+
+  async formerNames(): Promise<readonly string[]> {
+    return this.to.kind === 'shards' && this.to.exists ? findFormerFiles(this.to) : [];
+  }
+
+  otherShards(): readonly string[] {
+    return this.to.kind === 'shards' && this.to.exists ? findOtherShards(this.to) : [];
+  }
+
+  async describe(): Promise<readonly string[]> {
+    const { to } = this;
+    return to.kind === 'file'
+      ? linesOfFiles(dirname(to.path), [basename(to.path)])
+      : linesOfFiles(to.path, findFormerFiles(to));
+  }
+
+  async begin(): Promise<undefined> {}
+
+  async complete(): Promise<void> {}
+
+  notesOf(): readonly string[] {
+    return [];
+  }
+
+  async appear(directories: MoveDirectories, journal: CommitJournal, takesBack: boolean): Promise<void> {
+    await (takesBack ? moveOrTakeBack : moveOutputs)(this.to, directories, journal);
+  }
+
+  async takeBack(directories: MoveDirectories, journal: CommitJournal): Promise<void> {
+    await takeBack(this.to, directories, journal);
+  }
+
+  async sweep(): Promise<void> {}
+
+  async discard(): Promise<void> {}
 }
 
-export interface ShardsPlace {
-  readonly kind: 'shards';
-  readonly path: string;
-  readonly exists: boolean;
-  readonly naming: ShardNaming;
-  readonly mayReplace: boolean;
+export function linesOfFiles(directory: string, names: readonly string[]): string[] {
+  return names.map((name) => {
+    const path = join(directory, name);
+    const { size = 0n, mtimeNs = 0n } = lstatPath(path, 'output') ?? {};
+    return `${name} ${size} ${mtimeNs} ${hashFileEnds(path, Number(size), 'output').toString('hex')}`;
+  });
 }
 
-export function outputIdentityOf(place: FilesPlace): string {
-  return formatOutputIdentity(place.kind, place.path, place.kind === 'shards' ? place.naming.prefixes : []);
-}
-
-export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, prefixes: readonly string[]): string {
-  // A job with one prefix, and one without, has the identity that older versions gave it.
-  return JSON.stringify([kind, path, ...(prefixes.length === 0 ? [''] : prefixes)]);
-}
-
-export interface FileIdentity {
-  readonly path: string;
-  /** Device and inode, as in the version of a file. */
-  readonly identity: string;
-}
-
-export const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
-
-/**
- * Finds out what `output` names now. `requireReplaceable` checks whether the job may replace what exists there.
- * @param naming undefined for one output.
- * @param mayBeRemote whether the job can write to object storage.
- */
-export function resolveOutput(
+function resolveOnDisk(
   output: string | undefined,
   naming: ShardNaming | undefined,
   mayReplace: boolean,
-  mayBeRemote = false,
-): OutputPlace {
-  if (output !== undefined && isRemote(output)) {
-    if (mayBeRemote) return resolveObjects(output, naming, mayReplace);
-    throw badPlace(
-      `the output ${shownAddress(output)} lies on another machine, and this job writes to disks; name a file or directory, and upload it then`,
-    );
-  }
+): OutputPlace | StreamPlace {
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
     if (isStandardOutput)
       throw new UsageError('shards cannot be written to standard output; name a directory with `output`');
-    return resolveShardDirectory(output, naming, mayReplace);
+    return new DiskPlace(resolveShardDirectory(output, naming, mayReplace));
   }
   if (isStandardOutput) {
     requireOpenStandardOutput();
@@ -92,7 +131,7 @@ export function resolveOutput(
         `the output ${output} is named as a directory; expected a file, or \`shards\` to write shards into it`,
       );
     }
-    return { kind: 'file', path: realPathOfNew(output), mayReplace };
+    return new DiskPlace({ kind: 'file', path: realPathOfNew(output), mayReplace });
   }
   if (stat.isDirectory()) {
     throw badPlace(`the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`);
@@ -101,10 +140,10 @@ export function resolveOutput(
   if (!stat.isFile()) {
     throw badPlace(`the output ${output} is neither a file, a pipe nor a device; name another`);
   }
-  return { kind: 'file', path: realPathOf(output, 'output'), mayReplace };
+  return new DiskPlace({ kind: 'file', path: realPathOf(output, 'output'), mayReplace });
 }
 
-function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: boolean): ShardsPlace {
+function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: boolean): ShardsDestination {
   requireShortNames(naming);
   // A file has no name with a slash at its end.
   const stat = statPath(output.replace(/(?<=[^/])\/+$/, ''), 'output');
@@ -119,11 +158,7 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
   return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
 }
 
-/**
- * @param output as the user named it, for messages.
- * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
- */
-export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
+function requireReplaceable(place: Destination, output: string, inputPaths: readonly string[]): void {
   if (place.kind === 'file') {
     const isThere = statPath(place.path, 'output') !== undefined;
     if (place.mayReplace || !isThere) {
@@ -163,10 +198,6 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   );
 }
 
-function badPlace(text: string): UsageError {
-  return new UsageError(text, 'ERR_OUTPUT_PLACE');
-}
-
 /** @param nameOf the name that the user gave a path. */
 export function requireNoObstacle(paths: readonly string[], nameOf: (path: string) => string): void {
   const obstacleOf = renameObstacles();
@@ -183,33 +214,6 @@ function patternsOf({ prefixes }: ShardNaming): string {
 /** The option that decides the first parts of the names of shards. */
 function optionOfPrefixes({ prefixes }: ShardNaming): 'shardPrefix' | 'output' {
   return prefixes.length === 1 ? 'shardPrefix' : 'output';
-}
-
-/** @param output a pipe, a device or standard output. */
-export function requireNotRead(output: string, read: Iterable<FileIdentity>): void {
-  const stat = statOutput(output);
-  // A terminal is often both, and gives nothing back.
-  if (stat === undefined || !(stat.isFile() || stat.isFIFO())) return;
-  const written = identityIn(stat);
-  for (const { path, identity } of read) {
-    if (identity !== written) continue;
-    const [what, advice] =
-      output === STANDARD_OUTPUT
-        ? ['standard output', 'redirect it to another file (> empties a file before the command starts)']
-        : [`the output ${output}`, 'name another'];
-    throw new UsageError(
-      `${what} is ${inputName(path)}, which the job reads, so it would read what it writes; ${advice}`,
-    );
-  }
-}
-
-function statOutput(output: string | undefined): BigIntStats | undefined {
-  if (output !== undefined && !NAMES_OF_STANDARD_OUTPUT.has(output)) return statPath(output, 'output');
-  return systemCall('examine', 'output', 'standard output', () => fileCalls.statOpen(STANDARD_OUTPUT_FD));
-}
-
-function identityIn({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
 }
 
 export function requireWritable(directory: string): void {
@@ -255,7 +259,7 @@ function requireNoDanglingLink(output: string): void {
  * The existing directory in which the output is staged: the parent of the output, so that it is the same before and after
  * the output appears; or the directory of shards itself, when that is a mount point or its parent cannot be written.
  */
-export function stagingParentOf(place: FilesPlace): string {
+function stagingParentOf(place: Destination): string {
   const parent = dirname(place.path);
   if (place.kind === 'file' || !place.exists) return parent;
   // An earlier attempt may have staged its outputs in either.
@@ -266,31 +270,6 @@ export function stagingParentOf(place: FilesPlace): string {
   return !areOnOneMount(place.path, parent) || findObstacle(parent, 'write', 'output') !== undefined
     ? place.path
     : parent;
-}
-
-/**
- * @param what how messages call the output: `the output out`.
- * @param placeOf where the next job of the same inputs would read a file; undefined: it would not.
- */
-export function requireUnread(
-  what: string,
-  output: FilesPlace,
-  placeOf: (path: string) => { readonly directory: string; readonly place: string } | undefined,
-): void {
-  const { path } = output;
-  const files =
-    output.kind === 'file'
-      ? [path]
-      : output.naming.prefixes.map((prefix) => placeIn(path, shardName({ ...output.naming, prefix }, 0, 1)));
-  const found = files.map(placeOf).find((place) => place !== undefined);
-  if (found === undefined) return;
-  const { directory, place } = found;
-  const below = output.kind === 'file' ? place : dirname(place);
-  // Other files may lie in a directory that exists.
-  const glob = output.kind === 'shards' && output.exists ? join(below, globOfShards(output.naming.prefixes)) : below;
-  throw badPlace(
-    `${what} lies in the input directory ${directory}, where the next job would read it; name a place elsewhere, or give \`exclude\` '/${glob}' to leave it out`,
-  );
 }
 
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { type CommitJournal, readJournal, removeJournal, writeJournal } from '#src/sinks/output-moves.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { type CommitJournal, readJournal, removeJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
+import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);

@@ -1,10 +1,10 @@
 /**
- * Outputs on other machines, as the threads of a job write them: part by part, by the desk of `remote-objects.ts`. A part
- * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`../remote/uploads.ts`).
+ * Outputs on other machines, as the threads of a job write them: part by part, by the desk of `../io/remote-objects.ts`. A part
+ * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`uploads.ts`).
  */
 import { threadId } from 'node:worker_threads';
-import { object, optional, text, type ValueOf, wholeNumber } from './json-shape.js';
-import { type Attached, ask, attach } from './remote-objects.js';
+import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { type Attached, ask, attach } from '../io/remote-objects.js';
 
 export const uploadedPart = object({
   number: wholeNumber(1),

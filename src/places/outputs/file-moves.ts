@@ -10,8 +10,8 @@
  * A file that replaces one of its name first gets the permissions of that one.
  */
 import { dirname, join } from 'node:path';
-import { counted, SystemError, VerificationError } from '../errors.js';
-import { makeOwnDirectory, removeDirectory } from '../io/directories.js';
+import { counted, SystemError, VerificationError } from '../../errors.js';
+import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import {
   addName,
   keepPermissions,
@@ -19,40 +19,28 @@ import {
   moveIntoPlace,
   openToOthers,
   syncPath,
-} from '../io/durable.js';
-import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
+} from '../../io/durable.js';
+import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
+import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
+import { ASIDE_NAME } from '../../job-directory/job-paths.js';
+import { severalAtOnce } from '../../several-at-once.js';
+import { stagedPath } from '../../sinks/output-target.js';
 import {
-  checksumText,
-  fileName,
-  flag,
-  list,
-  object,
-  oneOf,
-  optional,
-  text,
-  type ValueOf,
-  wholeNumber,
-} from '../io/json-shape.js';
-import { isSameEntry, nameExists, statPath } from '../io/paths.js';
-import { damagedFile } from '../io/sealed-file.js';
-import { SealedFormat } from '../io/sealed-format.js';
-import { replaceDurably } from '../io/small-file.js';
-import { splitSummary } from '../job-directory/job-manifest.js';
-import { ASIDE_NAME, JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { severalAtOnce } from '../several-at-once.js';
-import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
-import { stagedPath } from './output-target.js';
-import { completionMarkerName, isMadeWayFor, isNameOfShard, type ShardGroup } from './shard-names.js';
-
-export interface MoveDirectories {
-  readonly stagingDirectory: string;
-  readonly jobDirectory: string;
-}
+  type CommitJournal,
+  groupsOf,
+  type MoveDirectories,
+  readJournal,
+  removeJournal,
+  requireIdentity,
+  textOfMarker,
+  writeJournal,
+} from './commit-journal.js';
+import type { Destination, ShardsDestination } from './destination.js';
+import { completionMarkerName } from './shard-names.js';
 
 /** Makes all moves that are not made yet. */
 export async function moveOutputs(
-  place: FilesPlace,
+  place: Destination,
   directories: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
@@ -71,7 +59,35 @@ export async function moveOutputs(
   }
 }
 
-async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
+/** As `moveOutputs`. If a step fails, undoes the earlier ones: afterwards there is the whole output, or all former files. */
+export async function moveOrTakeBack(
+  place: Destination,
+  directories: MoveDirectories,
+  journal: CommitJournal,
+): Promise<void> {
+  try {
+    await moveOutputs(place, directories, journal);
+  } catch (error) {
+    try {
+      const soFar = readJournal(directories.jobDirectory) ?? journal;
+      // In phase `moved` the whole output is there, and a later attempt finds that.
+      if (soFar.phase !== 'moved') await takeBack(place, directories, soFar);
+    } catch (failure) {
+      throw new SystemError(
+        'ERR_IO',
+        `${messageOf(error)}; the former shards could not all be put back (${messageOf(failure)}): they are in ${asideDirectory(directories.stagingDirectory)}`,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+async function moveAsDirectory(
+  place: ShardsDestination,
+  stagingDirectory: string,
+  journal: CommitJournal,
+): Promise<void> {
   const gathered = join(stagingDirectory, 'shards');
   const shards = shardsOf(journal, stagingDirectory);
   const isMoved = hasMovedAsDirectory(place, stagingDirectory, journal);
@@ -87,13 +103,13 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
   await syncPath(dirname(place.path));
 }
 
-function hasMovedAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): boolean {
+function hasMovedAsDirectory(place: ShardsDestination, stagingDirectory: string, journal: CommitJournal): boolean {
   if (nameExists(join(stagingDirectory, 'shards'), 'output')) return false;
   return shardsOf(journal, stagingDirectory).some(({ staged, name }) => isNamed(staged, join(place.path, name)));
 }
 
 async function moveIntoExisting(
-  place: ShardsPlace,
+  place: ShardsDestination,
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
@@ -127,29 +143,13 @@ async function moveIntoExisting(
   }
 }
 
-export type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
-
-/** The shards that get a marker of their own: those of each split, or all. */
-export function groupsOf(
-  { naming }: ShardsPlace,
-  { splits, records, bytes, checksum }: Totals,
-  shardCount: number,
-): readonly FilledGroup[] {
-  if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
-  return naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
-}
-
-export function textOfMarker({ shardCount, records, bytes, checksum }: FilledGroup): string {
-  return `${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`;
-}
-
 /**
  * Writes `.PREFIX.complete.json`. In a directory that existed before its shards, it is the last file to appear: while it is
  * missing, the shards of this prefix are not complete, or not all of one job. Each split has its own.
  * @param directory that holds the shards; the caller makes the names in it durable.
  */
 export async function writeCompletionMarkers(
-  place: ShardsPlace,
+  place: ShardsDestination,
   directory: string,
   stagingDirectory: string,
   journal: CommitJournal,
@@ -173,7 +173,7 @@ export async function writeCompletionMarkers(
  * @param journal as it is on disk.
  */
 export async function takeBack(
-  place: FilesPlace,
+  place: Destination,
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
@@ -202,12 +202,7 @@ export async function takeBack(
   await removeJournal(jobDirectory);
 }
 
-export function requireIdentity(place: FilesPlace, { outputIdentity }: CommitJournal): void {
-  if (outputIdentity === outputIdentityOf(place)) return;
-  throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
-}
-
-function requireJournalOf(place: FilesPlace, journal: CommitJournal): void {
+function requireJournalOf(place: Destination, journal: CommitJournal): void {
   requireIdentity(place, journal);
   const { intoExisting } = journal;
   if (place.kind !== 'shards' || !intoExisting || nameExists(place.path, 'output')) return;
@@ -251,85 +246,6 @@ function nameOnce(staged: string, final: string, byteLength: number, give: (from
   );
 }
 
-/**
- * The plan for giving outputs their final names: which shards there are, and which former files they replace. It is
- * written durably before the first move, so that a later attempt can finish or take back the moves of a killed one.
- */
-const shape = object({
-  /** See `outputIdentityOf`. */
-  outputIdentity: text,
-  /**
-   * `move-aside`: some former files may have been moved aside. `move-in`: all are aside, and some outputs may have their
-   * final names. `moved`: all outputs have their final names, and former files may have been removed.
-   */
-  phase: oneOf('move-aside', 'move-in', 'moved'),
-  /** Whether shards get their names in a directory that existed before the job. */
-  intoExisting: flag,
-  /** In the order of the shards; empty for one output. */
-  names: list(fileName),
-  byteLengths: list(wholeNumber()),
-  replaced: list(fileName),
-  records: wholeNumber(),
-  bytes: wholeNumber(),
-  checksum: checksumText,
-  /** In order. Absent: the output is not split. */
-  splits: optional(list(splitSummary)),
-});
-
-export type SplitSummary = ValueOf<typeof splitSummary>;
-
-export type CommitJournal = ValueOf<typeof shape>;
-
-/** What the output has. Shards may have headers besides. */
-export type Totals = Pick<CommitJournal, 'records' | 'bytes' | 'checksum' | 'splits'>;
-
-/** A hundred thousand shards take some 20 MB. */
-const format = new SealedFormat({
-  kind: 'commit',
-  version: 3,
-  mostBytes: 2 ** 28,
-  role: 'temp',
-  shape,
-});
-
-export async function writeJournal(jobDirectory: string, journal: CommitJournal): Promise<void> {
-  await replaceDurably(jobDirectory, JOURNAL_NAME, format.seal(journal));
-}
-
-export async function removeJournal(jobDirectory: string): Promise<void> {
-  removeFile(join(jobDirectory, JOURNAL_NAME), 'temp');
-  await syncPath(jobDirectory, 'temp');
-}
-
-/** Undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
-export function readJournal(jobDirectory: string): CommitJournal | undefined {
-  const path = join(jobDirectory, JOURNAL_NAME);
-  const journal = format.read(path);
-  if (journal !== undefined) requireConsistent(journal, path);
-  return journal;
-}
-
-/** A journal names no shard (one file) or all of them, and replaces only files with the names of former shards. */
-function requireConsistent(journal: CommitJournal, path: string): void {
-  const { names, byteLengths, replaced, intoExisting } = journal;
-  const shardCount = names.length;
-  if (byteLengths.length !== Math.max(1, shardCount) || shardCount > MOST_SHARDS) {
-    throw damagedFile(path, `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`);
-  }
-  if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
-    throw damagedFile(path, 'expected replaced files only in a directory of shards that existed before');
-  }
-  const counts = journal.splits?.map((split) => split.shardCount) ?? [shardCount];
-  const places = counts.flatMap((count) => Array.from({ length: count }, (_, shard) => ({ shard, count })));
-  if (places.length !== shardCount)
-    throw damagedFile(path, `expected as many names as the splits have shards, got ${shardCount} of ${places.length}`);
-  for (const [i, { shard, count }] of places.entries()) {
-    if (isNameOfShard(names[i] ?? '', shard, count)) continue;
-    throw damagedFile(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
-  }
-  const stranger = replaced.findIndex((name) => !isMadeWayFor(name));
-  if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
-  for (const list of [names, replaced]) {
-    if (new Set(list).size !== list.length) throw damagedFile(path, 'it has a name twice');
-  }
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -11,35 +11,24 @@
  */
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../errors.js';
-import { removeDirectory } from '../io/directories.js';
-import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
-import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
-import { nameExists } from '../io/paths.js';
-import { damagedFile } from '../io/sealed-file.js';
-import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
-import { severalAtOnce } from '../several-at-once.js';
-import { makeObjects } from './object-moves.js';
-import { placeIn } from './object-place.js';
-import { type FileContent, finalEnds, type OutputLayout, trailerBytesOf } from './output-layout.js';
-import {
-  asideDirectory,
-  type CommitJournal,
-  groupsOf,
-  type MoveDirectories,
-  moveOutputs,
-  readJournal,
-  type Totals,
-  takeBack,
-  writeJournal,
-} from './output-moves.js';
-import { type FilesPlace, outputIdentityOf } from './output-place.js';
-import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
-import { findFormerFiles, isShard, shardNames } from './shard-names.js';
-import type { ShardUploads } from './shard-uploads.js';
-import { uploadNotePath } from './upload-note.js';
+import { counted, StagedOutputError, VerificationError } from '../../errors.js';
+import { removeDirectory } from '../../io/directories.js';
+import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../../io/durable.js';
+import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../../io/files.js';
+import { nameExists } from '../../io/paths.js';
+import { damagedFile } from '../../io/sealed-file.js';
+import { type GateNumber, type JobControl, UNGATED } from '../../job-control.js';
+import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
+import type { WrittenRegion } from '../../job-directory/notes.js';
+import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
+import { severalAtOnce } from '../../several-at-once.js';
+import { type FileContent, finalEnds, type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
+import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
+import { type CommitJournal, groupsOf, type MoveDirectories, type Totals, writeJournal } from './commit-journal.js';
+import { outputIdentityOf } from './destination.js';
+import { asideDirectory } from './file-moves.js';
+import type { OutputPlace } from './output-place.js';
+import { isShard, shardNames } from './shard-names.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -58,30 +47,20 @@ export interface PlannedMoves {
 }
 
 export class StagedOutput {
-  readonly #place: FilesPlace;
+  readonly #place: OutputPlace;
   readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
-  readonly #uploads: ShardUploads | undefined;
   readonly #isForLater: boolean;
-  #isWithdrawn = false;
 
   /**
-   * @param directories private to this job; the staging directory is on the file system of the output.
-   * @param uploads of an output in object storage: then little of it is staged, wherever that is.
+   * @param directories private to this job; the staging directory is where the place wants it.
    * @param isForLater whether a later process may need what is staged.
    */
-  constructor(
-    place: FilesPlace,
-    directories: MoveDirectories,
-    gate: GateNumber,
-    uploads?: ShardUploads,
-    isForLater = true,
-  ) {
-    this.#isForLater = isForLater;
+  constructor(place: OutputPlace, directories: MoveDirectories, gate: GateNumber, isForLater = true) {
     this.#place = place;
     this.#directories = directories;
     this.#gate = gate;
-    this.#uploads = uploads;
+    this.#isForLater = isForLater;
   }
 
   get #stagingDirectory(): string {
@@ -93,14 +72,11 @@ export class StagedOutput {
     const { kind, cuts, ends, recordBytes, compression, table, hdf5, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    const upload = this.#uploads?.targetOf(layout, this.#isForLater);
-    if (kind === 'appended' || upload !== undefined) {
+    const sent = await this.#place.begin(this.#stagingDirectory, layout, finished, this.#isForLater);
+    if (kind === 'appended' || sent !== undefined) {
       this.shorten(finished, layout);
-      const target = { kind: 'appended', ...staged, compression, table, hdf5, units, upload } as const;
-      if (upload === undefined) return target;
-      const parts = { headerBytes, partBytes: upload.partBytes };
-      await this.#uploads?.requireUploaded(this.#stagingDirectory, parts, finished);
-      return { ...target, gate: UNGATED };
+      const gate = sent === undefined ? this.#gate : UNGATED;
+      return { kind: 'appended', ...staged, gate, compression, table, hdf5, units, sent };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };
@@ -177,17 +153,7 @@ export class StagedOutput {
         }),
       );
     }
-    await this.#uploadRest(layout, regionsOf);
-  }
-
-  async #uploadRest(layout: OutputLayout, regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>): Promise<void> {
-    const uploads = this.#uploads;
-    if (uploads === undefined) return;
-    const shards = Array.from({ length: layout.cuts.shardCount }, (_, shard) => {
-      const parts = (regionsOf.get(shard) ?? []).flatMap(({ uploaded }) => uploaded?.parts ?? []);
-      return { shard, byteLength: byteLengthOf(stagedPath(this.#stagingDirectory, shard)), parts };
-    });
-    await uploads.uploadRest(this.#stagingDirectory, uploads.targetOf(layout, this.#isForLater), shards);
+    await this.#place.complete(this.#stagingDirectory, layout, regionsOf);
   }
 
   /**
@@ -245,8 +211,7 @@ export class StagedOutput {
     control.throwIfAborted();
     return {
       journal: await this.#describeMoves(summary, shards),
-      // A service may stall for longer than a person waits.
-      isOneMove: this.#uploads === undefined && (this.#place.kind === 'file' || !this.#place.exists),
+      isOneMove: this.#place.appearsAtOnce,
     };
   }
 
@@ -261,87 +226,50 @@ export class StagedOutput {
 
   /**
    * The last step: gives the outputs their final names, durably. If one of several moves fails, the earlier ones are taken
-   * back; objects stay, and a later attempt makes the rest.
+   * back where that can be.
    * @returns the final paths of the shards; none for one output.
    */
   async commitMoves({ journal, isOneMove }: PlannedMoves): Promise<readonly string[]> {
-    if (this.#uploads !== undefined) await this.#makeObjects(this.#uploads, journal);
-    else if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
-    else await this.#moveOrTakeBack(journal);
+    await this.#place.appear(this.#directories, journal, !isOneMove);
     return this.#afterMoves(journal);
   }
 
   /** Finishes the moves that a killed attempt had begun. */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
     this.#requireOwn(journal);
-    if (this.#uploads === undefined) await moveOutputs(this.#place, this.#directories, journal);
-    else await this.#makeObjects(this.#uploads, journal);
+    await this.#place.appear(this.#directories, journal, false);
     return this.#afterMoves(journal);
-  }
-
-  async #makeObjects(uploads: ShardUploads, journal: CommitJournal): Promise<void> {
-    try {
-      await makeObjects(this.#place, uploads, this.#directories, journal);
-    } catch (error) {
-      this.#isWithdrawn = error instanceof UsageError;
-      throw error;
-    }
-  }
-
-  /** Whether objects had to be removed again, because those of somebody else appeared: nothing is left to resume. */
-  get isWithdrawn(): boolean {
-    return this.#isWithdrawn;
   }
 
   async #describeMoves(
     { records, bytes, checksum, splits }: OutputSummary,
     shards: readonly number[],
   ): Promise<CommitJournal> {
-    const place = this.#place;
+    const { to } = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
-    const outputIdentity = outputIdentityOf(place);
+    const outputIdentity = outputIdentityOf(to);
     const totals = { records, bytes, checksum, splits };
     const common = { outputIdentity, phase: 'move-aside', byteLengths, ...totals } as const;
-    if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
-    const names = shardNames(place.naming, groupsOf(place, totals, shards.length));
-    const replaced = (await this.#uploads?.formerNames()) ?? (place.exists ? findFormerFiles(place) : []);
+    if (to.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
+    const names = shardNames(to.naming, groupsOf(to, totals, shards.length));
+    const replaced = await this.#place.formerNames();
     const appeared = replaced.find(isShard);
-    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(placeIn(place.path, appeared));
-    return { ...common, intoExisting: place.exists, names, replaced };
+    if (appeared !== undefined && !to.mayReplace) throw appearedDuringJob(this.#place.pathOf(appeared));
+    return { ...common, intoExisting: to.exists, names, replaced };
   }
 
   /** An undamaged journal may be of other outputs. */
   #requireOwn(journal: CommitJournal): void {
-    const place = this.#place;
+    const { to } = this.#place;
     const { names } = journal;
-    const expected = place.kind === 'file' ? [] : shardNames(place.naming, groupsOf(place, journal, names.length));
+    const expected = to.kind === 'file' ? [] : shardNames(to.naming, groupsOf(to, journal, names.length));
     const isOwn =
       names.length === expected.length &&
       names.every((name, shard) => name === expected[shard]) &&
-      (place.kind === 'file' || names.length > 0);
+      (to.kind === 'file' || names.length > 0);
     if (isOwn) return;
     const path = join(this.#directories.jobDirectory, JOURNAL_NAME);
-    throw damagedFile(path, `expected the outputs of ${place.path}, got others`);
-  }
-
-  /** If a step fails, undoes the earlier ones: afterwards there is the whole output, or all former files. */
-  async #moveOrTakeBack(journal: CommitJournal): Promise<void> {
-    try {
-      await moveOutputs(this.#place, this.#directories, journal);
-    } catch (error) {
-      try {
-        const soFar = readJournal(this.#directories.jobDirectory) ?? journal;
-        // In phase `moved` the whole output is there, and a later attempt finds that.
-        if (soFar.phase !== 'moved') await takeBack(this.#place, this.#directories, soFar);
-      } catch (failure) {
-        throw new SystemError(
-          'ERR_IO',
-          `${messageOf(error)}; the former shards could not all be put back (${messageOf(failure)}): they are in ${asideDirectory(this.#stagingDirectory)}`,
-          { cause: error },
-        );
-      }
-      throw error;
-    }
+    throw damagedFile(path, `expected the outputs of ${to.path}, got others`);
   }
 
   #afterMoves({ names }: CommitJournal): readonly string[] {
@@ -350,14 +278,14 @@ export class StagedOutput {
     } catch {
       // The output is complete without that. If the former files still cannot be removed, the end of the job reports it.
     }
-    return names.map((name) => placeIn(this.#place.path, name));
+    return names.map((name) => this.#place.pathOf(name));
   }
 
   async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
     await severalAtOnce(shards, async (shard) => {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
-      if (this.#uploads !== undefined) await syncPath(uploadNotePath(this.#stagingDirectory, shard));
+      for (const note of this.#place.notesOf(this.#stagingDirectory, shard)) await syncPath(note);
     });
   }
 }
@@ -396,8 +324,4 @@ function endsOfShards(regions: readonly WrittenRegion[]): Map<number, number> {
   const endOf = new Map<number, number>();
   for (const { shard, end } of regions) endOf.set(shard, Math.max(end, endOf.get(shard) ?? 0));
   return endOf;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

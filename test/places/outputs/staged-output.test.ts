@@ -8,14 +8,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
+import type { WrittenRegion } from '#src/job-directory/notes.js';
+import { readJournal } from '#src/places/outputs/commit-journal.js';
+import type { Destination } from '#src/places/outputs/destination.js';
+import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
+import { type OutputSummary, StagedOutput } from '#src/places/outputs/staged-output.js';
 import type { OutputLayout } from '#src/sinks/output-layout.js';
 import { NO_ENDS, type ShardEnds, storedEnds } from '#src/sinks/output-layout.js';
-import { readJournal } from '#src/sinks/output-moves.js';
-import type { FilesPlace } from '#src/sinks/output-place.js';
-import { stagedPath, type WrittenRegion } from '#src/sinks/output-target.js';
-import { type OutputSummary, StagedOutput } from '#src/sinks/staged-output.js';
-import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { stagedPath } from '#src/sinks/output-target.js';
+import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
+import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const naming = { prefixes: ['shard'], extension: '.txt' };
 const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
@@ -68,8 +70,8 @@ describe('StagedOutput', () => {
     }
   }
 
-  function outputAt(place: FilesPlace, isResumable: boolean, gate = UNGATED): CommittedOutput {
-    return Object.assign(new CommittedOutput(place, directories(), gate), { isResumable });
+  function outputAt(to: Destination, isResumable: boolean, gate = UNGATED): CommittedOutput {
+    return Object.assign(new CommittedOutput(ONLY_DISKS.at(to), directories(), gate), { isResumable });
   }
   const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
   const journal = () => readJournal(directory.path('job'));

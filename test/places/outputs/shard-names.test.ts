@@ -4,8 +4,8 @@
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commonExtension, findFormerFiles, shardName } from '#src/sinks/shard-names.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { commonExtension, findFormerFiles, shardName } from '#src/places/outputs/shard-names.js';
+import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 it('shards are named by five digits, more where it takes more, and the extension', () => {
   expect(shardName({ prefix: 'a.b', extension: '.jsonl' }, 7, 100_000)).toBe('a.b-00007-of-100000.jsonl');

@@ -5,13 +5,21 @@ import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { requireOutside, requireReplaceable, resolveOutput, stagingParentOf } from '#src/sinks/output-place.js';
-import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import type { Destination } from '#src/places/outputs/destination.js';
+import { requireOutside } from '#src/places/outputs/files.js';
+import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
+import type { ShardNaming } from '#src/places/outputs/shard-names.js';
+import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
+import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const naming = { prefixes: ['shard'], extension: '.txt' };
+
+function resolveOutput(output: string | undefined, asked: ShardNaming | undefined, mayReplace: boolean) {
+  const place = ONLY_DISKS.resolve(output, asked, mayReplace);
+  return place.kind === 'staged' ? place.to : place;
+}
 
 function refusal(code: string, message: RegExp) {
   return expect.objectContaining({ code, message: expect.stringMatching(message) });
@@ -66,36 +74,36 @@ describe('resolveOutput', () => {
 });
 
 describe('requireReplaceable for shards', () => {
-  const check =
-    (mayReplace = false, exists = true) =>
-    () =>
-      requireReplaceable({ kind: 'shards', path: directory.path('old'), exists, naming, mayReplace }, 'NAMED', []);
+  const check = (mayReplace = false) => {
+    const to = { kind: 'shards', path: directory.path('old'), exists: true, naming, mayReplace } as const;
+    return expect(ONLY_DISKS.at(to).requireReplaceable('NAMED', [], false));
+  };
 
-  it('takes no directory, and one without shards of the prefix, whose marker may be there', () => {
-    expect(check(false, false)).not.toThrow();
+  it('takes no directory, and one without shards of the prefix, whose marker may be there', async () => {
+    await check().resolves.toBeUndefined();
     mkdirSync(directory.path('old'));
     for (const name of ['other-00000-of-00001.txt', '.shard.complete.json', 'shard.json'])
       writeFileSync(directory.path('old', name), '');
-    expect(check()).not.toThrow();
+    await check().resolves.toBeUndefined();
     writeFileSync(directory.path('old/shard-00000-of-00001.csv'), '');
-    expect(check()).toThrow(expect.objectContaining({ code: 'ERR_OUTPUT_EXISTS' }));
-    expect(check(true)).not.toThrow();
+    await check().rejects.toEqual(expect.objectContaining({ code: 'ERR_OUTPUT_EXISTS' }));
+    await check(true).resolves.toBeUndefined();
   });
 
   it.each([
     ['EPERM', /^cannot make the output in .*\/old: operation not permitted; expected a writable directory$/],
     ['EROFS', /^cannot make the output in .*\/old: the file system is read-only; expected a writable directory$/],
     ['EIO', /^cannot examine output .*\/old: the device reports/],
-  ])('refuses one that cannot be written: %s', (errno, message) => {
+  ])('refuses one that cannot be written: %s', async (errno, message) => {
     mkdirSync(directory.path('old'));
     fileCalls.replace({ access: failWith(errno) });
-    expect(check()).toThrow(refusal('ERR_IO', message));
+    await check().rejects.toEqual(refusal('ERR_IO', message));
   });
 
-  it.each(['shard-00003-of-00009', '.shard.complete.json'])('refuses a directory of the name %s', (name) => {
+  it.each(['shard-00003-of-00009', '.shard.complete.json'])('refuses a directory of the name %s', async (name) => {
     mkdirSync(directory.path('old', name), { recursive: true });
     const message = new RegExp(`^NAMED/${name} is a directory with the name of a shard; remove it`);
-    for (const force of [false, true]) expect(check(force)).toThrow(refusal('ERR_OUTPUT_PLACE', message));
+    for (const force of [false, true]) await check(force).rejects.toEqual(refusal('ERR_OUTPUT_PLACE', message));
   });
 });
 
@@ -103,15 +111,15 @@ it('an output is staged beside it, or in it if that is a mount point or nothing 
   mkdirSync(directory.path('deep/out'), { recursive: true });
   const [parent, inside] = [directory.path('deep'), directory.path('deep/out')];
   const file = { kind: 'file', path: inside, mayReplace: false } as const;
-  const shards = (exists: boolean) => ({ ...file, kind: 'shards', exists, naming }) as const;
-  const parents = () => [file, shards(false), shards(true)].map(stagingParentOf);
-  expect(parents()).toEqual([parent, parent, parent]);
+  const shards = { ...file, kind: 'shards', exists: true, naming } as const;
+  const parents = () => [file, shards].map((to: Destination) => ONLY_DISKS.at(to).stagingParent?.());
+  expect(parents()).toEqual([parent, parent]);
   fileCalls.replace({
     stat: (path) => Object.assign(systemFileCalls.stat(path), path === inside ? { dev: 0n } : {}),
   });
-  expect(parents()).toEqual([parent, parent, inside]);
+  expect(parents()).toEqual([parent, inside]);
   fileCalls.replace({ access: failWith('EACCES') });
-  expect(parents()).toEqual([parent, parent, inside]);
+  expect(parents()).toEqual([parent, inside]);
 });
 
 it('requireOutside refuses what lies in an input directory, however it is named', () => {

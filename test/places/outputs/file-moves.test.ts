@@ -20,13 +20,14 @@ import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { type CommitJournal, moveOutputs, readJournal, takeBack, writeJournal } from '#src/sinks/output-moves.js';
-import { type FilesPlace, formatOutputIdentity } from '#src/sinks/output-place.js';
+import { type CommitJournal, readJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
+import { type Destination, formatOutputIdentity } from '#src/places/outputs/destination.js';
+import { moveOutputs, takeBack } from '#src/places/outputs/file-moves.js';
 import { stagedPath } from '#src/sinks/output-target.js';
-import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
-import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { atScale } from '../fixtures/scale.js';
-import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type Interruption, interrupted, withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
+import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
+import { atScale } from '../../fixtures/scale.js';
+import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
@@ -43,7 +44,7 @@ const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 
 interface Kind {
   readonly name: string;
-  readonly place: () => FilesPlace;
+  readonly place: () => Destination;
   /** Makes the files that exist before the job. */
   readonly prepare: () => void;
   readonly journal: () => CommitJournal;
@@ -71,7 +72,7 @@ const fileJournal = (): CommitJournal => ({
   ...totals,
   bytes: 5,
 });
-const shardsPlace = (exists: boolean): FilesPlace => ({
+const shardsPlace = (exists: boolean): Destination => ({
   kind: 'shards',
   path: out(),
   exists,

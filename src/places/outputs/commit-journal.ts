@@ -1,0 +1,134 @@
+/** The journal of a commit: what gets which final name, written down before the first step. */
+import { join } from 'node:path';
+import { VerificationError } from '../../errors.js';
+import { syncPath } from '../../io/durable.js';
+import { removeFile } from '../../io/files.js';
+import {
+  checksumText,
+  fileName,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../../io/json-shape.js';
+import { damagedFile } from '../../io/sealed-file.js';
+import { SealedFormat } from '../../io/sealed-format.js';
+import { replaceDurably } from '../../io/small-file.js';
+import { splitSummary } from '../../job-directory/job-manifest.js';
+import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
+import { MOST_SHARDS } from '../../plan/shard-cuts.js';
+import { type Destination, outputIdentityOf, type ShardsDestination } from './destination.js';
+import { isMadeWayFor, isNameOfShard, type ShardGroup } from './shard-names.js';
+
+export interface MoveDirectories {
+  readonly stagingDirectory: string;
+  readonly jobDirectory: string;
+}
+
+/**
+ * The plan for giving outputs their final names: which shards there are, and which former files they replace. It is
+ * written durably before the first move, so that a later attempt can finish or take back the moves of a killed one.
+ */
+const shape = object({
+  /** See `outputIdentityOf`. */
+  outputIdentity: text,
+  /**
+   * `move-aside`: some former files may have been moved aside. `move-in`: all are aside, and some outputs may have their
+   * final names. `moved`: all outputs have their final names, and former files may have been removed.
+   */
+  phase: oneOf('move-aside', 'move-in', 'moved'),
+  /** Whether shards get their names in a directory that existed before the job. */
+  intoExisting: flag,
+  /** In the order of the shards; empty for one output. */
+  names: list(fileName),
+  byteLengths: list(wholeNumber()),
+  replaced: list(fileName),
+  records: wholeNumber(),
+  bytes: wholeNumber(),
+  checksum: checksumText,
+  /** In order. Absent: the output is not split. */
+  splits: optional(list(splitSummary)),
+});
+
+export type SplitSummary = ValueOf<typeof splitSummary>;
+
+export type CommitJournal = ValueOf<typeof shape>;
+
+/** What the output has. Shards may have headers besides. */
+export type Totals = Pick<CommitJournal, 'records' | 'bytes' | 'checksum' | 'splits'>;
+
+/** A hundred thousand shards take some 20 MB. */
+const format = new SealedFormat({
+  kind: 'commit',
+  version: 3,
+  mostBytes: 2 ** 28,
+  role: 'temp',
+  shape,
+});
+
+export async function writeJournal(jobDirectory: string, journal: CommitJournal): Promise<void> {
+  await replaceDurably(jobDirectory, JOURNAL_NAME, format.seal(journal));
+}
+
+export async function removeJournal(jobDirectory: string): Promise<void> {
+  removeFile(join(jobDirectory, JOURNAL_NAME), 'temp');
+  await syncPath(jobDirectory, 'temp');
+}
+
+/** Undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
+export function readJournal(jobDirectory: string): CommitJournal | undefined {
+  const path = join(jobDirectory, JOURNAL_NAME);
+  const journal = format.read(path);
+  if (journal !== undefined) requireConsistent(journal, path);
+  return journal;
+}
+
+/** A journal names no shard (one file) or all of them, and replaces only files with the names of former shards. */
+function requireConsistent(journal: CommitJournal, path: string): void {
+  const { names, byteLengths, replaced, intoExisting } = journal;
+  const shardCount = names.length;
+  if (byteLengths.length !== Math.max(1, shardCount) || shardCount > MOST_SHARDS) {
+    throw damagedFile(path, `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`);
+  }
+  if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
+    throw damagedFile(path, 'expected replaced files only in a directory of shards that existed before');
+  }
+  const counts = journal.splits?.map((split) => split.shardCount) ?? [shardCount];
+  const places = counts.flatMap((count) => Array.from({ length: count }, (_, shard) => ({ shard, count })));
+  if (places.length !== shardCount)
+    throw damagedFile(path, `expected as many names as the splits have shards, got ${shardCount} of ${places.length}`);
+  for (const [i, { shard, count }] of places.entries()) {
+    if (isNameOfShard(names[i] ?? '', shard, count)) continue;
+    throw damagedFile(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
+  }
+  const stranger = replaced.findIndex((name) => !isMadeWayFor(name));
+  if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
+  for (const list of [names, replaced]) {
+    if (new Set(list).size !== list.length) throw damagedFile(path, 'it has a name twice');
+  }
+}
+
+export type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
+
+/** The shards that get a marker of their own: those of each split, or all. */
+export function groupsOf(
+  { naming }: ShardsDestination,
+  { splits, records, bytes, checksum }: Totals,
+  shardCount: number,
+): readonly FilledGroup[] {
+  if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
+  return naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
+}
+
+export function textOfMarker({ shardCount, records, bytes, checksum }: FilledGroup): string {
+  return `${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`;
+}
+
+export function requireIdentity(to: Destination, { outputIdentity }: CommitJournal): void {
+  if (outputIdentity === outputIdentityOf(to)) return;
+  throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
+}

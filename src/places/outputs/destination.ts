@@ -1,0 +1,29 @@
+/** Where an output appears when it is complete, as plain data: of a job, of its later attempts, and of tasks elsewhere. */
+import type { ShardNaming } from './shard-names.js';
+
+/** Paths are absolute, without symbolic links, or addresses without a slash at their end. */
+export type Destination = FileDestination | ShardsDestination;
+
+export interface FileDestination {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly mayReplace: boolean;
+}
+
+export interface ShardsDestination {
+  readonly kind: 'shards';
+  readonly path: string;
+  /** Whether other files may lie there. */
+  readonly exists: boolean;
+  readonly naming: ShardNaming;
+  readonly mayReplace: boolean;
+}
+
+export function outputIdentityOf(to: Destination): string {
+  return formatOutputIdentity(to.kind, to.path, to.kind === 'shards' ? to.naming.prefixes : []);
+}
+
+export function formatOutputIdentity(kind: Destination['kind'], path: string, prefixes: readonly string[]): string {
+  // A job with one prefix, and one without, has the identity that older versions gave it.
+  return JSON.stringify([kind, path, ...(prefixes.length === 0 ? [''] : prefixes)]);
+}

@@ -1,0 +1,59 @@
+/** Which addresses an output may have, and how tasks learn those of its objects. */
+import { requireAddress, shownAddress } from '../../remote/address.js';
+import type { Destination } from './destination.js';
+import { badPlace } from './output-place.js';
+import { type ShardGroup, type ShardNaming, shardName } from './shard-names.js';
+
+/** How staged bytes become parts of objects: what a task must know. */
+export interface UploadTarget {
+  /** Of the object, or of the directory of the shards without a slash at its end. */
+  readonly address: string;
+  /** Absent: there is one object. */
+  readonly shards?: { readonly extension: string; readonly groups: readonly ShardGroup[] } | undefined;
+  /** The size of each part but the last. */
+  readonly partBytes: number;
+  /** What each object begins with. Undefined: it is known at the end, and the first part waits for it. */
+  readonly header: Uint8Array | undefined;
+  /** Whether something follows the records, so that the last part waits for it. */
+  readonly hasTrailer: boolean;
+  /** Whether a later attempt needs what is in no uploaded part, so that it is staged. Otherwise it may wait in memory. */
+  readonly stagesRest: boolean;
+}
+
+/** @param naming undefined for one object. */
+export function resolveObjects(output: string, naming: ShardNaming | undefined, mayReplace: boolean): Destination {
+  const shown = shownAddress(output);
+  requireAddress(naming === undefined ? output : `${output.replace(/\/$/, '')}/`);
+  if (output.startsWith('hf:'))
+    throw badPlace(
+      `the output ${shown} lies on the Hugging Face Hub, from which pileshuf only reads; write to a directory and upload it (hf upload), or to s3://BUCKET/KEY`,
+    );
+  if (!output.startsWith('s3:'))
+    throw badPlace(
+      `the output ${shown} lies on a web server, from which pileshuf only reads; name a file, or s3://BUCKET/KEY`,
+    );
+  if (naming !== undefined) {
+    const path = output.replace(/\/$/, '');
+    return { kind: 'shards', path, exists: true, naming, mayReplace };
+  }
+  if (output.endsWith('/'))
+    throw badPlace(
+      `the output ${shown} is named as a directory; expected an object, or \`shards\` to write shards there`,
+    );
+  return { kind: 'file', path: output, mayReplace };
+}
+
+export function addressOfShard({ address, shards }: Pick<UploadTarget, 'address' | 'shards'>, shard: number): string {
+  if (shards === undefined) return address;
+  let first = 0;
+  for (const { prefix, shardCount } of shards.groups) {
+    if (shard < first + shardCount)
+      return addressIn(address, shardName({ prefix, extension: shards.extension }, shard - first, shardCount));
+    first += shardCount;
+  }
+  throw new RangeError(`there is no shard ${shard}`);
+}
+
+export function addressIn(directory: string, name: string): string {
+  return `${directory}/${name}`;
+}

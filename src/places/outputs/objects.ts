@@ -1,0 +1,354 @@
+/**
+ * Outputs in object storage. Tasks upload full parts (uploaded-shard.ts). Here the rest follows from the staged files, when
+ * these are complete. Then each upload is completed, which makes its object appear: until then nothing is there, and an
+ * upload that will not be completed is aborted.
+ */
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { ifPossible } from '../../cleanup.js';
+import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../../errors.js';
+import { byteLengthOf } from '../../io/durable.js';
+import { openForRead, readBytes, withFile } from '../../io/files.js';
+import { isShardOf } from '../../io/own-files.js';
+import { listNames, statPath } from '../../io/paths.js';
+import type { WrittenRegion } from '../../job-directory/notes.js';
+import { listedUploadId, PART_BYTES, type UploadedPart } from '../../remote/part-uploads.js';
+import { poolBytesOf } from '../../remote/remote-inputs.js';
+import { type RemoteOutputs, remoteOutputs } from '../../remote/remote-outputs.js';
+import { severalAtOnce } from '../../several-at-once.js';
+import type { OutputLayout } from '../../sinks/output-layout.js';
+import { type SentShards, stagedPath } from '../../sinks/output-target.js';
+import {
+  type CommitJournal,
+  groupsOf,
+  type MoveDirectories,
+  requireIdentity,
+  textOfMarker,
+  writeJournal,
+} from './commit-journal.js';
+import type { Destination } from './destination.js';
+import { addressIn, addressOfShard, resolveObjects, type UploadTarget } from './object-names.js';
+import type { OutputPlace, OutputPlaces, PlacesRequest } from './output-place.js';
+import { completionMarkerName, formerFilesAmong, isShard, type ShardGroup } from './shard-names.js';
+import { isUploadNote, noteUpload, readUpload, type UploadNote, uploadNotePath } from './upload-note.js';
+
+const MIB = 1024 * 1024;
+/** S3 takes 10,000, and a shard may be larger than planned. */
+const WANTED_PARTS = 9000;
+/** Name of an upload that only finds out whether shards may be uploaded. */
+const PROBE_NAME = completionMarkerName('may-write');
+/** How much larger than the mean a shard of as many records may be. */
+const UNEVEN = 4;
+
+/** By the thread that uploads. */
+export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPlaces {
+  const outputs = remoteOutputs(request);
+  const at = (to: Destination) => new ObjectsPlace(to, outputs, partBytes);
+  return {
+    poolBytes: outputs.poolBytes,
+    resolve: (output = '', naming, mayReplace) => at(resolveObjects(output, naming, mayReplace)),
+    at,
+    async findLeftovers(address, signal) {
+      const uploads = await outputs.uploads(address, signal);
+      return uploads.map(({ address: of, uploadId, initiated: begunAt }) => ({
+        address: of,
+        begunAt,
+        remove: () => outputs.abort(of, uploadId),
+      }));
+    },
+  };
+}
+
+/** The calls of a service that it needs. */
+export type ObjectStore = Pick<
+  RemoteOutputs,
+  'begin' | 'head' | 'list' | 'putFile' | 'parts' | 'complete' | 'abort' | 'putText' | 'remove' | 'uploads'
+>;
+
+export class ObjectsPlace implements OutputPlace {
+  readonly kind = 'staged';
+  readonly isOnDisk = false;
+  /** A service may stall for longer than a person waits. */
+  readonly appearsAtOnce = false;
+  readonly to: Destination;
+  readonly #outputs: ObjectStore;
+  readonly #leastPartBytes: number;
+  #isWithdrawn = false;
+
+  /** @param leastPartBytes smaller parts cost more requests. */
+  constructor(to: Destination, outputs: ObjectStore, leastPartBytes = PART_BYTES) {
+    this.to = to;
+    this.#outputs = outputs;
+    this.#leastPartBytes = leastPartBytes;
+  }
+
+  get isWithdrawn(): boolean {
+    return this.#isWithdrawn;
+  }
+
+  get warningOfWait(): string {
+    return `the uploads of ${this.to.path} are being completed, which cannot be undone: this waits for the service; if it is killed now, \`resume\` completes the rest`;
+  }
+
+  poolBytesOf(machine: Pick<PlacesRequest, 'memoryBytes' | 'workers'>): number {
+    return poolBytesOf({ ...machine, uploads: true });
+  }
+
+  stagingParent(): undefined {}
+
+  pathOf(name: string): string {
+    return addressIn(this.to.path, name);
+  }
+
+  otherShards(): readonly string[] {
+    return [];
+  }
+
+  notesOf(stagingDirectory: string, shard: number): readonly string[] {
+    return [uploadNotePath(stagingDirectory, shard)];
+  }
+
+  async formerNames(): Promise<readonly string[]> {
+    const { to } = this;
+    if (to.kind === 'file') return (await this.#outputs.head(to.path)) === undefined ? [] : [nameIn(to.path)];
+    const names: string[] = [];
+    for (const prefix of to.naming.prefixes) {
+      const begin = `${prefix}-`;
+      for (const { place: rest } of await this.#outputs.list(addressIn(to.path, begin))) names.push(begin + rest);
+      const marker = completionMarkerName(prefix);
+      if ((await this.#outputs.head(addressIn(to.path, marker))) !== undefined) names.push(marker);
+    }
+    return formerFilesAmong(names, to.naming);
+  }
+
+  async describe(): Promise<readonly string[]> {
+    const { kind, path } = this.to;
+    const lines: string[] = [];
+    await severalAtOnce(await this.formerNames(), async (name) => {
+      const found = await this.#outputs.head(kind === 'file' ? path : addressIn(path, name));
+      lines.push(`${name} ${found?.byteLength} ${found?.tag}`);
+    });
+    return lines.sort();
+  }
+
+  /** Finds out, too, whether uploads are allowed. */
+  async requireReplaceable(output: string, _inputPaths: readonly string[], isLook: boolean): Promise<void> {
+    const { kind, path, mayReplace } = this.to;
+    const existing = (await this.formerNames()).find((name) => kind === 'file' || isShard(name));
+    if (existing !== undefined && !mayReplace)
+      throw new UsageError(
+        kind === 'file'
+          ? `the output ${output} exists already; give \`force\` to replace it`
+          : `the output directory ${output} holds shards already (${existing}); give \`force\` to replace them, or another \`shardPrefix\``,
+        'ERR_OUTPUT_EXISTS',
+      );
+    if (isLook) return;
+    const address = kind === 'file' ? path : addressIn(path, PROBE_NAME);
+    await this.#outputs.abort(address, await this.#outputs.begin(address));
+  }
+
+  async begin(
+    stagingDirectory: string,
+    layout: OutputLayout,
+    finished: readonly WrittenRegion[],
+    isForLater: boolean,
+  ): Promise<SentShards | undefined> {
+    const { cuts, ends, recordBytes, table, hdf5 } = layout;
+    const header = hdf5 === undefined ? ends.headerOf(recordBytes) : undefined;
+    // What a header says of the records of one shard is known at the end.
+    const isKnown = header !== undefined && Buffer.compare(header, ends.headerOf(0)) === 0;
+    const content = { path: '', byteLength: 0, recordBytes: 1, open: () => openForRead('', 'output') };
+    const hasTrailer = table !== undefined || hdf5 !== undefined || [...ends.trailerOf(content)].length > 0;
+    const partBytes = this.#partBytesOf(layout);
+    const target: UploadTarget = {
+      ...this.#namesFor(cuts),
+      partBytes,
+      header: isKnown ? header : undefined,
+      hasTrailer,
+      stagesRest: isForLater,
+    };
+    await this.#requireUploaded(stagingDirectory, { headerBytes: ends.headerBytes, partBytes }, finished);
+    return { by: 'uploads', partBytes, target };
+  }
+
+  #partBytesOf({ recordBytes, cuts }: OutputLayout): number {
+    const mostBytes = Math.min(recordBytes, (UNEVEN * recordBytes) / cuts.shardCount);
+    const neededBytes = mostBytes / WANTED_PARTS;
+    return neededBytes <= this.#leastPartBytes ? this.#leastPartBytes : MIB * Math.ceil(neededBytes / MIB);
+  }
+
+  #namesFor(cuts: OutputLayout['cuts']): Pick<UploadTarget, 'address' | 'shards'> {
+    const { to } = this;
+    const address = to.path;
+    if (to.kind === 'file') return { address };
+    const { prefixes, extension } = to.naming;
+    const counts = 'splits' in cuts ? cuts.splits.map((split) => split.cuts.shardCount) : [cuts.shardCount];
+    const groups = counts.map((shardCount, i): ShardGroup => ({ prefix: prefixes[i] ?? '', shardCount }));
+    return { address, shards: { extension, groups } };
+  }
+
+  /** Compares the parts of an earlier attempt with those that the server has, and what waits with its checksum. */
+  async #requireUploaded(
+    directory: string,
+    { headerBytes, partBytes }: { readonly headerBytes: number; readonly partBytes: number },
+    regions: readonly WrittenRegion[],
+  ): Promise<void> {
+    const last = new Map(regions.map((region) => [region.shard, region]));
+    const partsOf = new Map<number, UploadedPart[]>();
+    for (const { shard, uploaded } of regions)
+      partsOf.set(shard, [...(partsOf.get(shard) ?? []), ...(uploaded?.parts ?? [])]);
+    await severalAtOnce(last.values(), async ({ shard, end, uploaded }) => {
+      const noted = partsOf.get(shard) ?? [];
+      const note = readUpload(uploadNotePath(directory, shard));
+      const there = note && (await this.#outputs.parts(note.address, note.uploadId));
+      const tags = new Map(there?.map(({ number, tag }) => [number, tag]));
+      const gone = noted.find(({ number, tag }) => tags.get(number) !== tag);
+      if (there === undefined || gone !== undefined)
+        throw new StagedOutputError(
+          `the upload of ${note?.address ?? `shard ${shard}`} that the unfinished job had begun is gone or has lost parts${gone === undefined ? '' : ` (${gone.number})`}`,
+        );
+      const restBytes = (headerBytes + end) % partBytes;
+      if (uploaded === undefined || uploaded.restCrc === 0) return;
+      const path = stagedPath(directory, shard);
+      const rest = withFile(openForRead(path, 'output'), (file) =>
+        readBytes(file, headerBytes + end - restBytes, restBytes),
+      );
+      if (crc32(rest) !== uploaded.restCrc)
+        throw new StagedOutputError(`the end of the staged output ${path} is not what the unfinished job wrote there`);
+    });
+  }
+
+  /** Uploads what no task has uploaded, and notes all parts of each object. */
+  async complete(
+    stagingDirectory: string,
+    layout: OutputLayout,
+    regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
+  ): Promise<void> {
+    const partBytes = this.#partBytesOf(layout);
+    const names = this.#namesFor(layout.cuts);
+    await severalAtOnce(Array(layout.cuts.shardCount).keys(), async (shard) => {
+      const path = stagedPath(stagingDirectory, shard);
+      const byteLength = byteLengthOf(path);
+      const uploaded = (regionsOf.get(shard) ?? []).flatMap((region) => region.uploaded?.parts ?? []);
+      const upload = await this.#uploadOf(stagingDirectory, addressOfShard(names, shard), shard);
+      const byNumber = new Map(uploaded.map((part) => [part.number, part]));
+      const parts: UploadedPart[] = [];
+      for (let start = 0; start < byteLength; start += partBytes) {
+        const number = parts.length + 1;
+        const rest = { number, path, start, byteLength: Math.min(partBytes, byteLength - start) };
+        parts.push(byNumber.get(number) ?? (await this.#outputs.putFile(upload.address, upload.uploadId, rest)));
+      }
+      noteUpload(stagingDirectory, shard, { ...upload, parts });
+    });
+  }
+
+  async #uploadOf(directory: string, address: string, shard: number): Promise<UploadNote> {
+    const noted = readUpload(uploadNotePath(directory, shard));
+    if (noted !== undefined) return noted;
+    const upload = { address, uploadId: await this.#outputs.begin(address), parts: undefined };
+    noteUpload(directory, shard, upload);
+    return upload;
+  }
+
+  /**
+   * One object appears when its upload is completed. Of shards, former markers go; the uploads are completed; former shards
+   * that no new one has replaced go; the markers are written that say that the shards are complete. What is completed
+   * cannot be taken back, because the parts are gone then: a later attempt makes the rest.
+   */
+  async appear({ stagingDirectory, jobDirectory }: MoveDirectories, journal: CommitJournal): Promise<void> {
+    const { to } = this;
+    requireIdentity(to, journal);
+    if (journal.phase === 'moved') return;
+    const { names, replaced, byteLengths } = journal;
+    await this.#remove(replaced.filter((name) => !isShard(name)));
+    await this.#complete(stagingDirectory, byteLengths);
+    if (to.kind === 'file') return;
+    const now = new Set(names);
+    await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
+    for (const group of groupsOf(to, journal, names.length))
+      await this.#outputs.putText(addressIn(to.path, completionMarkerName(group.prefix)), textOfMarker(group), false);
+    await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
+  }
+
+  /** Objects that are made stay until the next job replaces them. */
+  async takeBack(): Promise<void> {}
+
+  /**
+   * Completes the uploads, and looks whether each object has all of its bytes. Those that an earlier attempt made are left
+   * alone.
+   * @throws UsageError ERR_OUTPUT_EXISTS if somebody else made one of them meanwhile: then none of this job is there.
+   */
+  async #complete(directory: string, byteLengths: readonly number[]): Promise<void> {
+    const made: string[] = [];
+    try {
+      await severalAtOnce(byteLengths.entries(), async ([shard, byteLength]) => {
+        const { address, uploadId, parts } = readUpload(uploadNotePath(directory, shard)) ?? {};
+        if (address === undefined || uploadId === undefined || parts === undefined)
+          throw new VerificationError(`nobody noted how shard ${shard} was uploaded`);
+        await this.#outputs.complete(address, uploadId, parts, !this.to.mayReplace);
+        made.push(address);
+        const foundBytes = (await this.#outputs.head(address, parts))?.byteLength;
+        if (foundBytes === byteLength) return;
+        throw new VerificationError(
+          `the output ${address} has ${foundBytes === undefined ? 'vanished' : counted(foundBytes, 'byte')}, expected ${byteLength} bytes; make it again with \`force\``,
+        );
+      });
+    } catch (error) {
+      if (error instanceof UsageError) {
+        await severalAtOnce(made, (address) => this.#outputs.remove(address));
+        this.#isWithdrawn = true;
+      }
+      throw error;
+    }
+  }
+
+  async #remove(names: readonly string[]): Promise<void> {
+    await severalAtOnce(names, (name) => this.#outputs.remove(addressIn(this.to.path, name)));
+  }
+
+  async sweep(directory: string, onWarning: (line: string) => void): Promise<void> {
+    const { to } = this;
+    const noted = listIfThere(directory)
+      .filter(isUploadNote)
+      .map((name) => ifPossible(() => readUpload(join(directory, name))));
+    const known = new Set(noted.map((note) => note && listedUploadId(note.uploadId)));
+    const isOwn = (address: string) =>
+      to.kind === 'file'
+        ? address === to.path
+        : to.naming.prefixes.some(
+            (prefix) => address === addressIn(to.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
+          ) || address === addressIn(to.path, PROBE_NAME);
+    try {
+      for (const { address, uploadId } of await this.#outputs.uploads(to.path))
+        if (isOwn(address) && !known.has(uploadId)) await this.#outputs.abort(address, uploadId);
+    } catch (error) {
+      onWarning(`what a killed job may have begun to upload stays: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /** In the directories of tasks, too. */
+  async discard(directory: string): Promise<void> {
+    await severalAtOnce(listIfThere(directory), async (name) => {
+      const path = join(directory, name);
+      if (!isUploadNote(name)) return this.discard(path);
+      // A damaged note is as none: who aborts what is unknown finds its upload.
+      const upload = ifPossible(() => readUpload(path));
+      if (upload === undefined) return;
+      await this.#outputs.abort(upload.address, upload.uploadId).catch((error: Error) => {
+        throw new SystemError(
+          'ERR_IO',
+          `${error.message}; its upload stays: abort it with pileshuf gc ${this.to.path}`,
+          { cause: error },
+        );
+      });
+    });
+  }
+}
+
+function listIfThere(directory: string): string[] {
+  return statPath(directory, 'output')?.isDirectory() === true ? listNames(directory, 'output') : [];
+}
+
+function nameIn(address: string): string {
+  return address.slice(address.lastIndexOf('/') + 1);
+}

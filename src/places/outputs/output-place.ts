@@ -1,0 +1,143 @@
+/**
+ * The contract of output places. A place is claimed, takes staged shards, and appears when the output is complete, or is
+ * taken back. Passes and jobs ask it, and know neither disks nor services. `find-place.ts` has the kinds of places.
+ */
+import { dirname, join } from 'node:path';
+import { UsageError } from '../../errors.js';
+import { globOfShards } from '../../io/own-files.js';
+import type { WrittenRegion } from '../../job-directory/notes.js';
+import type { RemoteRequest } from '../../remote/remote-inputs.js';
+import type { OutputLayout } from '../../sinks/output-layout.js';
+import type { SentShards } from '../../sinks/output-target.js';
+import type { CommitJournal, MoveDirectories } from './commit-journal.js';
+import type { Destination } from './destination.js';
+import { type ShardNaming, shardName } from './shard-names.js';
+
+/** An output that is written in place, and cannot be taken back. */
+export interface StreamPlace {
+  readonly kind: 'stream';
+  readonly path: string;
+}
+
+/** What a job says when it opens places. */
+export interface PlacesRequest extends Omit<RemoteRequest, 'uploads'> {
+  /** The least size of the parts in which shards leave. */
+  readonly partBytes?: number | undefined;
+}
+
+/** The places of one kind, as this process reaches them. */
+export interface OutputPlaces {
+  /** The part of the memory budget that they take. */
+  readonly poolBytes: number;
+  /**
+   * Finds out what `output` names now, and refuses what can be no output.
+   * @param naming undefined for one output.
+   */
+  resolve(output: string | undefined, naming: ShardNaming | undefined, mayReplace: boolean): OutputPlace | StreamPlace;
+  /** Returns a place that was resolved before, perhaps by another process. */
+  at(to: Destination): OutputPlace;
+  /** Lists what killed jobs have left at an address or below it, and nobody sees. */
+  findLeftovers(address: string, signal: AbortSignal | undefined): Promise<readonly Leftover[]>;
+}
+
+export interface Leftover {
+  readonly address: string;
+  readonly begunAt: Date;
+  remove(): Promise<void>;
+}
+
+/** The place of an output that appears only when it is complete. */
+export interface OutputPlace {
+  readonly kind: 'staged';
+  readonly to: Destination;
+  /** Whether staged files become the output: then tasks may write one file together, and what they wrote can be read back. */
+  readonly isOnDisk: boolean;
+  /** Whether the output appears by one step. If by more, a later attempt must finish them or take them back. */
+  readonly appearsAtOnce: boolean;
+  /** What a user who interrupts must know while the output appears. Undefined: that takes no time. */
+  readonly warningOfWait: string | undefined;
+  /** Whether `appear` found another's output and removed all of its own: nothing is left to resume. */
+  readonly isWithdrawn: boolean;
+  /** Returns the part of the memory budget that it takes in another process. */
+  poolBytesOf(machine: Pick<PlacesRequest, 'memoryBytes' | 'workers'>): number;
+  /** Returns the directory in which the output must be staged. Undefined: any. */
+  stagingParent(): string | undefined;
+  /** @param name of a file in the directory of shards. */
+  pathOf(name: string): string;
+
+  /**
+   * Fails if the job may not replace what is there, or cannot make the output.
+   * @param output as the user named it.
+   * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
+   * @param isLook then nothing is tried.
+   */
+  requireReplaceable(output: string, inputPaths: readonly string[], isLook: boolean): Promise<void>;
+  /** Names of what the output replaces: former shards, then markers. */
+  formerNames(): Promise<readonly string[]>;
+  /** Names of shards in the directory that this output does not replace. */
+  otherShards(): readonly string[];
+  /** Returns a line for each file of the output that is there, in which every change of the file shows. */
+  describe(): Promise<readonly string[]>;
+
+  /**
+   * Says how the shards leave that tasks append to. Undefined: they stay in the staging directory.
+   * @param finished what an earlier attempt wrote: fails if that is not there any more.
+   * @param isForLater whether a later process may need what is staged.
+   */
+  begin(
+    stagingDirectory: string,
+    layout: OutputLayout,
+    finished: readonly WrittenRegion[],
+    isForLater: boolean,
+  ): Promise<SentShards | undefined>;
+  /** Takes the staged files, which are complete. */
+  complete(
+    stagingDirectory: string,
+    layout: OutputLayout,
+    regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
+  ): Promise<void>;
+  /** The notes about a shard that the place has beside its staged file. */
+  notesOf(stagingDirectory: string, shard: number): readonly string[];
+
+  /**
+   * Gives the outputs their final names, durably. A killed attempt may have done any of the steps already.
+   * @param takesBack whether what was done is undone if a step fails.
+   */
+  appear(directories: MoveDirectories, journal: CommitJournal, takesBack: boolean): Promise<void>;
+  /** Undoes what a killed attempt did of `appear`, if that can be undone. */
+  takeBack(directories: MoveDirectories, journal: CommitJournal): Promise<void>;
+
+  /** Removes what a killed attempt had begun elsewhere and not noted. */
+  sweep(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
+  /** Removes what the notes in a staging directory name, before they are removed themselves. */
+  discard(stagingDirectory: string): Promise<void>;
+}
+
+export function badPlace(text: string): UsageError {
+  return new UsageError(text, 'ERR_OUTPUT_PLACE');
+}
+
+/**
+ * Fails if the next job of the same inputs would read the output.
+ * @param what how messages call the output: `the output out`.
+ * @param placeOf where that job would read a file; undefined: it would not.
+ */
+export function requireUnread(
+  what: string,
+  output: OutputPlace,
+  placeOf: (path: string) => { readonly directory: string; readonly place: string } | undefined,
+): void {
+  const { to } = output;
+  const files =
+    to.kind === 'file'
+      ? [to.path]
+      : to.naming.prefixes.map((prefix) => output.pathOf(shardName({ ...to.naming, prefix }, 0, 1)));
+  const found = files.map(placeOf).find((place) => place !== undefined);
+  if (found === undefined) return;
+  const { directory, place } = found;
+  const below = to.kind === 'file' ? place : dirname(place);
+  const glob = to.kind === 'shards' && to.exists ? join(below, globOfShards(to.naming.prefixes)) : below;
+  throw badPlace(
+    `${what} lies in the input directory ${directory}, where the next job would read it; name a place elsewhere, or give \`exclude\` '/${glob}' to leave it out`,
+  );
+}

@@ -1,0 +1,22 @@
+/** How a thread opens the shards that leave this machine part by part. Few jobs load what opens them. */
+import type { JobControl } from '../../job-control.js';
+import type { AppendedTarget, OpenShard, OutputTarget } from '../../sinks/output-target.js';
+
+type ShardOpener = (target: AppendedTarget, data: object, shard: number, check: () => void) => OpenShard;
+
+/** By the name in targets. */
+const SHARD_OPENERS: Readonly<Record<string, () => Promise<ShardOpener>>> = {
+  uploads: async () => (await import('./uploaded-shard.js')).openUploadedShard,
+};
+
+/** Undefined: shards are files. */
+export async function shardOpener(
+  target: OutputTarget,
+  control: JobControl,
+): Promise<((shard: number) => OpenShard) | undefined> {
+  if (target.kind !== 'appended' || target.sent === undefined) return undefined;
+  const open = await SHARD_OPENERS[target.sent.by]?.();
+  if (open === undefined) throw new RangeError(`nothing sends shards by ${target.sent.by}`);
+  const data = target.sent.target;
+  return (shard) => open(target, data, shard, () => control.throwIfAborted());
+}
