@@ -2,7 +2,7 @@
  * The last task of a job: verifies the output, moves it into place, removes all else but a mark. Killed anywhere, it runs
  * again.
  */
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
 import { removeDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
@@ -63,7 +63,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   // Its last change must not come after the removal.
   await giveUp().catch(scope.warn);
   // What attempts have begun that nobody took.
-  await place.discard(stagingDirectory).catch(scope.warn);
+  await place.discard?.(stagingDirectory).catch(scope.warn);
   removeRest(directory, scope.warn);
   return { ...summary, ...ofShards, duplicates, blank };
 }
@@ -93,10 +93,10 @@ async function noteMoves(
   staged.shorten(regions, layout, true);
   await staged.complete(layout, regions, control);
   staged.verify(layout, regions);
-  const moves = await staged.prepareCommit(summaryOf(piles, layout, splits), control);
-  await staged.noteMoves(moves);
+  const journal = await staged.prepareCommit(summaryOf(piles, layout, splits), control);
+  await staged.noteMoves(journal);
   const blank = plan.spec.read.skipsBlank === true ? found.blank : undefined;
-  return { journal: moves.journal, duplicates, blank };
+  return { journal, duplicates, blank };
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */
@@ -107,8 +107,8 @@ async function takeShards(job: ClusterJob, records: readonly ShuffledNote[], pla
       const [from, to] = [pathOf(shard), stagedPath(job.plan.stagingDirectory, shard)];
       if (from === to) continue;
       // A commit that was killed between the two moves the rest.
-      for (const note of place.notesOf(dirname(from), shard))
-        if (nameExists(note, 'output')) moveIntoPlace(note, join(dirname(to), basename(note)));
+      const [note, noteTo] = [place.notePath?.(dirname(from), shard), place.notePath?.(dirname(to), shard)];
+      if (note !== undefined && noteTo !== undefined && nameExists(note, 'output')) moveIntoPlace(note, noteTo);
       moveIntoPlace(from, to);
     }
   }

@@ -136,7 +136,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const task = { memoryBytes, workers: cpusPerTask };
   const readsRemote = inputs.some(({ path }) => isRemote(path));
   const fetchBytes = readsRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(task) : 0;
-  const machine = { ...task, memoryBytes: memoryBytes - Math.max(fetchBytes, site.place.poolBytesOf(task)) };
+  const machine = { ...task, memoryBytes: memoryBytes - Math.max(fetchBytes, site.place.poolBytesOf?.(task) ?? 0) };
   const request = { ...prepared.request, ...machine, spec: allKeys, weighing };
   const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };

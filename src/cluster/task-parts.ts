@@ -290,7 +290,7 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
   const place = await openPlace(job);
   const removeOwn = async () => {
     if (own === null) return;
-    await place.discard(directoryOfOwn);
+    await place.discard?.(directoryOfOwn);
     removeDirectory(directoryOfOwn);
   };
   let mayBeNoted = false;

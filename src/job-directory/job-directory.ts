@@ -47,6 +47,8 @@ import { finishedRangeNames } from './notes.js';
  */
 export type JobFate = 'kept' | 'discarded' | 'completed';
 
+type Discard = (stagingDirectory: string) => Promise<void> | undefined;
+
 export class JobDirectory {
   readonly paths: JobPaths;
   readonly #job: HeldDirectory;
@@ -54,7 +56,7 @@ export class JobDirectory {
   /** Whether an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
   readonly #isLook: boolean;
-  readonly #abortUploads: ((stagingDirectory: string) => Promise<void>) | undefined;
+  readonly #discard: Discard | undefined;
   /**
    * Whether the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
    */
@@ -67,11 +69,11 @@ export class JobDirectory {
    * Takes hold of the job directory and the staging directory, if they exist. All jobs of one output share the staging
    * directory, wherever their job directories are.
    * @param isLook changes nothing, and keeps nobody else out; the caller must not make directories.
-   * @param abortUploads what must be done before staged outputs are removed that name uploads.
+   * @param discard what must be done before staged outputs are removed.
    */
-  constructor(paths: JobPaths, isLook = false, abortUploads?: (stagingDirectory: string) => Promise<void>) {
+  constructor(paths: JobPaths, isLook = false, discard?: Discard) {
     this.paths = paths;
-    this.#abortUploads = abortUploads;
+    this.#discard = discard;
     this.#isLook = isLook;
     this.#removesJobDirectory = !paths.isNamed;
     this.#job = new HeldDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
@@ -268,8 +270,8 @@ export class JobDirectory {
   async #removeStaged(removal: Removal, isComplete: boolean): Promise<void> {
     if (!this.#staging.isHeld) return;
     const { stagingDirectory } = this.paths;
-    const abort = isComplete ? undefined : this.#abortUploads?.(stagingDirectory);
-    await abort?.catch((error: unknown) => {
+    const discarded = isComplete ? undefined : this.#discard?.(stagingDirectory);
+    await discarded?.catch((error: unknown) => {
       removal.attempt(() => {
         throw error;
       });

@@ -63,7 +63,7 @@ export async function claimPlace(
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
   const { place } = chosen;
-  const directory = new JobDirectory(chosen.paths, isLook, (staging) => place.discard(staging));
+  const directory = new JobDirectory(chosen.paths, isLook, (staging) => place.discard?.(staging));
   releases.push(() => directory.release());
   const found = await findEarlier(request, chosen, directory);
   const manifest =

@@ -98,7 +98,7 @@ function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveT
 function filesSite(request: SiteRequest, place: OutputPlace, mayHaveTempData: boolean): FilesSite {
   const output = place.to;
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
-  const outputDirectory = place.stagingParent();
+  const outputDirectory = place.stagingParent?.();
   const stagingParent = outputDirectory ?? stagingParentElsewhere(request, jobDir);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
   const temp = keepsDataInJobDir

@@ -21,7 +21,7 @@ export function warnOfOtherShards(
   { spec, output = '', onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'output' | 'onWarning'>,
   place: OutputPlace,
 ): void {
-  const others = spec.cut.splits === undefined ? [] : place.otherShards();
+  const others = (spec.cut.splits === undefined ? undefined : place.otherShards?.()) ?? [];
   const [first] = others;
   if (first === undefined) return;
   onWarning(`the output directory ${output} holds ${first}${andOthers(others)}, which no split of this job replaces`);

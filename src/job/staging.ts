@@ -179,7 +179,7 @@ export class FilesStaging implements Staging {
     const { earlier, site, request } = this.#job;
     // An attempt that was killed at its first step has no directory.
     if (this.#directory.wasThere || request.resume)
-      await site.place.sweep(site.paths.stagingDirectory, request.onWarning);
+      await site.place.sweep?.(site.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);
@@ -205,14 +205,14 @@ export class FilesStaging implements Staging {
   ): Promise<readonly string[]> {
     await this.#output.complete(layout, regions, control);
     this.#output.verify(layout, regions);
-    const moves = await this.#output.prepareCommit(summary, control);
+    const journal = await this.#output.prepareCommit(summary, control);
     const { isResumable } = this.#job.plan;
-    if (isResumable || !moves.isOneMove) {
+    if (isResumable || !this.#job.site.place.appearsAtOnce) {
       if (!isResumable) await this.#makeResumable();
       this.#mayHaveJournal = true;
-      await this.#output.noteMoves(moves);
+      await this.#output.noteMoves(journal);
     }
-    return this.#whileAppearing(() => this.#output.commitMoves(moves));
+    return this.#whileAppearing(() => this.#output.commitMoves(journal));
   }
 
   /** Output that begins to appear cannot be taken back: a signal stops nothing, and a line tells what is waited for. */
@@ -246,7 +246,11 @@ export class FilesStaging implements Staging {
     const { jobDirectory, stagingDirectory } = this.#directory.paths;
     const outlivesJob = this.kept !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
-    if (this.#job.site.place.isWithdrawn || !mayHaveWork || !(await isWorthKeeping(error, jobDirectory, outlivesJob)))
+    if (
+      this.#job.site.place.isWithdrawn === true ||
+      !mayHaveWork ||
+      !(await isWorthKeeping(error, jobDirectory, outlivesJob))
+    )
       this.#fate = 'discarded';
     else if (this.#job.request.mayResume) this.#keepAndTell(error);
     else {
@@ -283,7 +287,7 @@ export class FilesStaging implements Staging {
     const directory = this.#directory;
     if (directory.wasThere) {
       const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
-      if (journal !== undefined) await place.takeBack(paths, journal);
+      if (journal !== undefined) await place.takeBack?.(paths, journal);
       await directory.clear();
     }
     this.#fate = 'discarded';

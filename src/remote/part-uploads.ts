@@ -16,6 +16,15 @@ export const uploadedPart = object({
 
 export type UploadedPart = ValueOf<typeof uploadedPart>;
 
+/** The beginning of a part, or all of it. */
+interface PartInRoom {
+  readonly path: string;
+  readonly uploadId: string;
+  readonly number: number;
+  readonly room: number;
+  readonly byteLength: number;
+}
+
 /** How a thread asks about an upload. */
 export type UploadQuestion =
   /** The answer is the id of an upload. */
@@ -23,25 +32,10 @@ export type UploadQuestion =
   /** The answer is a `Room`. */
   | { readonly ask: 'room'; readonly path: string; readonly byteLength: number }
   /** Answered before it is uploaded. */
-  | {
-      readonly ask: 'put';
-      readonly path: string;
-      readonly uploadId: string;
-      readonly writer: string;
-      readonly number: number;
-      readonly room: number;
-      readonly byteLength: number;
-    }
+  | (PartInRoom & { readonly ask: 'put'; readonly writer: string })
   | { readonly ask: 'drop'; readonly path: string; readonly room: number }
-  /** Leaves the beginning of a part to the next writer. The answer: whether there is a place for it. */
-  | {
-      readonly ask: 'keep';
-      readonly path: string;
-      readonly uploadId: string;
-      readonly number: number;
-      readonly room: number;
-      readonly byteLength: number;
-    }
+  /** Leaves a part to the next writer. The answer: whether there is a place for it. */
+  | (PartInRoom & { readonly ask: 'keep' })
   /** The answer is the `Room` that was left; null: none was. */
   | { readonly ask: 'take over'; readonly path: string; readonly uploadId: string; readonly number: number }
   /** Waits for parts. The answer is their tags. */

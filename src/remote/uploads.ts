@@ -5,17 +5,10 @@
 import { setMaxListeners } from 'node:events';
 import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
+import type { FilePart, ObjectStore } from './object-store.js';
 import type { Room, UploadedPart, UploadQuestion } from './part-uploads.js';
 import type { HeldRoom, Rooms } from './rooms.js';
 import type { S3Uploads } from './s3-uploads.js';
-
-/** A part that lies in a local file. */
-export interface FilePart {
-  readonly number: number;
-  readonly path: string;
-  readonly start: number;
-  readonly byteLength: number;
-}
 
 interface OfUpload {
   readonly address: string;
@@ -24,16 +17,12 @@ interface OfUpload {
 
 /** What the thread that started it asks. */
 export type UploadRequest =
-  | { readonly ask: 'begin' | 'names' | 'remove' | 'uploads'; readonly address: string }
-  | { readonly ask: 'head'; readonly address: string; readonly sent: readonly UploadedPart[] | undefined }
-  | (OfUpload & { readonly ask: 'parts' | 'abort' })
-  | (OfUpload & { readonly ask: 'put file'; readonly part: FilePart })
-  | (OfUpload & {
-      readonly ask: 'complete';
-      readonly parts: readonly UploadedPart[];
-      readonly onlyIfAbsent: boolean;
-    })
-  | { readonly ask: 'put text'; readonly address: string; readonly text: string; readonly onlyIfAbsent: boolean }
+  | {
+      readonly ask: 'outputs';
+      readonly call: keyof ObjectStore;
+      readonly address: string;
+      readonly rest: readonly unknown[];
+    }
   /** Waits until what nobody waits for any more is aborted. */
   | { readonly ask: 'rest' };
 
@@ -62,6 +51,21 @@ export class Uploads {
   readonly #underWay = new Map<string, UnderWay>();
   readonly #writers = new Map<string, Writer>();
   readonly #left = new Set<Promise<void>>();
+  readonly #store: ObjectStore = {
+    begin: (address) => this.#s3.begin(address),
+    head: (address, sent) => this.#s3.head(address, sent),
+    list: (address) => this.#s3.list(address),
+    putFile: (address, uploadId, part) => this.#putFile({ address, uploadId }, part),
+    parts: (address, uploadId) => this.#s3.parts(address, uploadId),
+    complete: async (address, uploadId, parts, onlyIfAbsent) => {
+      await this.#s3.complete(address, uploadId, parts, onlyIfAbsent);
+      this.#underWay.delete(uploadId);
+    },
+    abort: (address, uploadId) => this.#abort(address, uploadId),
+    putText: (address, text, onlyIfAbsent) => this.#s3.putText(address, text, onlyIfAbsent),
+    remove: (address) => this.#s3.remove(address),
+    uploads: (address) => this.#s3.uploads(address),
+  };
   /** By upload: the beginning of a part, for whoever writes the rest. */
   readonly #kept = new Map<string, KeptPart>();
 
@@ -106,29 +110,8 @@ export class Uploads {
 
   answerStarter(request: UploadRequest): Promise<unknown> {
     if (request.ask === 'rest') return Promise.all(this.#left);
-    const { address } = request;
-    switch (request.ask) {
-      case 'begin':
-        return this.#s3.begin(address);
-      case 'head':
-        return this.#s3.head(address, request.sent);
-      case 'names':
-        return this.#s3.list(address);
-      case 'remove':
-        return this.#s3.remove(address);
-      case 'uploads':
-        return this.#s3.uploads(address);
-      case 'parts':
-        return this.#s3.parts(address, request.uploadId);
-      case 'abort':
-        return this.#abort(address, request.uploadId);
-      case 'put file':
-        return this.#putFile(request, request.part);
-      case 'complete':
-        return this.#complete(request, request.parts, request.onlyIfAbsent);
-      case 'put text':
-        return this.#s3.putText(address, request.text, request.onlyIfAbsent);
-    }
+    const answer: (address: string, ...rest: never[]) => Promise<unknown> = this.#store[request.call];
+    return answer(request.address, ...(request.rest as never[]));
   }
 
   #put(question: UploadQuestion & { readonly ask: 'put' }): void {
@@ -205,15 +188,6 @@ export class Uploads {
     });
     parts.set(number, sent);
     return sent;
-  }
-
-  async #complete(
-    { address, uploadId }: OfUpload,
-    parts: readonly UploadedPart[],
-    onlyIfAbsent: boolean,
-  ): Promise<void> {
-    await this.#s3.complete(address, uploadId, parts, onlyIfAbsent);
-    this.#underWay.delete(uploadId);
   }
 
   async #abort(address: string, uploadId: string): Promise<void> {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PileshufError, type ShuffleOptions, shuffle } from '#src/index.js';
 import { appearedDuringJob } from '#src/io/durable.js';
 import { fileCalls } from '#src/io/file-calls.js';
-import { RemoteOutputs } from '#src/remote/remote-outputs.js';
+import { RemoteInputs } from '#src/remote/remote-inputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
@@ -42,6 +42,17 @@ afterEach(async () => {
     else process.env[name] = value;
   }
 });
+
+/** @param answer an error is thrown; undefined: the server is asked. @returns what undoes it. */
+function replaceCall(call: string, answer: (address: string) => unknown): () => void {
+  const ask = RemoteInputs.prototype.ask;
+  const spy = vi.spyOn(RemoteInputs.prototype, 'ask').mockImplementation(async function (this: RemoteInputs, request) {
+    const other = request.ask === 'outputs' && request.call === call ? answer(request.address) : undefined;
+    if (other instanceof Error) throw other;
+    return other ?? ask.call(this, request);
+  });
+  return () => spy.mockRestore();
+}
 
 type Asked = Partial<ShuffleOptions>;
 
@@ -196,13 +207,11 @@ describe('an output that exists', () => {
 it.each(sampled([true, false], 2))(
   'is withdrawn when one of another job appears at the last moment: resume %s',
   async (resume) => {
-    const complete = vi.spyOn(RemoteOutputs.prototype, 'complete');
-    complete.mockImplementationOnce(async (address) => {
-      throw appearedDuringJob(address);
-    });
+    let completed = 0;
+    const restore = replaceCall('complete', (address) => (completed++ === 0 ? appearedDuringJob(address) : undefined));
     const job = shuffle({ ...options('s3://bucket/out'), ...SHARDS, resume }, SMALL);
     const { code, unfinishedJob } = (await errorOf(job)) as PileshufError;
-    complete.mockRestore();
+    restore();
     expect({ code, unfinishedJob }).toEqual({ code: 'ERR_OUTPUT_EXISTS', unfinishedJob: undefined });
     expect(await objectsBelow('out/')).toEqual({});
     expect(await openUploads()).toEqual([]);
@@ -305,9 +314,9 @@ describe('a job that fails', () => {
   });
 
   it.runIf(fromCi)('is not believed if an object has another size', async () => {
-    const head = vi.spyOn(RemoteOutputs.prototype, 'head').mockResolvedValue({ byteLength: 1, tag: '' });
+    const restore = replaceCall('head', () => ({ byteLength: 1, tag: '' }));
     const { code, message } = await errorOf(job({}));
-    head.mockRestore();
+    restore();
     expect(`${code} ${message}`).toMatch(
       /^ERR_VERIFICATION verification failed: the output s3:.* has 1 byte, expected \d+ bytes; /,
     );

@@ -307,7 +307,6 @@ describe('a job that ends early', () => {
   it('leaves no upload whose id came too late', async () => {
     await server.change({ settings: { answersAfterMilliseconds: 100 } });
     expect(() => beginUpload(address, stopAfter(0))).toThrow('stopped');
-    expect((await errorOf(outputs.begin(address, AbortSignal.timeout(20)))).code).toBe('ABORT_ERR');
     await end();
     await server.change({ settings: { answersAfterMilliseconds: 0 } });
     start();

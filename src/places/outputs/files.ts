@@ -35,8 +35,6 @@ export const DISKS: OutputPlaces = {
 class DiskPlace implements OutputPlace {
   readonly kind = 'staged';
   readonly isOnDisk = true;
-  readonly isWithdrawn = false;
-  readonly warningOfWait = undefined;
   readonly to: Destination;
 
   constructor(to: Destination) {
@@ -47,12 +45,20 @@ class DiskPlace implements OutputPlace {
     return this.to.kind === 'file' || !this.to.exists;
   }
 
-  poolBytesOf(): number {
-    return 0;
-  }
-
+  /**
+   * The existing directory in which the output is staged: the parent of the output, so that it is the same before and after
+   * the output appears; or the directory of shards itself, when that is a mount point or its parent cannot be written.
+   */
   stagingParent(): string {
-    return stagingParentOf(this.to);
+    const { to } = this;
+    const parent = dirname(to.path);
+    if (to.kind === 'file' || !to.exists) return parent;
+    // An earlier attempt may have staged its outputs in either.
+    const there = [parent, to.path].find((path) =>
+      nameExists(stagingDirectoryIn(path, outputIdentityOf(to)), 'output'),
+    );
+    if (there !== undefined) return there;
+    return !areOnOneMount(to.path, parent) || findObstacle(parent, 'write', 'output') !== undefined ? to.path : parent;
   }
 
   pathOf(name: string): string {
@@ -60,7 +66,44 @@ class DiskPlace implements OutputPlace {
   }
 
   async requireReplaceable(output: string, inputPaths: readonly string[]): Promise<void> {
-    requireReplaceable(this.to, output, inputPaths);
+    const { to } = this;
+    if (to.kind === 'file') {
+      const isThere = statPath(to.path, 'output') !== undefined;
+      if (to.mayReplace || !isThere) {
+        requireReadable(dirname(to.path));
+        if (isThere) requireNoObstacle([to.path], () => output);
+        return;
+      }
+      throw new UsageError(
+        inputPaths.some((input) => isSameFile(input, to.path, 'output'))
+          ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
+          : `the output ${output} exists already; give \`force\` to replace it`,
+        'ERR_OUTPUT_EXISTS',
+      );
+    }
+    if (to.exists) requireWritable(to.path);
+    requireReadable(dirname(to.path));
+    if (!to.exists) return;
+    requireReadable(to.path);
+    const { path, naming, mayReplace } = to;
+    const former = findFormerFiles(to);
+    const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
+    if (noFile !== undefined) {
+      throw badPlace(
+        `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
+      );
+    }
+    const existing = former.find(isShard);
+    if (existing !== undefined && !mayReplace) {
+      throw new UsageError(
+        `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
+        'ERR_OUTPUT_EXISTS',
+      );
+    }
+    requireNoObstacle(
+      former.map((name) => join(path, name)),
+      (shard) => join(output, basename(shard)),
+    );
   }
 
   async formerNames(): Promise<readonly string[]> {
@@ -78,14 +121,6 @@ class DiskPlace implements OutputPlace {
       : linesOfFiles(to.path, findFormerFiles(to));
   }
 
-  async begin(): Promise<undefined> {}
-
-  async complete(): Promise<void> {}
-
-  notesOf(): readonly string[] {
-    return [];
-  }
-
   async appear(directories: MoveDirectories, journal: CommitJournal, takesBack: boolean): Promise<void> {
     await (takesBack ? moveOrTakeBack : moveOutputs)(this.to, directories, journal);
   }
@@ -93,10 +128,6 @@ class DiskPlace implements OutputPlace {
   async takeBack(directories: MoveDirectories, journal: CommitJournal): Promise<void> {
     await takeBack(this.to, directories, journal);
   }
-
-  async sweep(): Promise<void> {}
-
-  async discard(): Promise<void> {}
 }
 
 export function linesOfFiles(directory: string, names: readonly string[]): string[] {
@@ -158,46 +189,6 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
   return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
 }
 
-function requireReplaceable(place: Destination, output: string, inputPaths: readonly string[]): void {
-  if (place.kind === 'file') {
-    const isThere = statPath(place.path, 'output') !== undefined;
-    if (place.mayReplace || !isThere) {
-      requireReadable(dirname(place.path));
-      if (isThere) requireNoObstacle([place.path], () => output);
-      return;
-    }
-    throw new UsageError(
-      inputPaths.some((input) => isSameFile(input, place.path, 'output'))
-        ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
-        : `the output ${output} exists already; give \`force\` to replace it`,
-      'ERR_OUTPUT_EXISTS',
-    );
-  }
-  if (place.exists) requireWritable(place.path);
-  requireReadable(dirname(place.path));
-  if (!place.exists) return;
-  requireReadable(place.path);
-  const { path, naming, mayReplace } = place;
-  const former = findFormerFiles(place);
-  const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
-  if (noFile !== undefined) {
-    throw badPlace(
-      `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
-    );
-  }
-  const existing = former.find(isShard);
-  if (existing !== undefined && !mayReplace) {
-    throw new UsageError(
-      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
-      'ERR_OUTPUT_EXISTS',
-    );
-  }
-  requireNoObstacle(
-    former.map((name) => join(path, name)),
-    (shard) => join(output, basename(shard)),
-  );
-}
-
 /** @param nameOf the name that the user gave a path. */
 export function requireNoObstacle(paths: readonly string[], nameOf: (path: string) => string): void {
   const obstacleOf = renameObstacles();
@@ -253,23 +244,6 @@ function requireNoDanglingLink(output: string): void {
   if (nameExists(output.replace(/\/+$/, ''), 'output')) {
     throw badPlace(`the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`);
   }
-}
-
-/**
- * The existing directory in which the output is staged: the parent of the output, so that it is the same before and after
- * the output appears; or the directory of shards itself, when that is a mount point or its parent cannot be written.
- */
-function stagingParentOf(place: Destination): string {
-  const parent = dirname(place.path);
-  if (place.kind === 'file' || !place.exists) return parent;
-  // An earlier attempt may have staged its outputs in either.
-  const there = [parent, place.path].find((path) =>
-    nameExists(stagingDirectoryIn(path, outputIdentityOf(place)), 'output'),
-  );
-  if (there !== undefined) return there;
-  return !areOnOneMount(place.path, parent) || findObstacle(parent, 'write', 'output') !== undefined
-    ? place.path
-    : parent;
 }
 
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {

@@ -12,9 +12,10 @@ import { openForRead, readBytes, withFile } from '../../io/files.js';
 import { isShardOf } from '../../io/own-files.js';
 import { listNames, statPath } from '../../io/paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
+import type { ObjectStore } from '../../remote/object-store.js';
 import { listedUploadId, PART_BYTES, type UploadedPart } from '../../remote/part-uploads.js';
-import { poolBytesOf } from '../../remote/remote-inputs.js';
-import { type RemoteOutputs, remoteOutputs } from '../../remote/remote-outputs.js';
+import { poolBytesOf, unlessAborted } from '../../remote/remote-inputs.js';
+import { remoteOutputs } from '../../remote/remote-outputs.js';
 import { severalAtOnce } from '../../several-at-once.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
 import { type SentShards, stagedPath } from '../../sinks/output-target.js';
@@ -49,7 +50,7 @@ export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPl
     resolve: (output = '', naming, mayReplace) => at(resolveObjects(output, naming, mayReplace)),
     at,
     async findLeftovers(address, signal) {
-      const uploads = await outputs.uploads(address, signal);
+      const uploads = await unlessAborted(outputs.uploads(address), signal);
       return uploads.map(({ address: of, uploadId, initiated: begunAt }) => ({
         address: of,
         begunAt,
@@ -58,12 +59,6 @@ export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPl
     },
   };
 }
-
-/** The calls of a service that it needs. */
-export type ObjectStore = Pick<
-  RemoteOutputs,
-  'begin' | 'head' | 'list' | 'putFile' | 'parts' | 'complete' | 'abort' | 'putText' | 'remove' | 'uploads'
->;
 
 export class ObjectsPlace implements OutputPlace {
   readonly kind = 'staged';
@@ -94,19 +89,11 @@ export class ObjectsPlace implements OutputPlace {
     return poolBytesOf({ ...machine, uploads: true });
   }
 
-  stagingParent(): undefined {}
-
   pathOf(name: string): string {
     return addressIn(this.to.path, name);
   }
 
-  otherShards(): readonly string[] {
-    return [];
-  }
-
-  notesOf(stagingDirectory: string, shard: number): readonly string[] {
-    return [uploadNotePath(stagingDirectory, shard)];
-  }
+  notePath = uploadNotePath;
 
   async formerNames(): Promise<readonly string[]> {
     const { to } = this;
@@ -152,7 +139,7 @@ export class ObjectsPlace implements OutputPlace {
     layout: OutputLayout,
     finished: readonly WrittenRegion[],
     isForLater: boolean,
-  ): Promise<SentShards | undefined> {
+  ): Promise<SentShards> {
     const { cuts, ends, recordBytes, table, hdf5 } = layout;
     const header = hdf5 === undefined ? ends.headerOf(recordBytes) : undefined;
     // What a header says of the records of one shard is known at the end.
@@ -253,7 +240,8 @@ export class ObjectsPlace implements OutputPlace {
   /**
    * One object appears when its upload is completed. Of shards, former markers go; the uploads are completed; former shards
    * that no new one has replaced go; the markers are written that say that the shards are complete. What is completed
-   * cannot be taken back, because the parts are gone then: a later attempt makes the rest.
+   * cannot be taken back, because the parts are gone then: a later attempt makes the rest, and another job
+   * replaces it.
    */
   async appear({ stagingDirectory, jobDirectory }: MoveDirectories, journal: CommitJournal): Promise<void> {
     const { to } = this;
@@ -269,9 +257,6 @@ export class ObjectsPlace implements OutputPlace {
       await this.#outputs.putText(addressIn(to.path, completionMarkerName(group.prefix)), textOfMarker(group), false);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
-
-  /** Objects that are made stay until the next job replaces them. */
-  async takeBack(): Promise<void> {}
 
   /**
    * Completes the uploads, and looks whether each object has all of its bytes. Those that an earlier attempt made are left

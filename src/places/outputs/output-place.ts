@@ -46,7 +46,7 @@ export interface Leftover {
   remove(): Promise<void>;
 }
 
-/** The place of an output that appears only when it is complete. */
+/** The place of an output that appears only when it is complete. What it lacks has nothing to do there. */
 export interface OutputPlace {
   readonly kind: 'staged';
   readonly to: Destination;
@@ -54,14 +54,14 @@ export interface OutputPlace {
   readonly isOnDisk: boolean;
   /** Whether the output appears by one step. If by more, a later attempt must finish them or take them back. */
   readonly appearsAtOnce: boolean;
-  /** What a user who interrupts must know while the output appears. Undefined: that takes no time. */
-  readonly warningOfWait: string | undefined;
+  /** What a user who interrupts must know while the output appears. */
+  readonly warningOfWait?: string;
   /** Whether `appear` found another's output and removed all of its own: nothing is left to resume. */
-  readonly isWithdrawn: boolean;
+  readonly isWithdrawn?: boolean;
   /** Returns the part of the memory budget that it takes in another process. */
-  poolBytesOf(machine: Pick<PlacesRequest, 'memoryBytes' | 'workers'>): number;
-  /** Returns the directory in which the output must be staged. Undefined: any. */
-  stagingParent(): string | undefined;
+  poolBytesOf?(machine: Pick<PlacesRequest, 'memoryBytes' | 'workers'>): number;
+  /** Returns the directory in which the output must be staged. */
+  stagingParent?(): string;
   /** @param name of a file in the directory of shards. */
   pathOf(name: string): string;
 
@@ -72,45 +72,45 @@ export interface OutputPlace {
    * @param isLook then nothing is tried.
    */
   requireReplaceable(output: string, inputPaths: readonly string[], isLook: boolean): Promise<void>;
-  /** Names of what the output replaces: former shards, then markers. */
+  /** Returns names of what the output replaces: former shards, then markers. */
   formerNames(): Promise<readonly string[]>;
-  /** Names of shards in the directory that this output does not replace. */
-  otherShards(): readonly string[];
+  /** Returns names of shards in the directory that this output does not replace. */
+  otherShards?(): readonly string[];
   /** Returns a line for each file of the output that is there, in which every change of the file shows. */
   describe(): Promise<readonly string[]>;
 
   /**
-   * Says how the shards leave that tasks append to. Undefined: they stay in the staging directory.
+   * Says how shards leave this machine part by part.
    * @param finished what an earlier attempt wrote: fails if that is not there any more.
    * @param isForLater whether a later process may need what is staged.
    */
-  begin(
+  begin?(
     stagingDirectory: string,
     layout: OutputLayout,
     finished: readonly WrittenRegion[],
     isForLater: boolean,
-  ): Promise<SentShards | undefined>;
+  ): Promise<SentShards>;
   /** Takes the staged files, which are complete. */
-  complete(
+  complete?(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
   ): Promise<void>;
-  /** The notes about a shard that the place has beside its staged file. */
-  notesOf(stagingDirectory: string, shard: number): readonly string[];
+  /** The note about a shard that the place has beside its staged file. */
+  notePath?(stagingDirectory: string, shard: number): string;
 
   /**
    * Gives the outputs their final names, durably. A killed attempt may have done any of the steps already.
-   * @param takesBack whether what was done is undone if a step fails.
+   * @param takesBack whether what was done is undone if a step fails and can be undone.
    */
   appear(directories: MoveDirectories, journal: CommitJournal, takesBack: boolean): Promise<void>;
-  /** Undoes what a killed attempt did of `appear`, if that can be undone. */
-  takeBack(directories: MoveDirectories, journal: CommitJournal): Promise<void>;
+  /** Undoes what a killed attempt did of `appear`. */
+  takeBack?(directories: MoveDirectories, journal: CommitJournal): Promise<void>;
 
   /** Removes what a killed attempt had begun elsewhere and not noted. */
-  sweep(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
+  sweep?(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
   /** Removes what the notes in a staging directory name, before they are removed themselves. */
-  discard(stagingDirectory: string): Promise<void>;
+  discard?(stagingDirectory: string): Promise<void>;
 }
 
 export function badPlace(text: string): UsageError {

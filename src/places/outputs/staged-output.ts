@@ -40,12 +40,6 @@ export interface OutputSummary extends Totals {
   readonly shardCount: number;
 }
 
-export interface PlannedMoves {
-  readonly journal: CommitJournal;
-  /** Whether one move makes the whole output appear. If there are more, a later attempt must finish them or take them back. */
-  readonly isOneMove: boolean;
-}
-
 export class StagedOutput {
   readonly #place: OutputPlace;
   readonly #directories: MoveDirectories;
@@ -72,7 +66,7 @@ export class StagedOutput {
     const { kind, cuts, ends, recordBytes, compression, table, hdf5, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    const sent = await this.#place.begin(this.#stagingDirectory, layout, finished, this.#isForLater);
+    const sent = await this.#place.begin?.(this.#stagingDirectory, layout, finished, this.#isForLater);
     if (kind === 'appended' || sent !== undefined) {
       this.shorten(finished, layout);
       const gate = sent === undefined ? this.#gate : UNGATED;
@@ -153,7 +147,7 @@ export class StagedOutput {
         }),
       );
     }
-    await this.#place.complete(this.#stagingDirectory, layout, regionsOf);
+    await this.#place.complete?.(this.#stagingDirectory, layout, regionsOf);
   }
 
   /**
@@ -203,23 +197,20 @@ export class StagedOutput {
    * The first step of a commit: waits until the bytes of all shards are durable, and plans their moves. The job can be
    * stopped until this ends, and no longer.
    */
-  async prepareCommit(summary: OutputSummary, control: JobControl): Promise<PlannedMoves> {
+  async prepareCommit(summary: OutputSummary, control: JobControl): Promise<CommitJournal> {
     const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
     await this.#syncShards(shards, () => control.throwIfAborted());
     // The event loop delivers a signal that came meanwhile.
     await eventLoopTurn();
     control.throwIfAborted();
-    return {
-      journal: await this.#describeMoves(summary, shards),
-      isOneMove: this.#place.appearsAtOnce,
-    };
+    return this.#describeMoves(summary, shards);
   }
 
   /**
    * The second step, of a job that is resumable or whose moves are several: writes down the moves, durably, for a later
    * attempt. The job directory and the names in it must be durable before (JobDirectory.syncNames).
    */
-  async noteMoves({ journal }: PlannedMoves): Promise<void> {
+  async noteMoves(journal: CommitJournal): Promise<void> {
     await syncPath(this.#stagingDirectory);
     await writeJournal(this.#directories.jobDirectory, journal);
   }
@@ -229,8 +220,8 @@ export class StagedOutput {
    * back where that can be.
    * @returns the final paths of the shards; none for one output.
    */
-  async commitMoves({ journal, isOneMove }: PlannedMoves): Promise<readonly string[]> {
-    await this.#place.appear(this.#directories, journal, !isOneMove);
+  async commitMoves(journal: CommitJournal): Promise<readonly string[]> {
+    await this.#place.appear(this.#directories, journal, !this.#place.appearsAtOnce);
     return this.#afterMoves(journal);
   }
 
@@ -285,7 +276,8 @@ export class StagedOutput {
     await severalAtOnce(shards, async (shard) => {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
-      for (const note of this.#place.notesOf(this.#stagingDirectory, shard)) await syncPath(note);
+      const note = this.#place.notePath?.(this.#stagingDirectory, shard);
+      if (note !== undefined) await syncPath(note);
     });
   }
 }

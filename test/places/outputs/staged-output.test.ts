@@ -58,11 +58,12 @@ describe('StagedOutput', () => {
   /** An output that commits as the job does it. */
   class CommittedOutput extends StagedOutput {
     isResumable = false;
+    place = ONLY_DISKS.at({ kind: 'file', path: '', mayReplace: false });
 
     async commit(summary: OutputSummary, by: JobControl): Promise<readonly string[]> {
       const moves = await this.prepareCommit(summary, by);
       expect(journal()).toBeUndefined();
-      if (this.isResumable || !moves.isOneMove) {
+      if (this.isResumable || !this.place.appearsAtOnce) {
         if (!this.isResumable) safeCount += 1;
         await this.noteMoves(moves);
       }
@@ -71,7 +72,8 @@ describe('StagedOutput', () => {
   }
 
   function outputAt(to: Destination, isResumable: boolean, gate = UNGATED): CommittedOutput {
-    return Object.assign(new CommittedOutput(ONLY_DISKS.at(to), directories(), gate), { isResumable });
+    const place = ONLY_DISKS.at(to);
+    return Object.assign(new CommittedOutput(place, directories(), gate), { isResumable, place });
   }
   const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
   const journal = () => readJournal(directory.path('job'));
