@@ -1,7 +1,6 @@
 /** Pages of a column that has one value in all rows: a dictionary, and runs of its only entry. */
-
 import type { StoredPage } from './chunk-pages.js';
-import type { Encoding, PageHeader } from './page-header.js';
+import { type Encoding, type PageHeader, USUAL_HEADER } from './page-header.js';
 
 const MOST_ROWS = 8192;
 
@@ -46,21 +45,14 @@ function runOf(count: number, value: number): readonly number[] {
 }
 
 function pageOf(kind: PageHeader['kind'], encoding: Encoding, valueCount: number, body: Uint8Array): StoredPage {
-  const byteLength = body.byteLength;
-  const header: PageHeader = {
+  const { byteLength } = body;
+  const header = {
+    ...USUAL_HEADER,
     kind,
-    compressedBytes: byteLength,
-    uncompressedBytes: byteLength,
-    crc: undefined,
     valueCount,
     encoding,
-    definitionEncoding: 'RLE',
-    repetitionEncoding: 'RLE',
-    rows: undefined,
-    nullCount: undefined,
-    definitionBytes: 0,
-    repetitionBytes: 0,
-    isCompressed: false,
+    compressedBytes: byteLength,
+    uncompressedBytes: byteLength,
   };
   return { header, body };
 }

@@ -101,7 +101,7 @@ function parse(reader: ThriftReader): PageHeader {
   if (compressedBytes < 0 || uncompressedBytes < 0) throw new ThriftError('its header says no size of it');
   const sizes = { compressedBytes, uncompressedBytes, crc };
   const kind = KINDS[type] ?? 'other';
-  if (kind === 'other') return { ...OTHER_PAGE, ...sizes };
+  if (kind === 'other') return { ...USUAL_HEADER, kind, valueCount: 0, encoding: 'PLAIN', ...sizes };
   if (claims.field !== FIELD_OF_KIND[kind]) throw new ThriftError('its header does not describe a page of its type');
   const { valueCount, rows, nullCount, definitionBytes, repetitionBytes, isCompressed } = claims;
   if (valueCount < 0) throw new ThriftError('its header says no number of values');
@@ -115,10 +115,9 @@ function parse(reader: ThriftReader): PageHeader {
   return { kind, ...sizes, valueCount, encoding, ...levels, rows, nullCount, isCompressed };
 }
 
-const OTHER_PAGE = {
-  kind: 'other',
-  valueCount: 0,
-  encoding: 'PLAIN',
+/** What a header says that says no more of its page. */
+export const USUAL_HEADER = {
+  crc: undefined,
   definitionEncoding: 'RLE',
   repetitionEncoding: 'RLE',
   rows: undefined,
