@@ -80,18 +80,18 @@ export class JobDirectory {
     this.#staging = new HeldDirectory(paths.stagingDirectory, 'owner');
     try {
       hold(this.#job, isLook);
-      if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed);
       hold(this.#staging, isLook);
+      const owner = ifPossible(() => this.readStagingOwner());
+      const isNoted = owner?.jobDirectory === paths.jobDirectory;
+      if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed && !isNoted);
       if (!isLook) this.#putBackRecords();
+      if (isNoted && owner.removesJobDirectory === true) this.#removesJobDirectory = true;
     } catch (error) {
       this.#staging.release();
       this.#job.release(!this.#removesJobDirectory);
       throw error;
     }
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
-    const owner = ifPossible(() => this.readStagingOwner());
-    if (owner?.jobDirectory === paths.jobDirectory && owner.removesJobDirectory === true)
-      this.#removesJobDirectory = true;
   }
 
   /** If an attempt was killed when its outputs had their names, puts back the records that it had removed. */

@@ -126,16 +126,17 @@ export function isNameOfDataDirectory(name: string): boolean {
 /**
  * Refuses a directory where tasks of several machines work, or have worked, and one that holds something that perhaps
  * no job has put there.
- * @param isNamed whether the user named the directory. It may have another use then, and a file in it that is called
- *   `manifest`: names alone prove nothing.
+ * @param mayBeForeign whether only the user named the directory, and no job has noted it. It may have another use then,
+ *   and a file in it that is called `manifest`: names alone prove nothing.
  */
-export function requireNothingForeign(jobDirectory: string, isNamed: boolean): void {
+export function requireNothingForeign(jobDirectory: string, mayBeForeign: boolean): void {
   requireNoTasks(jobDirectory);
-  const foreign = findForeignName(jobDirectory, isNamed);
+  const foreign = findForeignName(jobDirectory, mayBeForeign);
   if (foreign === undefined) return;
+  const damage = isOwnName(foreign) ? 'is damaged, or ' : '';
   throw new SystemError(
     'ERR_TEMP_DIR',
-    `cannot use the directory ${jobDirectory}: it holds ${foreign}, which is not from a job; name one that is empty or does not exist`,
+    `cannot use the directory ${jobDirectory}: it holds ${foreign}, which ${damage}is not from a job; name one that is empty or does not exist`,
   );
 }
 
@@ -159,7 +160,7 @@ export function requireNoTasks(jobDirectory: string): void {
     );
 }
 
-function findForeignName(jobDirectory: string, isNamed: boolean): string | undefined {
+function findForeignName(jobDirectory: string, mayBeForeign: boolean): string | undefined {
   const names = listNames(jobDirectory, 'temp');
   const files: string[] = [];
   for (const name of names) {
@@ -172,7 +173,7 @@ function findForeignName(jobDirectory: string, isNamed: boolean): string | undef
     } else if (!looksLikeLock(name) && !isNameOfAttempt(name)) files.push(name);
   }
   // Before a job writes one of these files, it puts only locks, attempts at files and empty directories there.
-  return !isNamed || names.some((name) => isFromAJob(join(jobDirectory, name))) ? undefined : files[0];
+  return !mayBeForeign || names.some((name) => isFromAJob(join(jobDirectory, name))) ? undefined : files[0];
 }
 
 function listDirectory(path: string): string[] {

@@ -288,14 +288,28 @@ describe('an input that changed since', () => {
 
 describe('a manifest', () => {
   it('that is damaged is told of where nothing had been done, and the job starts anew', async () => {
-    const kept = await stop();
-    for (const name of readdirSync(kept).filter((name) => name.endsWith('.index'))) rmSync(`${kept}/${name}`);
-    truncateSync(`${kept}/manifest`, 50);
-    const lines: string[] = [];
-    await run({ onWarning: (line) => lines.push(line) });
-    expect(lines.join('\n')).toMatch(
-      / is damaged: .*; nothing was done yet, and the job starts anew, with a new seed if/,
-    );
+    const named = { jobDir: path('named'), tempDirs: undefined };
+    for (const [more, byteLength] of [
+      [{}, 50],
+      [named, 5],
+      [named, 0],
+    ] as const) {
+      const kept = await stop(more);
+      for (const name of readdirSync(kept).filter((name) => name !== 'manifest'))
+        rmSync(`${kept}/${name}`, { recursive: true });
+      truncateSync(`${kept}/manifest`, byteLength);
+      // The note beside the output proves whose it is.
+      if ('jobDir' in more)
+        expect((await errorOf(run({ ...more, output: path('out', 'y') }))).message).toMatch(
+          /: it holds manifest, which is damaged, or is not from a job; name one that is empty or does not exist$/,
+        );
+      const lines: string[] = [];
+      await run({ ...more, onWarning: (line) => lines.push(line) });
+      expect(lines.join('\n')).toMatch(
+        / is damaged: .*; nothing was done yet, and the job starts anew, with a new seed if/,
+      );
+      rmSync(path('out', 'x'));
+    }
   });
 
   it('of another version or of another spec, or that is missing, is discarded by force alone', async () => {
