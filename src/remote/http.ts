@@ -8,7 +8,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
 import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './exchange.js';
-import { PassingFailure, type Patience } from './failure.js';
+import { PassingFailure, type Patience, type Progress } from './failure.js';
 import { StraightReader } from './straight.js';
 
 const CONNECT_MILLISECONDS = 10_000;
@@ -19,6 +19,14 @@ const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY
 
 /** Bytes as they are stored. */
 const OWN_HEADERS = (): Headers => ({ 'user-agent': `pileshuf/${ownVersion()}`, 'accept-encoding': 'identity' });
+
+interface AskChoices {
+  readonly mostTextBytes?: number;
+  /** Breaks the connection, whatever is under way. */
+  readonly signal?: AbortSignal | undefined;
+  /** Hears of the bytes of a text that is no refusal. */
+  readonly progress?: Pick<Progress, 'heard'>;
+}
 
 export class Http {
   readonly #silenceMilliseconds: number;
@@ -79,12 +87,10 @@ export class Http {
     return { ...head, text: await reply.body.text() };
   }
 
-  /** @param signal breaks the connection, whatever is under way. */
   async ask(
     { server, path, headers, method = 'GET', body: sent }: Target,
     takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
-    mostTextBytes = MOST_ERROR_BYTES,
-    signal?: AbortSignal,
+    { mostTextBytes = MOST_ERROR_BYTES, signal, progress }: AskChoices = {},
   ): Promise<Reply> {
     this.#agent ??= this.#makeAgent();
     const agent = await this.#agent;
@@ -129,6 +135,7 @@ export class Http {
             // More is not needed, but the connection is, for the next request.
             if (textBytes < mostTextBytes) text.push(chunk);
             textBytes += chunk.byteLength;
+            if (reply.status === 200) guarded(controller, () => progress?.heard(chunk.byteLength));
             if (textBytes > 4 * mostTextBytes) controller.abort(new Error('the server sends an endless text'));
           },
           onResponseEnd() {

@@ -47,10 +47,10 @@ export class RangeReader {
   /** A text that a service needs, such as a page of a list. */
   readText(path: string, target: () => Promise<Target>): Promise<Reply> {
     const service = this.#serviceOf(path);
-    const attempt = async (): Promise<Reply> => {
+    const attempt = async (progress: Progress): Promise<Reply> => {
       let asked: Target & Partial<Redirected> = await target();
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.ask(asked, undefined, MOST_TEXT_BYTES);
+        const reply = await this.#http.ask(asked, undefined, { mostTextBytes: MOST_TEXT_BYTES, progress });
         if (reply.status === 200) return reply;
         const advice = service.advise(path, reply);
         const location = locationIn(reply);

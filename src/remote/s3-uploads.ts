@@ -302,7 +302,9 @@ export class S3Uploads {
         const asked = await signed();
         const body = asked.body && counted(asked.body, progress);
         const sent: Target = body === undefined ? asked : { ...asked, body };
-        const reply = await this.#http.ask(sent, undefined, MOST_TEXT_BYTES, signal);
+        // The answer to a long work may come slowly; a list may not.
+        const choices = { mostTextBytes: MOST_TEXT_BYTES, signal, ...(body === undefined && { progress }) };
+        const reply = await this.#http.ask(sent, undefined, choices);
         const said = await answer(reply);
         if (said !== undefined) return said;
         const isAgain = this.#s3.learns(path, reply) || this.#refusesChecksums(asked, reply);

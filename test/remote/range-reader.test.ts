@@ -1,4 +1,6 @@
-/** Readers of one object, with a played server. */
+/** Readers of objects and texts, with a played server. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type Reply, type Target, targetAt } from '#src/remote/exchange.js';
@@ -39,4 +41,40 @@ it('an address that a redirect gave expires under several requests', async () =>
   expect(await Promise.all([read(), read(), read()])).toHaveLength(3);
   expired = 99;
   await expect(read()).rejects.toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
+});
+
+it('a text whose connection breaks, or brings bytes too slowly, is asked for again as an object is', async () => {
+  let goesOn = (_: ServerResponse) => {};
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': 20_000 });
+    goesOn(response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const read = (totalMilliseconds: number) => {
+    const patience = {
+      totalMilliseconds,
+      silenceMilliseconds: 50,
+      firstPauseMilliseconds: 1,
+      longestPauseMilliseconds: 1,
+    };
+    const web = new Web();
+    const reader = new RangeReader(
+      new Http(PATIENCE, () => undefined),
+      () => web,
+      patience,
+      () => {},
+    );
+    return reader.readText('https://host/list', async () => targetAt(new URL(`http://127.0.0.1:${port}/`), {}));
+  };
+  goesOn = (response) => response.write('x'.repeat(9000), () => response.destroy());
+  await expect(read(2)).rejects.toThrow(/: the connection broke, 20 times; /);
+  goesOn = (response) => {
+    const trickle = setInterval(() => response.write('x'), 10);
+    response.on('close', () => clearInterval(trickle));
+  };
+  await expect(read(100)).rejects.toThrow(/: fewer than 1024 bytes a second come through, \d times?; /);
+  server.close();
 });
