@@ -2,7 +2,7 @@
  * What is asked of S3 to upload outputs. The SHA-256 of each body is signed, so that the service checks what arrives. An
  * object carries a token of its upload: whoever makes it again, since no answer came, sees by it that it was made.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, getFips, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob } from '../io/durable.js';
@@ -105,7 +105,7 @@ export class S3Uploads {
     const query = { partNumber: String(number), uploadId: listedUploadId(uploadId) };
     const content = contentOf(pieces);
     const tagOfPart = await this.#ask(path, {
-      question: () => ({ ...content.question(isChecked(uploadId)), query }),
+      question: () => ({ ...content.question(isChecked(uploadId) ? 'crc' : 'md5'), query }),
       answer: ({ status, headers }) => {
         if (status !== 200) return undefined;
         const { [CRC_HEADER]: stored = content.crcText } = headers;
@@ -120,7 +120,7 @@ export class S3Uploads {
   async putText(path: string, text: string, onlyIfAbsent: boolean, token = newToken()): Promise<void> {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
-      const { headers, ...question } = content.question(this.#knowsChecksums !== false);
+      const { headers, ...question } = content.question(this.#knowsChecksums === false ? 'md5' : 'crc');
       return { ...question, headers: { ...headers, ...condition, ...this.#headersOf(token) } };
     });
   }
@@ -141,7 +141,7 @@ export class S3Uploads {
     const text = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
-      const { headers, ...question } = content.question(false);
+      const { headers, ...question } = content.question('none');
       const query = { uploadId: listedUploadId(uploadId) };
       const whole = contents && { [CRC_HEADER]: CRC32.text(CRC32.joined(contents)), ...OF_WHOLE };
       return { ...question, method: 'POST', query, headers: { ...headers, ...condition, ...whole } };
@@ -355,8 +355,12 @@ interface Content {
   readonly crc32: number;
   readonly byteLength: number;
   readonly crcText: string;
-  /** Asked at each try. */
-  question(withChecksum: boolean): S3Question & { readonly headers: Headers };
+  /**
+   * Asked at each try.
+   * @param check what the service compares beside the SHA-256. Buckets with locks refuse parts that have neither, and
+   *   services that know no CRC know MD5.
+   */
+  question(check: 'crc' | 'md5' | 'none'): S3Question & { readonly headers: Headers };
 }
 
 /** Hashes a body once. */
@@ -371,13 +375,28 @@ function contentOf(pieces: () => Iterable<Uint8Array>): Content {
   }
   const sha256 = hash.digest('hex');
   const text = CRC32.text(BigInt(crc));
-  const question = (withChecksum: boolean) => ({
-    method: 'PUT' as const,
+  let md5: string | undefined;
+  const checkOf = (check: 'crc' | 'md5' | 'none'): Headers => {
+    if (check === 'none') return {};
+    if (check === 'crc') return { [CRC_HEADER]: text };
+    md5 ??= md5Of(pieces());
+    return md5 === '' ? {} : { 'content-md5': md5 };
+  };
+  const question: Content['question'] = (check) => ({
+    method: 'PUT',
     sha256,
-    headers: { 'content-length': String(byteLength), ...(withChecksum && { [CRC_HEADER]: text }) },
+    headers: { 'content-length': String(byteLength), ...checkOf(check) },
     body: pieces(),
   });
   return { crc32: crc, byteLength, crcText: text, question };
+}
+
+/** Empty in FIPS mode, which has no MD5. */
+function md5Of(pieces: Iterable<Uint8Array>): string {
+  if (getFips() === 1) return '';
+  const hash = createHash('md5');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('base64');
 }
 
 function isChecked(uploadId: string): boolean {

@@ -75,6 +75,10 @@ export class UploadServer {
       this.#settings.flips = undefined;
       body.writeUInt8(body.readUInt8(0) ^ 1);
     }
+    // As buckets with locks do.
+    const md5 = headers['content-md5'];
+    if (method === 'PUT' && crc === undefined && md5 !== createHash('md5').update(body).digest('base64'))
+      return { status: 400, code: md5 === undefined ? 'InvalidRequest' : 'BadDigest' };
     if (method === 'PUT' && crc !== undefined && crc !== crcOf(body) && flips === undefined)
       return { status: 400, code: 'BadDigest' };
     if (method === 'POST' && query.has('uploads')) {
