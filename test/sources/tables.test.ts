@@ -148,7 +148,7 @@ describe('files of rows', () => {
     });
 
     it.each(REFUSED)('are refused: %s, %s', async ([one, ofOne], [other, ofOther]) => {
-      const advice = 'write one of the files again with the type of the other';
+      const advice = `write one of the files again with the ${ofOne.includes('metadata') ? 'metadata' : 'type'} of the other`;
       const line = (b: string, ofB: string, a: string, ofA: string) =>
         expect.stringMatching(
           RegExp(

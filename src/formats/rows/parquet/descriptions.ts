@@ -154,9 +154,9 @@ function sparkMeanings({ fields }: JsonObject): Meanings {
     described.flatMap(({ name, type, metadata }): [string, string][] => {
       const told = Object.entries(objectOf(metadata) ?? {}).filter(([key]) => !NO_MEANING_IN_SPARK.includes(key));
       const { class: userType } = objectOf(type) ?? {};
-      const words = userType === undefined ? [] : [`of class ${userType}`];
-      if (told.length > 0) words.push(`with metadata ${canonicalJson(Object.fromEntries(told))}`);
-      return words.length === 0 ? [] : [[String(name), words.join(' ')]];
+      const words = userType === undefined ? [] : [`class ${userType}`];
+      if (told.length > 0) words.push(canonicalJson(Object.fromEntries(told)));
+      return words.length === 0 ? [] : [[String(name), words.join(' with ')]];
     }),
   );
 }

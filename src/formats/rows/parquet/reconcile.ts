@@ -31,6 +31,8 @@ export interface SchemaDifference {
   /** Complete `in FILE it ...`. */
   readonly expected: string;
   readonly got: string;
+  /** Whether only descriptions in the metadata differ. */
+  readonly isOfMetadata?: true;
 }
 
 export interface UnifiedSchema {
@@ -86,14 +88,14 @@ export function reconcile(target: TableSchema, other: TableSchema, columns?: rea
 
 /** @param first whose schema is the target. */
 export function schemasDiffer(difference: SchemaDifference, first: string, path: string): InputError {
-  const { column, got, expected } = difference;
+  const { column, got, expected, isOfMetadata = false } = difference;
   const problem = `its column ${column} ${shownPath([got])}, but in ${first} it ${shownPath([expected])}`;
   const isNamed = hiveTextsIn(path).has(column) || hiveTextsIn(first).has(column);
   const advice = [got, expected].includes(MISSING)
     ? isNamed
       ? '`hive` takes it from names of directories'
       : 'name the columns that all have with `columns`'
-    : 'write one of the files again with the type of the other';
+    : `write one of the files again with the ${isOfMetadata ? 'metadata' : 'type'} of the other`;
   return new InputError('ERR_INPUT_FORMAT', `${path}: ${problem}; ${advice}`);
 }
 
@@ -109,10 +111,12 @@ function differenceInMeaning(target: Knowledge, other: Knowledge): SchemaDiffere
           ([name, meaning]) => meaning === undefined && `${path}.`.startsWith(`${name}.`),
         );
         const meaning = meanings.get(column);
-        return isUntyped ? undefined : `${meaning === undefined ? 'has no meaning' : `is ${meaning}`} in \`${key}\``;
+        if (isUntyped) return undefined;
+        const place = `described in the metadata \`${key}\``;
+        return meaning === undefined ? `is not ${place}` : `is ${place} as ${meaning}`;
       });
       if (expected !== undefined && got !== undefined && expected !== got)
-        return { column: shownPath([column]), expected, got };
+        return { column: shownPath([column]), expected, got, isOfMetadata: true };
     }
   }
   return undefined;

@@ -73,16 +73,16 @@ export const REFUSED: readonly (readonly [readonly [string, string], readonly [s
     ['list', 'is list'],
   ],
   [
-    ['neg, pos', 'is ClassLabel(neg, pos) in `huggingface`'],
-    ['pos, neg', 'is ClassLabel(pos, neg) in `huggingface`'],
+    ['neg, pos', 'is described in the metadata `huggingface` as ClassLabel(neg, pos)'],
+    ['pos, neg', 'is described in the metadata `huggingface` as ClassLabel(pos, neg)'],
   ],
   [
-    ['neg, pos', 'is ClassLabel(neg, pos) in `huggingface`'],
-    ['int64', 'has no meaning in `huggingface`'],
+    ['neg, pos', 'is described in the metadata `huggingface` as ClassLabel(neg, pos)'],
+    ['int64', 'is not described in the metadata `huggingface`'],
   ],
   [
-    ['a, b below', 'is ClassLabel(a, b) in `huggingface`'],
-    ['b, a below', 'is ClassLabel(b, a) in `huggingface`'],
+    ['a, b below', 'is described in the metadata `huggingface` as ClassLabel(a, b)'],
+    ['b, a below', 'is described in the metadata `huggingface` as ClassLabel(b, a)'],
   ],
   [
     ['2 x 2', 'is list as datasets.features.features.Array2DExtensionType [[2, 2], "int32"]'],
