@@ -30,7 +30,7 @@ import { Http } from './http.js';
 import { Hub } from './hub.js';
 import type { UploadQuestion } from './part-uploads.js';
 import { RangeReader, WithoutRanges } from './range-reader.js';
-import { ReadChecksum } from './read-checksum.js';
+import { type KnownChecksum, ReadChecksum } from './read-checksum.js';
 import { Rooms } from './rooms.js';
 import { S3 } from './s3.js';
 import { S3Uploads } from './s3-uploads.js';
@@ -264,11 +264,13 @@ class FetchingThread {
     const { blockBytes } = this.#task;
     const end = Math.min(LOOK_BYTES, blockBytes);
     let block: Block | undefined;
+    let known: KnownChecksum | undefined;
     const range = () => ({ path, version: undefined, start: 0, end });
     const version = await this.#reader
-      .read(path, range, ({ byteLength, validator }) => {
+      .read(path, range, ({ byteLength, validator }, _, headers) => {
         block?.failed(undefined);
         block = undefined;
+        known = byteLength <= end ? this.#serviceOf(path).checksumIn?.(headers, byteLength) : undefined;
         if (byteLength > 0 && this.#blocks.find(path, validator, 0) === undefined)
           block = this.#blocks.take(path, validator, 0, Math.min(end, byteLength), false);
         // Without a free block, they come once more when they are asked for.
@@ -294,6 +296,9 @@ class FetchingThread {
       block.isDone = true;
     }
     if (version === undefined) throw new RangeError(`nobody looked at ${path}`);
+    const name = `${version.validator} ${path}`;
+    if (known !== undefined && !this.#checksums.has(name))
+      this.#checksums.set(name, Promise.resolve(new ReadChecksum(known, version.byteLength)));
     return version;
   }
 

@@ -22,7 +22,7 @@ export interface RangeOfObject {
 
 /** @param isSized whether the server says before that it sends exactly the range. */
 type Exchange = (target: Target, takes: (head: Omit<Reply, 'text'>) => Body | undefined) => Promise<Reply>;
-type Begin = (version: VersionAnswer, isSized: boolean) => Body;
+type Begin = (version: VersionAnswer, isSized: boolean, headers: Headers) => Body;
 
 const NO_BODY: Begin = () => ({ room: () => new Uint8Array(), filled: () => {} });
 
@@ -127,7 +127,7 @@ export class RangeReader {
       const reply = await exchange(asked, (head) => reading.takes(head));
       const answer = reading.finish(reply);
       if (answer !== undefined) return answer;
-      const advice = service.advise(path, reply);
+      const advice = service.advise(path, reply, asked);
       const location = locationIn(reply);
       if (advice === 'again') target = await service.targetOf(path, pinned);
       else if (location !== undefined) {
@@ -264,7 +264,7 @@ class Reading {
     const { 'content-length': sentBytes } = headers;
     if (sentBytes !== undefined && Number(sentBytes) !== this.#wantedBytes)
       throw new PassingFailure(`the server sends ${sentBytes} bytes instead of ${this.#wantedBytes}`);
-    const body = this.#begin(answer, sentBytes !== undefined);
+    const body = this.#begin(answer, sentBytes !== undefined, headers);
     return {
       room: () => body.room(),
       filled: (count) => {

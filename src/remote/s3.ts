@@ -33,7 +33,8 @@ const CRCS: Readonly<Record<string, Crc>> = {
   'x-amz-checksum-crc32': CRC32,
   'x-amz-checksum-crc32c': CRC32C,
 };
-const CHECKSUM_MODE: Headers = { 'x-amz-checksum-mode': 'ENABLED' };
+const MODE_HEADER = 'x-amz-checksum-mode';
+const CHECKSUM_MODE: Headers = { [MODE_HEADER]: 'ENABLED' };
 const OWNER_HEADER = 'x-amz-expected-bucket-owner';
 
 export class S3 implements Service {
@@ -41,6 +42,8 @@ export class S3 implements Service {
   readonly #credentials: CredentialsOfAws;
   readonly #regionOf = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
+  /** Whether the service has not refused to say checksums beside data. */
+  #saysChecksums = true;
 
   /** @param http asks the service that gives credentials for a web identity. */
   constructor(settings: AwsSettings, http: Pick<Http, 'ask'>) {
@@ -48,14 +51,20 @@ export class S3 implements Service {
     this.#credentials = new CredentialsOfAws(settings, http);
   }
 
-  targetOf(path: string): Promise<Target> {
-    return this.signed(namedBy(path), {});
+  /** Who looks at an object for the first time asks for its checksum, too: many objects are no longer than the look. */
+  targetOf(path: string, validator: string | undefined): Promise<Target> {
+    const isAsked = validator === undefined && this.#saysChecksums;
+    return this.signed(namedBy(path), isAsked ? { headers: CHECKSUM_MODE } : {});
   }
 
   /** Knows the region of a bucket only after the first refusal. */
-  advise(path: string, reply: Reply): string | 'again' | undefined {
+  advise(path: string, reply: Reply, asked?: Target): string | 'again' | undefined {
     const { status, text } = reply;
     if (this.learns(path, reply)) return 'again';
+    if ((status === 400 || status === 501) && asked !== undefined && MODE_HEADER in asked.headers) {
+      this.#saysChecksums = false;
+      return 'again';
+    }
     if (status === 404 && !text.includes('NoSuchBucket'))
       return adviceOnPattern(path) ?? 'check the key; the address of a directory ends with /';
     if (text.includes('InvalidObjectState')) return 'the object lies in an archive (Glacier); restore it first';
@@ -85,6 +94,11 @@ export class S3 implements Service {
       return true;
     }
     return false;
+  }
+
+  /** Beside a range, services say the checksum of all parts without their number. */
+  checksumIn(headers: Headers, byteLength: number): KnownChecksum | undefined {
+    return headers['x-amz-checksum-type'] === 'FULL_OBJECT' ? checksumIn(headers, byteLength) : undefined;
   }
 
   async checksumOf(

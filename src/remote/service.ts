@@ -26,8 +26,13 @@ export interface Service {
   versionNow?(path: string): Promise<string | undefined>;
   /** The checksum that the service has of an object, if it can be compared. @param ask undefined: it is refused. */
   checksumOf?(path: string, version: VersionAnswer, ask: AskHead): Promise<KnownChecksum | undefined>;
-  /** What to do about a refusal, as a message ends; `again`: now it knows better, ask once more. */
-  advise(path: string, reply: Reply): string | 'again' | undefined;
+  /** The checksum of an object that a reply with all of its bytes says, if it does. */
+  checksumIn?(headers: Headers, byteLength: number): KnownChecksum | undefined;
+  /**
+   * What to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
+   * @param asked whose answer the reply is; absent: another question would not help.
+   */
+  advise(path: string, reply: Reply, asked?: Target): string | 'again' | undefined;
   /** All objects below a directory, whose address ends with a slash. */
   list(path: string, ask: Ask): Promise<ListedObject[]>;
 }

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { UploadServer } from './upload-server.mjs';
+import { sumOf, UploadServer } from './upload-server.mjs';
 
 const { sign } = createRequire(import.meta.url)('aws4');
 
@@ -33,7 +33,7 @@ const settings = {
 let asked = [];
 /** How the body of a response goes wrong. @type {WeakMap<Response, unknown>} */
 const faultOf = new WeakMap();
-/** The number of the request, from 1, that fails, and how. @type {{ at?: number | 'all', from?: number, of?: string, kind: string | number } | undefined} */
+/** The number of the request, from 1, among those that begin so, that fails, and how. @type {{ at?: number | 'all', from?: number, of?: string, kind: string | number } | undefined} */
 let fault;
 let requests = 0;
 /** Ranges that were asked for and not sent. */
@@ -81,7 +81,14 @@ function send(request, response, key) {
   }
   const part = bytes.subarray(start, end);
   const range = `bytes ${start}-${end - 1}/${bytes.byteLength}`;
-  const headers = { ...common, 'content-length': part.byteLength, 'content-range': range };
+  const { sums = 0, sumKind = 'crc32' } = settings;
+  const isSummed = request.headers['x-amz-checksum-mode'] !== undefined && part.byteLength === bytes.byteLength;
+  const checksum = isSummed &&
+    bytes.byteLength <= sums && {
+      'x-amz-checksum-type': 'FULL_OBJECT',
+      [`x-amz-checksum-${sumKind}`]: sumOf(sumKind, bytes, sums),
+    };
+  const headers = { ...common, ...checksum, 'content-length': part.byteLength, 'content-range': range };
   const { 'content-length': _, ...unsized } = headers;
   switch (faultOf.get(response)) {
     case 'short':
@@ -128,11 +135,11 @@ function refuse(response, status, code, headers = {}) {
 
 /** Whether the request fails now. @param {Question} request @param {Response} response */
 function fails(request, response) {
-  requests += 1;
-  const isOf = fault?.of !== undefined && `${request.method} ${request.url}`.startsWith(fault.of);
-  const isAt = fault?.at === requests || fault?.at === 'all' || requests >= (fault?.from ?? Number.POSITIVE_INFINITY);
-  if (fault === undefined || (!isOf && !isAt)) return false;
-  const { kind } = fault;
+  const isOf = `${request.method} ${request.url}`.startsWith(fault?.of ?? '');
+  if (isOf) requests += 1;
+  if (fault === undefined || !isOf) return false;
+  const { kind, of, from, at = of && from === undefined ? 'all' : undefined } = fault;
+  if (at !== 'all' && at !== requests && requests < (from ?? Number.POSITIVE_INFINITY)) return false;
   if (kind === 'reset') request.socket.destroy();
   else if (kind === 'silence') return true;
   else if (kind === 'silence within') {
@@ -205,6 +212,8 @@ function answerS3(request, response, url) {
   if (region !== undefined && region !== settings.region)
     return refuse(response, 400, 'AuthorizationHeaderMalformed', { 'x-amz-bucket-region': settings.region });
   if (!isSigned(request)) return refuse(response, 403, 'AccessDenied');
+  if (settings.checksums === 'unknown' && request.headers['x-amz-checksum-mode'] !== undefined)
+    return refuse(response, 400, 'InvalidArgument');
   const [, key = ''] = /^\/bucket\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
   if (request.method === 'GET' && !url.searchParams.has('uploads') && !url.searchParams.has('uploadId'))
     return key === '' ? list(response, url) : send(request, response, key);

@@ -59,7 +59,7 @@ export interface Fault {
   /** The number of a request, from 1. */
   readonly at?: number | 'all';
   readonly from?: number;
-  /** Method and address of a request begin so. */
+  /** Method and address of a request begin so; others are not counted. Without a number, all of these fail. */
   readonly of?: string;
   readonly kind: string | number;
 }

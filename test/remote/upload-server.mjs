@@ -19,7 +19,7 @@ const crcOf = (bytes) => {
  * Checksum of parts of this size; of the whole if it is smaller.
  * @param {string} kind @param {Uint8Array} bytes @param {number} partBytes
  */
-const sumOf = (kind, bytes, partBytes) => {
+export const sumOf = (kind, bytes, partBytes) => {
   if (bytes.byteLength <= partBytes) return reflectedCrc(kind, bytes).toString('base64');
   const parts = [];
   for (let at = 0; at < bytes.byteLength; at += partBytes)
