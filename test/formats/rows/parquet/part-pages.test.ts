@@ -50,9 +50,9 @@ const hex = (rows: readonly Buffer[]) => rows.map((row) => row.toString('hex'));
 const SLICE = { sliceBytes: 14_000 };
 
 describe('parts of row groups', () => {
-  it.each([14_000, 30_000])('have the same rows, in parts of %i bytes', async (sliceBytes) => {
+  it('have the same rows', async () => {
     const path = writeParquet(directory.path('in'), INDEXED);
-    const { rows, coverage } = await rowsOfParts([path], { sliceBytes });
+    const { rows, coverage } = await rowsOfParts([path], SLICE);
     expect(coverage.length).toBeGreaterThan(2);
     expect(coverage.map(({ start }) => start).slice(1)).toEqual(coverage.map(({ end }) => end).slice(0, -1));
     expect(hex(rows)).toEqual(hex(rowsOf(INDEXED)));

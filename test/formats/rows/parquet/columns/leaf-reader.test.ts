@@ -138,10 +138,6 @@ describe('a leaf', () => {
     expectRows(text, words, { levels: 'BIT_PACKED' });
   });
 
-  it('has a dictionary of one value, in no bits', () => {
-    expectRows(text, ['same', 'same', null, 'same'], { encoding: 'RLE_DICTIONARY' });
-  });
-
   it('has whole numbers whose differences wrap around', () => {
     const shape: LeafShape = { path: ['a'], repetitions: ['required'], type: 'INT64' };
     const ends = [2n ** 63n - 1n, -(2n ** 63n), 0n, -1n, 2n ** 62n];

@@ -1,9 +1,11 @@
 /** Pages of all lengths and kinds, compressed and decompressed. */
 import { describe, expect, it } from 'vitest';
+import { expandZstd } from '#src/formats/codecs/zstd-decoders.js';
 import { decompressPage } from '#src/formats/rows/parquet/columns/page-codecs.js';
 import { openPageCompressor } from '#src/formats/rows/parquet/columns/page-compressors.js';
 import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
 import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
+import { compress } from '../../../../fixtures/parquet/compress-blocks.ts';
 import { openMemory } from './joined-rows.ts';
 
 const CODECS: readonly WrittenCodec[] = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI', 'ZSTD', 'LZ4_RAW'];
@@ -53,4 +55,15 @@ describe('openPageCompressor', () => {
       compressor.close();
     });
   }
+});
+
+it('zstd decodes a page to its exact size', () => {
+  const bytes = Buffer.concat([noiseOf(300_000), Buffer.alloc(200_000, 'ab')]);
+  const frame = compress('ZSTD', bytes);
+  const target = Buffer.alloc(bytes.byteLength);
+  expandZstd(frame, target);
+  expect(target.equals(bytes)).toBe(true);
+  expect(() => expandZstd(frame, Buffer.alloc(bytes.byteLength - 1))).toThrow('it decodes to more bytes');
+  expect(() => expandZstd(frame, Buffer.alloc(bytes.byteLength + 1))).toThrow('expected 500001');
+  expect(() => expandZstd(frame.subarray(0, 1000), target)).toThrow();
 });

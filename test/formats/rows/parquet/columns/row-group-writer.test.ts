@@ -1,6 +1,5 @@
 /** Rows become a row group that holds the same rows, in the encodings that suit them; the bytes follow from the rows alone. */
 import { existsSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
@@ -82,22 +81,6 @@ describe('RowGroupWriter', () => {
     }
   });
 
-  it('keeps the rows of drawn tables', () => {
-    const column = fc.record({ type: fc.constantFrom(...TYPES), repetitions: fc.constantFrom(...SHAPES) });
-    const tables = fc.tuple(fc.array(column, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 150 }));
-    fc.assert(
-      fc.property(tables, fc.integer({ min: 1, max: 500 }), ([columns, count], different) => {
-        const { schema, rows } = tableOfAll(
-          count,
-          different,
-          columns.map(({ type, repetitions }) => ({ ...type, repetitions })),
-        );
-        expect(hex(readGroup(schema, makeGroup(schema, rows)))).toBe(hex(rows));
-      }),
-      { numRuns: 40 },
-    );
-  });
-
   it('gives the same bytes however the rows come, with any memory, and in each of its row groups', () => {
     const { schema, rows } = tableOfAll(700, 300);
     const bytes = makeGroup(schema, rows);
@@ -155,70 +138,36 @@ function encodingsOf(column: Column, values: readonly Uint8Array[], spec = PLAIN
   return (pagesOf(bytes)[0] ?? []).map(({ header }) => `${header.kind} ${header.encoding}`);
 }
 
-const numbers = (count: number, of: (i: number) => number | bigint) =>
-  Array.from({ length: count }, (_, i) => {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigInt64LE(BigInt(of(i)));
-    return bytes;
-  });
+const number = (value: number | bigint, byteLength = 8) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(BigInt(value));
+  return bytes.subarray(0, byteLength);
+};
 
 describe('the encoding of a column', () => {
   const draw = drawsFor('encodings');
   const whole = (most: number) => Math.floor(draw() * most);
+  const noise = noiseOf(8 * 5000);
+  const site = () => Buffer.from(`https://www.site-${whole(90)}.example`);
+  const ends = [2n ** 63n - 1n, -(2n ** 63n), 0n, -1n];
+  const DICTIONARY = ['dictionary PLAIN', 'data RLE_DICTIONARY'];
+  const DELTA = ['data DELTA_BINARY_PACKED'];
 
-  it('is a dictionary for few different values', () => {
-    const dictionary = ['dictionary PLAIN', 'data RLE_DICTIONARY'];
-    const sites = Array.from({ length: 6000 }, () => Buffer.from(`https://www.site-${whole(90)}.example`));
-    expect(encodingsOf({ type: 'BYTE_ARRAY' }, sites)).toEqual(dictionary);
-    expect(
-      encodingsOf(
-        { type: 'INT64' },
-        numbers(6000, () => whole(2) * 2 ** 50 + whole(2)),
-      ),
-    ).toEqual(dictionary);
-    // A sample is not needed: these are all.
-    expect(encodingsOf({ type: 'BYTE_ARRAY' }, sites.slice(0, 400))).toEqual(dictionary);
-    expect(
-      encodingsOf(
-        { type: 'INT64' },
-        numbers(50, () => 2 ** 50),
-      ),
-    ).toEqual(dictionary);
-  });
-
-  it('is one of differences for numbers of a short range', () => {
-    const delta = ['data DELTA_BINARY_PACKED'];
-    expect(
-      encodingsOf(
-        { type: 'INT64' },
-        numbers(9000, () => 1.6e12 + whole(2 ** 31)),
-      ),
-    ).toEqual(delta);
-    expect(
-      encodingsOf(
-        { type: 'INT64' },
-        numbers(5000, (i) => -i),
-      ),
-    ).toEqual(delta);
-    const ends = [2n ** 63n - 1n, -(2n ** 63n), 0n, -1n];
-    const wide = numbers(5000, (i) => (i < 4000 ? i : (ends[whole(4)] ?? 0n)));
-    expect(encodingsOf({ type: 'INT64' }, wide)).toEqual(delta);
-    const short = numbers(5000, (i) => (i < 4200 ? i : ([2 ** 31 - 1, -(2 ** 31)][whole(2)] ?? 0)));
-    expect(
-      encodingsOf(
-        { type: 'INT32' },
-        short.map((each) => each.subarray(0, 4)),
-      ),
-    ).toEqual(delta);
-  });
-
-  it('is plain for values that differ, and for long ones', () => {
-    const noise = noiseOf(8 * 5000);
-    const doubles = Array.from({ length: 5000 }, (_, i) => noise.subarray(8 * i, 8 * i + 8));
-    expect(encodingsOf({ type: 'DOUBLE' }, doubles)).toEqual(['data PLAIN']);
-    expect(encodingsOf({ type: 'INT64' }, doubles)).toEqual(['data PLAIN']);
-    const long = Array.from({ length: 40 }, () => Buffer.alloc(5000, 1));
-    expect(encodingsOf({ type: 'BYTE_ARRAY' }, long)).toEqual(['data PLAIN']);
+  it.each<[string, readonly string[], Column['type'], number, (i: number) => Uint8Array]>([
+    ['few texts', DICTIONARY, 'BYTE_ARRAY', 6000, site],
+    ['few numbers', DICTIONARY, 'INT64', 6000, () => number(whole(2) * 2 ** 50 + whole(2))],
+    ['so few texts that these are all', DICTIONARY, 'BYTE_ARRAY', 400, site],
+    ['one number', DICTIONARY, 'INT64', 50, () => number(2 ** 50)],
+    ['numbers of a short range', DELTA, 'INT64', 9000, () => number(1.6e12 + whole(2 ** 31))],
+    ['numbers that descend', DELTA, 'INT64', 5000, (i) => number(-i)],
+    ['numbers, some at the ends', DELTA, 'INT64', 5000, (i) => number(i < 4000 ? i : (ends[whole(4)] ?? 0n))],
+    ['short numbers', DELTA, 'INT32', 5000, (i) => number(i < 4200 ? i : (whole(2) || -1) * (2 ** 31 - 1), 4)],
+    ['doubles that differ', ['data PLAIN'], 'DOUBLE', 5000, (i) => noise.subarray(8 * i, 8 * i + 8)],
+    ['numbers that differ', ['data PLAIN'], 'INT64', 5000, (i) => noise.subarray(8 * i, 8 * i + 8)],
+    ['long texts', ['data PLAIN'], 'BYTE_ARRAY', 40, () => Buffer.alloc(5000, 1)],
+  ])('suits %s', (_, expected, type, count, valueAt) => {
+    const values = Array.from({ length: count }, (_each, i) => valueAt(i));
+    expect(encodingsOf({ type }, values)).toEqual(expected);
   });
 
   it('falls back to plain when the dictionary becomes too large', () => {
@@ -261,10 +210,6 @@ describe('a kept dictionary', () => {
     made.writer.close();
   });
 
-  it('is a page without values where there are none', () => {
-    expect(shown(makeGroup(schema, [NULL, NULL], keeping()))).toEqual(['', 'RLE_DICTIONARY']);
-  });
-
   it('of any size keeps its page; only more new values than usual ones end it', () => {
     const texts = Array.from({ length: 20_000 }, (_, i) => `a category with the number ${i}`);
     const rows = texts.map(rowWith);
@@ -299,16 +244,6 @@ describe('the pages of a column', () => {
     expect(sizes.length).toBeLessThan(10);
     expect(chunk?.pages.reduce((sum, page) => sum + page.rows, 0)).toBe(900);
     expect(chunk?.uncompressedBytes).toBe(chunk?.pages.reduce((sum, page) => sum + page.byteLength, 0));
-  });
-
-  it('are small where there are many columns', () => {
-    const columns = Array.from({ length: 1500 }, () => ({ type: 'FIXED_LEN_BYTE_ARRAY', typeLength: 100 }) as const);
-    const schema = schemaOf(columns);
-    const noise = noiseOf(151_000);
-    const rows = Array.from({ length: 170 }, (_, i) => noise.subarray(i, i + 150_000));
-    const bytes = makeGroup(schema, rows);
-    expect(Buffer.concat(readGroup(schema, bytes)).equals(Buffer.concat(rows))).toBe(true);
-    expect(describeGroup(bytes).chunks[700]?.pages.map((page) => page.rows)).toEqual([163, 7]);
   });
 });
 

@@ -1,16 +1,10 @@
 /** Rows of tables, read in parts: as they were made, whatever the form of the file. */
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { memoryNeedOf } from '#src/job/work-plan.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
-import type { InputPart } from '#src/sources/input-part.js';
-import { listInputs } from '#src/sources/list-inputs.js';
-import { scatterSlice } from '#workers/tasks/scatter-slice.js';
-import { forgetJob } from '#workers/thread-state.js';
-import { errorOf } from '../../fixtures/error-of.ts';
-import { column, type PlainTable, rowsOf, writeParquet } from '../../fixtures/parquet/parquet-file.ts';
-import { useTestDirectory } from '../../fixtures/temp-directory.ts';
-import { LINES_ASSUMED, openParts, rowsOfParts } from '../../formats/rows/parquet/table-parts.ts';
+import { errorOf } from '../../../fixtures/error-of.ts';
+import { column, type PlainTable, rowsOf, writeParquet } from '../../../fixtures/parquet/parquet-file.ts';
+import { useTestDirectory } from '../../../fixtures/temp-directory.ts';
+import { rowsOfParts } from './table-parts.ts';
 
 const directory = useTestDirectory();
 
@@ -58,14 +52,6 @@ describe('the rows of a table', () => {
       [600, 900],
       [900, 1000],
     ]);
-  });
-
-  it('have only the chosen columns', async () => {
-    const path = writeParquet(directory.path('a'), MIXED);
-    const { rows } = await rowsOfParts([path], { columns: ['tags', 'id'], sliceBytes: 10_000 });
-    const [id, , tags] = MIXED.columns;
-    const chosen = [id, tags].filter((each) => each !== undefined);
-    expect(hex(rows)).toEqual(hex(rowsOf({ ...MIXED, columns: chosen })));
   });
 
   it('have the columns of the first file, and nulls where any file may have some', async () => {
@@ -149,75 +135,4 @@ describe('the memory that a message names', () => {
     expect(mebibytes).toBeLessThan(48);
     expect((await rowsOfParts([path], { memoryBytes: mebibytes * 2 ** 20 })).rows).toHaveLength(100);
   });
-});
-
-describe('the order of rows', () => {
-  const settings = (name: string, read: typeof LINES_ASSUMED) => ({
-    jobName: name,
-    control: JobControl.create([], 2 ** 26).buffer,
-    arenaBytes: 2 ** 22,
-    readBytes: 2 ** 16,
-    bufferBytes: 2 ** 14,
-    memoryNeed: memoryNeedOf({ memoryBytes: 2 ** 26, workers: 1 }, 1),
-    read,
-    layout: {
-      pileCount: 4,
-      stripeCount: 1,
-      disks: [{ directory: directory.path(), gate: UNGATED, rotates: false }],
-      indexDirectory: directory.path(),
-    },
-    keepsPileSets: false,
-  });
-
-  async function pilesOf(name: string, read: typeof LINES_ASSUMED, parts: readonly InputPart[]): Promise<Buffer> {
-    try {
-      await scatterSlice({ job: settings(name, read), pileSetName: name, parts });
-    } finally {
-      forgetJob(name);
-    }
-    return readFileSync(directory.path(`${name}.0.pile`));
-  }
-
-  it.each([undefined, { copies: 2, chance: 2n ** 63n }])(
-    'is that of the same bytes as records that are keyed by their ordinals, weight %o',
-    async (weight) => {
-      const texts = Array.from({ length: 3000 }, (_, i) => Buffer.from(textAt(i)));
-      const table: PlainTable = {
-        rows: texts.length,
-        rowsPerGroup: 1100,
-        columns: [column('text', 'BYTE_ARRAY', (i) => texts[i] ?? null)],
-      };
-      const { read, parts } = await openParts([writeParquet(directory.path('table'), table)], { sliceBytes: 20_000 });
-      expect(parts.length).toBeGreaterThan(1);
-      writeFileSync(directory.path('records'), Buffer.concat(rowsOf(table)));
-      const asRecords = { ...LINES_ASSUMED, framing: { kind: 'length-prefix', value: 'u32le' } as const };
-      const { inputs } = await listInputs([directory.path('records')], () => {});
-      const [input] = inputs;
-      const end = input?.kind === 'file' ? input.version.byteLength : 0;
-      if (input?.kind !== 'file') throw new RangeError('no file');
-      const whole: InputPart = {
-        kind: 'file',
-        inputOrdinal: 0,
-        path: input.path,
-        inputKey: 7n,
-        firstOrdinal: 0,
-        weight,
-        version: input.version,
-        gate: UNGATED,
-        codec: undefined,
-        headerBytes: 0,
-        start: 0,
-        end,
-        members: undefined,
-        countBefore: 0,
-      };
-      const wanted = await pilesOf('records-piles', asRecords, [whole]);
-      const got = await pilesOf(
-        'table-piles',
-        read,
-        parts.map((part) => ({ ...part, weight })),
-      );
-      expect(got.equals(wanted)).toBe(true);
-    },
-  );
 });
