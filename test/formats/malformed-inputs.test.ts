@@ -33,43 +33,24 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-type Malformed = readonly [what: string, words: readonly string[], bytes: Buffer, problem: string];
+type Malformed = readonly [what: string, words: readonly string[], given: string | Buffer | Buffer[], problem: string];
 
+const TFRECORD = ['--tfrecord'];
+
+/** Found before pass 1, in it, at its end, and by its sum; framings have tests of all that is malformed. */
 const MALFORMED: readonly Malformed[] = [
   [
     'a line too few',
     ['--lines-per-record', '4'],
-    Buffer.from('@1\nA\n+\nI\n@2\nA\n+\n'),
-    'byte 9 begins a record of 3 lines at the end of the input; expected 4 lines a record',
+    '@1\nA\n+\nI\n@2\nA\n+\n',
+    'byte 9 begins a record of 3 lines at the',
   ],
-  [
-    'an open quote',
-    ['--csv'],
-    Buffer.from('a,b\n"a\n'),
-    'byte 4 begins a record with a double quote that is not closed',
-  ],
-  [
-    'a rest',
-    ['--record-size', '16'],
-    Buffer.alloc(100),
-    'byte 96 begins a record of 4 bytes at the end of the input; expected 16 bytes a record',
-  ],
-  [
-    'a flipped byte',
-    ['--tfrecord'],
-    Buffer.concat([example, flipped(example, 14)]),
-    'byte 26 begins a record of 10 bytes of data that do not match',
-  ],
-  [
-    'no TFRecord',
-    ['--tfrecord'],
-    Buffer.from('{"text": "a line"}\n'),
-    'byte 0 begins a record whose length does not match its checksum',
-  ],
+  ['an open quote', ['--csv'], 'a,b\n"a\n', 'byte 4 begins a record with a double quote that is not closed'],
+  ['a flipped byte', TFRECORD, [example, flipped(example, 14)], 'byte 26 begins a record of 10 bytes of data that'],
   [
     'a TFRecord one byte longer than --max-record',
-    ['--tfrecord', '--max-record', '100B'],
-    Buffer.concat([tfrecordOf(Buffer.alloc(84)), tfrecordOf(Buffer.alloc(85))]),
+    [...TFRECORD, '--max-record', '100B'],
+    [tfrecordOf(Buffer.alloc(84)), tfrecordOf(Buffer.alloc(85))],
     'byte 100 begins a record that claims 85 bytes, more than --max-record allows',
   ],
   [
@@ -79,15 +60,9 @@ const MALFORMED: readonly Malformed[] = [
     'byte 0 begins a truncated record',
   ],
   [
-    'a header of too few lines',
-    ['--header', '3'],
-    Buffer.from('a\nb\n'),
-    'byte 4 is the end of the input, inside its header; expected a header of 3 lines',
-  ],
-  [
     'an open quote in a header',
     ['--csv', '--header', '1'],
-    Buffer.from('a,"b\n1,2\n'),
+    'a,"b\n1,2\n',
     'byte 9 is the end of the input, inside its header; expected a header of 1 line',
   ],
   [
@@ -102,33 +77,20 @@ const MALFORMED: readonly Malformed[] = [
     Buffer.alloc(104),
     'byte 100 begins a record of 4 bytes at the end of the input; expected 16 bytes a record',
   ],
-  ['no .npy file', ['--npy'], Buffer.from('{"text": "a line"}\n'), 'byte 0 begins an input without the magic bytes'],
-  [
-    'a cut .npy header',
-    ['--npy'],
-    npyHeaderOf('<f4', 9, [3]).subarray(0, 70),
-    'byte 70 is the end of the input, inside its .npy header: it is truncated',
-  ],
-  [
-    '.npy rows of no bytes',
-    ['--npy'],
-    npyHeaderOf('<f4', 9, [3, 0]),
-    'byte 10 begins a .npy header of rows of no bytes, which cannot be told apart',
-  ],
+  ['no .npy file', ['--npy'], '{"text": "a line"}\n', 'byte 0 begins an input without the magic bytes'],
   [
     'rows too few',
     ['--npy'],
-    Buffer.concat([npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 7)]),
+    [npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 7)],
     'byte 212 is the end of the input; expected 236 bytes by its header: it is truncated',
   ],
   [
     'rows too many',
     ['--npy'],
-    Buffer.concat([npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 10)]),
+    [npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 10)],
     'byte 236 lies behind the last record that its header declares',
   ],
-  ['no tar file', ['--webdataset'], Buffer.alloc(2048, 'a'), 'byte 0 is no tar header: its checksum does not match'],
-  ['an empty tar file', ['--webdataset'], Buffer.alloc(0), 'byte 0 is the end of the input; expected a tar file'],
+  ['an empty tar file', ['--webdataset'], '', 'byte 0 is the end of the input; expected a tar file'],
   [
     'a cut tar file',
     ['--webdataset'],
@@ -136,6 +98,8 @@ const MALFORMED: readonly Malformed[] = [
     'byte 1024 begins a sample that is not complete: the tar file is truncated',
   ],
 ];
+
+const bytesOf = (given: Malformed[2]) => (Array.isArray(given) ? Buffer.concat(given) : Buffer.from(given));
 
 interface Way {
   readonly how: string;
@@ -169,7 +133,8 @@ const refusedFor = (input: string, problem: string) => ({
   lines: [expect.stringContaining(`pileshuf: ${input}: ${problem}`)],
 });
 
-describe.each(sampled(MALFORMED, 3))('%s', (what, words, bytes, problem) => {
+describe.each(sampled(MALFORMED, 3))('%s', (what, words, given, problem) => {
+  const bytes = bytesOf(given);
   const options = () => ['-q', ...words, '-T', directory.temp, '--workers', '2', '-o', directory.path('out')];
 
   it.each(sampled(WAYS, WAYS.length, what.length))(
@@ -180,10 +145,7 @@ describe.each(sampled(MALFORMED, 3))('%s', (what, words, bytes, problem) => {
       const result = await commandInProcess([...options(), ...more, input], {
         tuning: { inline: true, readBytes: 64, ...tuning },
       });
-      const withoutContent = / has no content, and so no header; |byte 0 is the end of the input, inside its header/;
-      const refused = { exitCode: 3, lines: [expect.stringMatching(withoutContent)] };
-      const isEmpty = bytes.byteLength === 0 && words.includes('--header');
-      expect(seen(result)).toEqual(isEmpty ? refused : refusedFor(input, problem));
+      expect(seen(result)).toEqual(refusedFor(input, problem));
       expect(existsSync(directory.path('out'))).toBe(false);
     },
   );
@@ -197,12 +159,13 @@ describe.each(sampled(MALFORMED, 3))('%s', (what, words, bytes, problem) => {
   });
 });
 
-/** Found before pass 1, in it, at its end, and by its sum: what one process of its own does, all do. */
+/** What one process of its own does, all do. */
 const FOUND_IN_TURN = ['no .npy file', 'a flipped byte', 'a cut tar file', 'a rest behind a header'];
 
 describe.each(MALFORMED.filter(([what]) => FOUND_IN_TURN.includes(what)))(
   'the command, of %s,',
-  (_, words, bytes, problem) => {
+  (_, words, given, problem) => {
+    const bytes = bytesOf(given);
     const options = () => ['-q', ...words, '-T', directory.temp];
 
     it('says one line, and writes nothing, with a file', async () => {
@@ -296,60 +259,24 @@ describe('a header that differs', () => {
 });
 
 describe('a record that does not fit the memory', () => {
-  const LARGE_BYTES = 40_000_000;
+  const BYTES = 40_000_000;
+  const MORE_THAN_FIT = /has more than \d+ bytes and does not fit/;
 
   it.each(
-    sampled(
+    sampled<[string, string[], () => Buffer | string, RegExp]>(
       [
-        [
-          'that says how long it is',
-          ['--length-prefixed', 'u32le'],
-          prefixed(Buffer.alloc(LARGE_BYTES), 'u32le'),
-          /has more than \d+ bytes and does not fit/,
-        ],
-        [
-          'that ends in a delimiter',
-          ['--delimiter', '---'],
-          Buffer.alloc(LARGE_BYTES, 'a'),
-          /has 40000003 bytes and does not fit/,
-        ],
-        [
-          'of quoted lines',
-          ['--csv'],
-          Buffer.from(`"${'a\n'.repeat(LARGE_BYTES / 2)}"\n`),
-          /has 40000003 bytes and does not fit/,
-        ],
-        [
-          'of many lines',
-          ['--lines-per-record', '1000000'],
-          Buffer.from(`${'a'.repeat(39)}\n`.repeat(1_000_000)),
-          /has 40000000 bytes and does not fit/,
-        ],
-        [
-          'of one paragraph',
-          ['--paragraphs'],
-          Buffer.alloc(LARGE_BYTES, 'text\n'),
-          /has more than \d+ bytes and does not fit/,
-        ],
-      ] as const,
-      3,
+        ['with a length', ['--length-prefixed', 'u32le'], () => prefixed(Buffer.alloc(BYTES), 'u32le'), MORE_THAN_FIT],
+        ['with a delimiter', ['--delimiter', '---'], () => Buffer.alloc(BYTES, 'a'), /has 40000003 bytes and does not/],
+        ['of quoted lines', ['--csv'], () => `"${'a\n'.repeat(BYTES / 2)}"\n`, /has 40000003 bytes and does not fit/],
+        ['of one paragraph', ['--paragraphs'], () => Buffer.alloc(BYTES, 'text\n'), MORE_THAN_FIT],
+      ],
+      4,
     ),
   )('%s is told, with what it needs', async (_, words, bytes, problem) => {
-    writeFileSync(directory.path('in'), bytes);
-    const argv = [
-      '-q',
-      ...words,
-      '-T',
-      directory.temp,
-      '-S',
-      '16M',
-      '--workers',
-      '1',
-      directory.path('in'),
-      '-o',
-      directory.path('out'),
-    ];
-    const result = await commandInProcess(argv);
+    const [input, output] = [directory.path('in'), directory.path('out')];
+    writeFileSync(input, bytes());
+    const memory = ['-S', '16M', '--workers', '1', '-T', directory.temp];
+    const result = await commandInProcess(['-q', ...words, ...memory, input, '-o', output]);
     expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(problem)] });
     expect(result.stderr).toMatch(/expected (--memory|-S) of at least \d+/);
   });
