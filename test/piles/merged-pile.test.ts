@@ -299,15 +299,6 @@ describe('mergePiles and MergedPileReader', () => {
       expect((await readAll(ramReader, merged, layout, 1000)).equals(expectedBytes([appends], 4))).toBe(true);
     });
 
-    it('segments of one length that changed places', async () => {
-      const layout = layoutOf(1);
-      const pileSets = writeSets([[[4, 50] as const, [4, 50] as const]], layout, undefined);
-      const path = dataFilePath(layout, 'set-0', 1, 0);
-      const bytes = readFileSync(path);
-      writeFileSync(path, Buffer.concat([bytes.subarray(50), bytes.subarray(0, 50)]));
-      await expect(read(pileSets, layout, 4)).rejects.toThrow('50 bytes at byte 0');
-    });
-
     it('a data file that is shorter than its index says, at every length', async () => {
       const layout = layoutOf(1);
       const pileSets = writeSets([[[4, 100]]], layout, undefined);

@@ -131,14 +131,6 @@ describe.each([
     );
   });
 
-  it('uses all of its capacity when the segments fill its chunks', async () => {
-    const handle = await poolOf(4 * MIB);
-    const pool = await RamPool.open(handle, plenty);
-    const places = Array.from({ length: 16 }, () => storeWhole(pool, filled(MIB / 4, 1), 0, MIB / 4));
-    expect(places).toEqual(Array.from({ length: 16 }, (_, i) => (i * MIB) / 4));
-    expect(storeWhole(pool, filled(1, 1), 0, 1)).toBeUndefined();
-  });
-
   it('is full for all threads, and stays so, without counting on', async () => {
     const handle = await poolOf(2 * MIB);
     const [a, b] = [await RamPool.open(handle, plenty), await RamPool.open(handle, plenty)];

@@ -23,7 +23,8 @@ function expectArenas(plan: MemoryPlan, need: MemoryNeed): void {
   expect(scatterBytes(plan)).toBeLessThanOrEqual(plan.pass1ArenaBytes);
   expect(plan.pass2ArenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
   expect(plan.bufferBytes).toBeGreaterThanOrEqual(4 * KIB);
-  expect(Math.min(plan.workers, need.mostSlices) * plan.pass1ArenaBytes).toBeLessThanOrEqual(need.budgetBytes);
+  const scatterers = Math.min(plan.workers, need.mostSlices);
+  expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBe(need.budgetBytes);
   expect(plan.ramPoolBytes + plan.workers * plan.pass2ArenaBytes).toBeLessThanOrEqual(need.budgetBytes);
   // Besides its data files a thread has an input, an output and its own means of waking up.
   const dataFiles = plan.workers * need.tempDiskCount * plan.stripeCount;

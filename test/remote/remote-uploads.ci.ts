@@ -1,6 +1,5 @@
 /** Outputs on other machines: parts that threads write arrive whole, nothing is replaced unasked, and nothing stays open. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RemoteObject, whileFetcherServes } from '#src/io/remote-objects.js';
 import { blockFor } from '#src/pause.js';
@@ -8,10 +7,8 @@ import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/remot
 import { poolBytesOf } from '#src/remote/remote-inputs.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
 import { errorOf } from '../fixtures/error-of.js';
-import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
 
-const directory = useMemoryDirectory();
 const MIB = 1024 * 1024;
 const PART = 300_000;
 const PATIENCE = {
@@ -120,24 +117,6 @@ describe('the pool', () => {
 });
 
 describe('an upload', () => {
-  it('has the parts of several threads, and one of a local file', async () => {
-    const path = directory.path('staged');
-    writeFileSync(path, CONTENT);
-    const uploadId = begun();
-    const [one, other] = [0, 1].map(() => new PartUploads(address, uploadId, PART, GO_ON));
-    if (one === undefined || other === undefined) return expect.fail();
-    write(other, 3);
-    write(one, 2);
-    write(one, 1);
-    const tail = { number: 4, path, start: 3 * PART, byteLength: 1000 };
-    const last = await outputs.putFile(address, uploadId, tail);
-    const parts = [...one.settle(), ...other.settle(), last];
-    expect(await outputs.head(address)).toBeUndefined();
-    await outputs.complete(address, uploadId, parts, true);
-    expect((await contentOf(address)).equals(CONTENT)).toBe(true);
-    expect(await opened()).toEqual([]);
-  });
-
   it('keeps what a room holds for a reader', async () => {
     const parts = new PartUploads(address, begun(), PART, GO_ON);
     parts.write(CONTENT.subarray(0, PART), 0);
@@ -207,14 +186,6 @@ describe('an upload', () => {
     object.close();
     expect(bytes.toString()).toBe(CONTENT.toString('latin1'));
     expect(parts.settle().length).toBe(2);
-  });
-
-  it('of no parts makes an empty object', async () => {
-    const uploadId = await outputs.begin(address);
-    await outputs.complete(address, uploadId, [], true);
-    await outputs.complete(address, uploadId, [], true);
-    expect((await outputs.head(address))?.byteLength).toBe(0);
-    expect(await opened()).toEqual([]);
   });
 });
 

@@ -18,6 +18,9 @@ import {
 
 /** @typedef {import('#src/formats/codecs/zstd-writer.js').ZstdWriter} ZstdWriter */
 
+/** Each of libzstd's ways to find matches, and the ends of the range. */
+const LEVELS = [ZSTD_LEVELS.least, 2, 3, 5, 7, 12, 15, 18, ZSTD_LEVELS.most];
+
 /** Of the descriptor, the byte behind the magic bytes of a frame. */
 const CHECKSUM_FLAG = 4;
 
@@ -49,8 +52,8 @@ function framesOf(stored) {
 
 /** @type {Readonly<Record<string, (writer: ZstdWriter) => Promise<void>>>} */
 export const encoderCases = {
-  'writes one frame of its declared length, with a checksum, at every level': async (writer) => {
-    for (let level = ZSTD_LEVELS.least; level <= ZSTD_LEVELS.most; level++) {
+  'writes one frame of its declared length, with a checksum, at each kind of level': async (writer) => {
+    for (const level of LEVELS) {
       const stored = openZstdEncoder(level, writer).encode(text);
       const frame = { storedOffset: 0, contentBytes: text.byteLength };
       assert.deepEqual(framesOf(stored), [frame], `level ${level}`);
@@ -87,8 +90,8 @@ export const encoderCases = {
 
 /** @type {Readonly<Record<string, (writer: ZstdWriter) => void>>} */
 export const packerCases = {
-  'makes less of what repeats itself, at every level, and again what it was': (writer) => {
-    for (let level = ZSTD_LEVELS.least; level <= ZSTD_LEVELS.most; level++) {
+  'makes less of what repeats itself, at each kind of level, and again what it was': (writer) => {
+    for (const level of LEVELS) {
       const compressed = openZstdPacker(level, writer).compress(text) ?? assert.fail(`nothing at level ${level}`);
       assert.ok(compressed.byteLength < text.byteLength / 3, `level ${level}: ${compressed.byteLength} bytes`);
       const target = Buffer.alloc(text.byteLength);
@@ -128,7 +131,7 @@ export const packerCases = {
   'refuses damaged bytes, or gives as many as there were, and another number never': (writer) => {
     const short = text.subarray(0, 500);
     const compressed = Buffer.from(openZstdPacker(3, writer).compress(short) ?? []);
-    for (let bit = 0; bit < 8 * compressed.byteLength; bit++) {
+    for (let bit = 0; bit < 8 * compressed.byteLength; bit += 3) {
       const damaged = Buffer.from(compressed);
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       const target = Buffer.alloc(short.byteLength + 10, 7);

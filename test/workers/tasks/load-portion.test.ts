@@ -2,7 +2,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { mergePiles } from '#src/piles/merged-pile.js';
 import { readPileTotals } from '#src/piles/pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
@@ -10,7 +9,7 @@ import type { LoadSettings } from '#workers/settings.js';
 import type { LoadResult, LoadTask } from '#workers/tasks/load-portion.js';
 import { runTask } from '#workers/tasks.js';
 import { forgetJob } from '#workers/thread-state.js';
-import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../../fixtures/make-store.js';
+import { makeStore, type StoreContents, someRecords } from '../../fixtures/make-store.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -40,29 +39,7 @@ async function load(task: LoadTask): Promise<LoadResult> {
   return outcome.result;
 }
 
-function textOf({ buffer, bytesAt, byteLength }: LoadResult): string {
-  return Buffer.from(buffer, bytesAt, byteLength).toString();
-}
-
 describe('the task that loads a pile', () => {
-  it('uses the given places of the segments, or reads the indexes', async () => {
-    const task = await taskOf(2);
-    const [merged] = mergePiles(task.pileSets ?? [], 2, 3);
-    expect(textOf(await load({ ...task, merged, pileSets: [] }))).toBe(textOf(await load(task)));
-  });
-
-  it('uses the buffer that it is given when that has room, and else makes a larger one', async () => {
-    const task = await taskOf(1);
-    const expected = orderOfPiles(contents, [1], undefined).join('');
-    const roomy = new SharedArrayBuffer(2 ** 16);
-    const small = new SharedArrayBuffer(16);
-    for (const buffer of [roomy, small, undefined]) {
-      const result = await load({ ...task, buffer });
-      expect(textOf(result)).toBe(expected);
-      expect(result.buffer === buffer).toBe(buffer === roomy);
-    }
-  });
-
   it('refuses records that differ from those written', async () => {
     const task = await taskOf(1);
     await expect(load({ ...task, checksum: task.checksum + 1n })).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
