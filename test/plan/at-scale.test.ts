@@ -15,9 +15,8 @@ import {
   SUB_PILE_FILL,
 } from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
-import { planPileRanges } from '#src/plan/pile-ranges.js';
-import { type PlannedInput, planSliceBytes, planSlices } from '#src/plan/slices.js';
-import { GIB, logarithmic, MIB, usualNeed } from './memory-needs.js';
+import { planSliceBytes, planSlices } from '#src/plan/slices.js';
+import { GIB, logarithmic, MIB } from './memory-needs.js';
 
 const KIB = 1024;
 const GB = 1e9;
@@ -191,20 +190,6 @@ describe('slices at scale', () => {
     });
   });
 
-  it('are made of a hundred thousand compressed files of 40 TB in all, each in one slice', () => {
-    const inputs = Array.from({ length: 100_000 }, (_, i): PlannedInput => {
-      const byteLength = 10e6 + (i % 7) * 30e6;
-      return { cutBytes: undefined, start: 0, byteLength, decodedBytes: 4 * byteLength };
-    });
-    const recordBytes = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
-    const need = { ...usualNeed, recordBytes, exact: false, mostSlices: 100_000, workers: 64, budgetBytes: 128 * GIB };
-    const plan = planMemory({ ...need, isResumable: true });
-    const slices = [...planSlices(inputs, sliceBytesOf(plan, need))];
-    expect(slices.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
-    expect(slices.length).toBeGreaterThan(8 * 64);
-    expect(slices.length).toBeLessThan(6000);
-  });
-
   it('cut a file of a petabyte at whole bytes, without a gap', () => {
     const byteLength = 1000 * TB + 1;
     const input = { cutBytes: 1, start: 0, byteLength, decodedBytes: byteLength };
@@ -212,28 +197,5 @@ describe('slices at scale', () => {
     expect(parts.filter((part, i) => part?.start !== (parts[i - 1]?.end ?? 0))).toEqual([]);
     expect(parts.filter((part) => !Number.isSafeInteger(part?.end))).toEqual([]);
     expect(parts.at(-1)?.end).toBe(byteLength);
-  });
-});
-
-describe('pass 2 at scale', () => {
-  it('has eight tasks a worker, whose places are exact', () => {
-    const pileCount = 52_800;
-    const totals = {
-      records: new Float64Array(pileCount).fill(18_051_477),
-      recordBytes: new Float64Array(pileCount).fill(1_895_405_111),
-      checksums: new BigUint64Array(pileCount),
-    };
-    const bytes = pileCount * 1_895_405_111;
-    const runs = planPileRanges(
-      totals,
-      bytes / (8 * 96),
-      () => false,
-      () => false,
-    );
-    expect(runs.length).toBeGreaterThan(700);
-    expect(runs.length).toBeLessThanOrEqual(768);
-    for (const { first, firstByte, firstRank } of runs) {
-      expect([firstByte, firstRank]).toEqual([first * 1_895_405_111, first * 18_051_477]);
-    }
   });
 });

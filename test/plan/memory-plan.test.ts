@@ -197,19 +197,6 @@ describe('planMemory with existing piles', () => {
     expect(planMemory({ ...large, layout: first })).toEqual(first);
   });
 
-  it('takes smaller buffers and then fewer workers with less memory', () => {
-    const layout = planMemory(large);
-    const plans = [2 * GIB, 512 * MIB, 64 * MIB, 8 * MIB].map((budgetBytes) =>
-      planMemory({ ...large, budgetBytes, layout }),
-    );
-    for (const plan of plans) expect(plan.pileCount).toBe(layout.pileCount);
-    const [buffers, workers] = [plans.map(({ bufferBytes }) => bufferBytes), plans.map((plan) => plan.workers)];
-    expect(buffers).toEqual(buffers.toSorted((a, b) => b - a));
-    expect(workers).toEqual(workers.toSorted((a, b) => b - a));
-    expect(buffers.at(-1)).toBeLessThan(32 * KIB);
-    expect(workers.at(-1)).toBeLessThan(4);
-  });
-
   it('takes fewer workers where fewer files can be open', () => {
     const layout = { pileCount: 600, stripeCount: 16 };
     const workersWith = (openFileLimit: number) => planMemory({ ...large, layout, openFileLimit }).workers;

@@ -152,11 +152,6 @@ describe('planSlices', () => {
       }
     });
   });
-
-  it('plans nothing for no inputs, and one part for an empty one', () => {
-    expect([...planSlices([], 100)]).toEqual([]);
-    expect([...planSlices([plain(0)], 100)]).toEqual([[{ inputOrdinal: 0, start: 0, end: 0 }]]);
-  });
 });
 
 describe('planSliceBytes', () => {

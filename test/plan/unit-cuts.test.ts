@@ -287,19 +287,4 @@ describe('planUnitRanges', () => {
       }),
     );
   });
-
-  it('makes the last ranges smaller, each as long as its units', () => {
-    const lengths = Array.from({ length: 240 }, () => 1);
-    const totals = totalsOf(lengths, [1]);
-    const rangesOf = (mostOfUnit: number, threadCount: number) => {
-      const cuts: ShardCuts = { by: 'rank', shardCount: 1, totalRecords: 240 };
-      const ranges = planUnitRanges(totals, { cuts, end: 240, mostOfUnit }, threadCount, () => false);
-      return ranges.map(({ first, end }) => end - first);
-    };
-    const ofUnits = rangesOf(1, 10);
-    expect(ofUnits.slice(0, 3)).toEqual([3, 2, 2]);
-    expect(ofUnits.slice(-3)).toEqual([1, 1, 1]);
-    expect(new Set(rangesOf(1, 2).slice(0, 30))).toEqual(new Set([4]));
-    expect(rangesOf(60, 4)).toEqual([60, 60, 60, 60]);
-  });
 });

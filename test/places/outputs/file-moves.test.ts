@@ -18,13 +18,13 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
 import { type Destination, formatOutputIdentity } from '#src/places/outputs/destination.js';
 import { moveOutputs, takeBack } from '#src/places/outputs/file-moves.js';
 import { stagedPath } from '#src/sinks/output-target.js';
-import { type Interruption, interrupted, withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
+import { interrupted, withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
 import { atScale } from '../../fixtures/scale.js';
 import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
@@ -232,38 +232,6 @@ describe.each(KINDS)('moving outputs: $name', (kind) => {
     expectComplete(kind);
   });
 
-  it.each<Interruption>(['fails', 'ends'])('is finished by a second run, whichever call %s', async (how) => {
-    const count = await forEachCall(async (number) => {
-      await begin(kind);
-      const { isReached, error } = await interrupted(how, number, () => move(kind));
-      expectNothingLost(kind);
-      if (isReached) expect(error).toBeInstanceOf(PileshufError);
-      await quickly(() => move(kind));
-      expectComplete(kind);
-      return isReached;
-    });
-    expect(count).toBeGreaterThan(kind === newFile || kind === otherFile ? 0 : 5);
-  });
-
-  it('takes no name away before the one in another directory is durable', async () => {
-    /** Former names of what got another one, by the directory of that, as long as it is not synced. */
-    const unsynced = new Map<string, string[]>();
-    const { error } = await withCallsSeen(
-      (name, call) => {
-        const [first, second] = call.map(String) as [string, string];
-        if (name === 'link') unsynced.set(dirname(second), [...(unsynced.get(dirname(second)) ?? []), first]);
-        if (name === 'syncAsync') unsynced.delete(readlinkSync(`/proc/self/fd/${first}`));
-        if (name === 'unlink') expect([...unsynced.values()].flat()).not.toContain(first);
-      },
-      async () => {
-        await move(kind);
-        // The staging directory is removed after the moves.
-        expect([...unsynced]).toEqual([]);
-      },
-    );
-    expect(error).toBeUndefined();
-  });
-
   it('works without hard links', async () => {
     fileCalls.replace({ link: failWith('EPERM') });
     await move(kind);
@@ -330,21 +298,6 @@ describe('a new directory', () => {
 
 describe.each([existing, replacing])('$name', (kind) => {
   beforeEach(() => begin(kind));
-
-  it.each<Interruption>(['fails', 'ends'])(
-    'holds what it held when moves are taken back, whichever call %s',
-    async (how) => {
-      await forEachCall(async (number) => {
-        await begin(kind);
-        const { isReached } = await interrupted(how, number, () => move(kind));
-        const { phase } = journalOnDisk();
-        await back(kind);
-        if (phase === 'moved') expectComplete(kind);
-        else expectUntouched(kind);
-        return isReached;
-      });
-    },
-  );
 
   it.each([
     ['taken back', expectUntouched, backIfBegun],
