@@ -64,8 +64,8 @@ export async function openSets(
   tuning: Partial<Tuning>,
   isCut = true,
 ): Promise<OpenedSets> {
-  const { read: given, fileChoice, s3, signal, onWarning, memoryBytes, workers } = asked;
-  const remote = { memoryBytes, workers, s3 };
+  const { read: given, fileChoice, service, signal, onWarning, memoryBytes, workers } = asked;
+  const remote = { memoryBytes, workers, service };
   const listed: ListedInputs[] = [];
   for (const inputs of named)
     listed.push(

@@ -1,6 +1,5 @@
 /** Summaries, each as one line. The seed is always in that of a shuffle: it may have been drawn and is needed again. */
 
-import type { CollectedUploads } from '../job/collect-uploads.js';
 import type { RangeReport } from '../job/shuffle-range.js';
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
@@ -115,15 +114,6 @@ export function describeGarbage({ pileSets, bytes, manifests, unowned }: Collect
       ? 'nothing to delete'
       : `deleted ${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, and ${formatPlural(manifests, 'manifest')}`;
   return unowned.pileSets === 0 ? deleted : `${deleted}; kept ${unownedWords(unowned)}`;
-}
-
-export function describeUploads({ aborted, young, others }: CollectedUploads): string {
-  const kept = [
-    ...(young > 0 ? [`${formatPlural(young, 'younger one')}`] : []),
-    ...(others > 0 ? [`${formatPlural(others, 'upload')} of other names`] : []),
-  ];
-  const done = aborted === 0 ? 'no upload to abort' : `aborted ${formatPlural(aborted, 'upload')}`;
-  return kept.length === 0 ? done : `${done}; kept ${kept.join(' and ')}`;
 }
 
 export function unownedWords({ pileSets, bytes, newest }: UnownedPileSets): string {

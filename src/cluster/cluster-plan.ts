@@ -31,7 +31,7 @@ import type { HeadPlan } from '../keep/head.js';
 import type { Weighing } from '../keep/mix.js';
 import type { Destination } from '../places/outputs/destination.js';
 import type { SlicePart } from '../plan/slices.js';
-import type { S3Choice } from '../remote/address.js';
+import type { ServiceChoice } from '../remote/address.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader, InputTable } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
@@ -73,8 +73,8 @@ export interface ClusterPlan extends WorkPlan {
   readonly ioLimits: MachineRequest['ioLimits'];
   readonly tempZstdLevel: number | undefined;
   readonly inputs: readonly ClusterInput[];
-  /** Which service has the inputs at `s3://`. */
-  readonly s3: S3Choice;
+  /** How services on other machines are asked. */
+  readonly service: ServiceChoice;
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
@@ -130,7 +130,7 @@ export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBa
   return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
-const VERSION = 4;
+const VERSION = 5;
 /** A million inputs take some 300 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;

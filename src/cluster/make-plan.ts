@@ -131,7 +131,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   // Elsewhere the service verifies what it gets, and nobody can read it back before the commit.
   const readsBack = readBack && site.place.isOnDisk;
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
-  const { spec, s3, ioLimits, tempZstdLevel } = prepared.request;
+  const { spec, service, ioLimits, tempZstdLevel } = prepared.request;
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
   const task = { memoryBytes, workers: cpusPerTask };
   const readsRemote = inputs.some(({ path }) => isRemote(path));
@@ -166,7 +166,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     ioLimits,
     tempZstdLevel,
     inputs: inputsToRead.map(inputOf),
-    s3,
+    service,
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
     weighing,

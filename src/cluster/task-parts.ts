@@ -223,7 +223,7 @@ async function openInputs(
   const ofTask = [...inputsOfSlices(plan, slices)];
   if (ofTask.some((ordinal) => isRemote(inputs[ordinal]?.path ?? ''))) {
     const { remoteInputs } = await import('../remote/remote-inputs.js');
-    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers, s3: plan.s3 });
+    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers, service: plan.service });
   }
   for (const [i, ordinal] of ofTask.entries()) {
     const input = inputs[ordinal];
@@ -265,8 +265,8 @@ function requireUnchanged(input: FileInput): FileInput {
 }
 
 export async function openPlace({ plan }: ClusterJob): Promise<OutputPlace> {
-  const { output, memoryBytes, memory, s3 } = plan;
-  const places = await findPlaces(output.path, { memoryBytes, workers: memory.workers, s3 });
+  const { output, memoryBytes, memory, service } = plan;
+  const places = await findPlaces(output.path, { memoryBytes, workers: memory.workers, service });
   return places.at(output);
 }
 

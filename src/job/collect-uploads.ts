@@ -39,8 +39,8 @@ export async function collectUploads(address: string, options: UploadsOptions = 
     throw new UsageError(`${address} is no address of object storage; expected s3://BUCKET/KEY`);
   requireAddress(address);
   const { value } = await runJob(options, async () => {
-    const s3 = { endpoint: options.endpoint, requesterPays: undefined };
-    const places = await findPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, s3 });
+    const service = { endpoint: options.endpoint, requesterPays: undefined };
+    const places = await findPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, service });
     const all = await places.findLeftovers(address, options.signal);
     const own = all.filter(
       (leftover) => leftover.address === address || isMadeWayFor(leftover.address.replace(/.*\//s, '')),

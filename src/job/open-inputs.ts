@@ -26,11 +26,11 @@ interface Listing {
 }
 
 export async function listNamed(
-  { inputs, read, fileChoice, s3, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
+  { inputs, read, fileChoice, service, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
   { header, keepsHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
   const onRetry = onRetryOf({ onProgress, onWarning });
-  const remote = readsRemote ? { memoryBytes, workers, s3, onRetry } : undefined;
+  const remote = readsRemote ? { memoryBytes, workers, service, onRetry } : undefined;
   const request = { ...read, fileChoice, signal, header, format: read, takesRows, remote };
   const listed = await listInputs(inputs, onWarning, request);
   requireDirectory(fileChoice, listed.directories);

@@ -74,8 +74,8 @@ export async function prepareShuffle(
   const writesNothing = mostRecords(keep) === 0;
   // Files with keys from ordinals must keep their places.
   const header = key.from === 'ordinal' ? undefined : given.spec.read.header;
-  const { memoryBytes, workers, s3 } = given;
-  const places = { memoryBytes, workers, s3, onRetry: onRetryOf(given), partBytes: tuning.partBytes };
+  const { memoryBytes, workers, service } = given;
+  const places = { memoryBytes, workers, service, onRetry: onRetryOf(given), partBytes: tuning.partBytes };
   const outputs = await findPlaces(given.output, places);
   const { read, ...listed } = await listNamed(
     { ...given, read: given.spec.read },

@@ -28,7 +28,7 @@ import type {
 } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { S3Choice } from '../remote/address.js';
+import type { ServiceChoice } from '../remote/address.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
@@ -56,7 +56,7 @@ export interface MachineRequest {
 export interface InputRequest {
   readonly inputs: readonly AskedInput[];
   readonly fileChoice: FileChoice;
-  readonly s3: S3Choice;
+  readonly service: ServiceChoice;
   readonly read: ReadSpec;
 }
 
@@ -176,7 +176,7 @@ function completeInputs(options: InputOptions): InputRequest {
   return {
     inputs: inputs.map((input) => askedInput(input, format)),
     fileChoice: { hidden, include, exclude },
-    s3: { endpoint, requesterPays, signRequests, headers },
+    service: { endpoint, requesterPays, signRequests, headers },
     read: {
       ...format,
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,

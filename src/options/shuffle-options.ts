@@ -41,7 +41,7 @@ import {
   LARGEST_MAX_RECORD_BYTES,
   MOST_WORKERS,
   missing,
-  s3Headers,
+  objectHeaders,
   seedText,
   selector,
   shardPrefix,
@@ -416,7 +416,7 @@ const S3 = optionGroup('Input', {
    * `x-amz-storage-class` and those of KMS. `x-amz-expected-bucket-owner` goes with each request. Default: none.
    */
   s3Headers: option<Readonly<Record<string, string>>>({
-    check: s3Headers, mayChange: true, name: 's3-header', value: 'NAME: VALUE', parse: parseHeader, isRepeatable: true,
+    check: objectHeaders, mayChange: true, name: 's3-header', value: 'NAME: VALUE', parse: parseHeader, isRepeatable: true,
     help: "a header of uploads to s3://, as in 'x-amz-storage-class: STANDARD_IA'; x-amz-expected-bucket-owner goes with each request",
   }),
 });

@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.js';
 import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
 import { type Check, isPath, whole } from '../known-options.js';
-import { requireEndpoint, requireUploadHeaders } from '../remote/address.js';
+import { requireEndpoint, requireObjectHeaders } from '../remote/address.js';
 
 /** The kernel addresses 4 GiB, of which half may be pile buffers. */
 export const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
@@ -16,7 +16,7 @@ export const globs: Check = (value, option) => {
 
 export const endpoint: Check = (value, option) => requireEndpoint(value, option);
 
-export const s3Headers: Check = (value, option) => requireUploadHeaders(value, option);
+export const objectHeaders: Check = (value, option) => requireObjectHeaders(value, option);
 
 export const columns: Check = (value, option) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isPath))

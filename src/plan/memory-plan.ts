@@ -67,7 +67,7 @@ export interface Tuning {
   readonly inline?: boolean;
   /** The most bytes of an output that the commit of a job of tasks reads back itself. */
   readonly commitReadBytes?: number;
-  /** The least size of the parts in which objects are uploaded. */
+  /** The least size of the parts in which objects leave this machine. */
   readonly partBytes?: number;
 }
 

@@ -16,7 +16,7 @@ export function shownAddress(address: string): string {
 }
 
 /** How `s3://` is asked. What is undefined, the environment says. It stands in plans, so nothing in it is secret. */
-export interface S3Choice {
+export interface ServiceChoice {
   readonly endpoint: string | undefined;
   readonly requesterPays: boolean | undefined;
   /** False: nobody is named, and no credentials are looked for. */
@@ -30,7 +30,7 @@ const UPLOAD_HEADER =
   /^(?:x-amz-(?:acl|expected-bucket-owner|grant-[a-z-]+|meta-(?!pileshuf$)[\w-]+|object-lock-(?:mode|retain-until-date|legal-hold)|server-side-encryption(?:-aws-kms-key-id|-bucket-key-enabled|-context)?|storage-class|tagging|website-redirect-location)|cache-control|content-(?:disposition|language|type)|expires)$/;
 
 /** Fails if a header means nothing for uploads, or cannot be sent. */
-export function requireUploadHeaders(headers: unknown, what: string): void {
+export function requireObjectHeaders(headers: unknown, what: string): void {
   for (const [name, value] of Object.entries(Object(headers))) {
     if (!UPLOAD_HEADER.test(name))
       throw new UsageError(

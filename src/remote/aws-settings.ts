@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ifPossible } from '../cleanup.js';
 import { InputError, UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
-import { requireEndpoint, type S3Choice } from './address.js';
+import { requireEndpoint, type ServiceChoice } from './address.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 /** Settings by name; those of one service have its name before theirs: `s3.endpoint_url`. */
@@ -24,12 +24,12 @@ const DOMAINS = [
 ] as const;
 
 export class AwsSettings {
-  readonly choice: S3Choice;
+  readonly choice: ServiceChoice;
   readonly #environment: Environment;
   #config: ReadonlyMap<string, Section> | undefined;
   #profile: Section | undefined;
 
-  constructor(environment: Environment, choice: S3Choice) {
+  constructor(environment: Environment, choice: ServiceChoice) {
     this.#environment = environment;
     this.choice = choice;
   }

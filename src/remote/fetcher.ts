@@ -21,7 +21,7 @@ import {
   STREAMED,
   type VersionAnswer,
 } from '../io/remote-objects.js';
-import { type S3Choice, shownAddress } from './address.js';
+import { type ServiceChoice, shownAddress } from './address.js';
 import { AwsSettings } from './aws-settings.js';
 import { type Block, Blocks } from './blocks.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
@@ -43,7 +43,7 @@ export interface FetcherTask extends Fetcher {
   /** How many threads read at a time. */
   readonly readers: number;
   readonly patience: Patience;
-  readonly s3: S3Choice;
+  readonly service: ServiceChoice;
 }
 
 /** What the thread that started it asks. */
@@ -147,7 +147,7 @@ class FetchingThread {
       toldAt = performance.now();
       this.#tell({ retry });
     };
-    const settings = new AwsSettings(process.env, task.s3);
+    const settings = new AwsSettings(process.env, task.service);
     const http = new Http(task.patience, () => settings.certificates);
     this.#s3 = new S3(settings, http);
     this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);

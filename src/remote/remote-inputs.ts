@@ -4,7 +4,7 @@ import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
 import { shippedFile } from '../io/shipped-file.js';
-import { type S3Choice, shownAddress } from './address.js';
+import { type ServiceChoice, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
@@ -19,7 +19,7 @@ export interface RemoteRequest {
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
   /** Absent: as the environment says. */
-  readonly s3?: S3Choice | undefined;
+  readonly service?: ServiceChoice | undefined;
 }
 
 const LOOKS_AT_ONCE = 12;
@@ -57,15 +57,15 @@ function sizesFor({ memoryBytes, workers, uploads = false }: PoolRequest): {
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
-const BY_ENVIRONMENT: S3Choice = { endpoint: undefined, requesterPays: undefined };
+const BY_ENVIRONMENT: ServiceChoice = { endpoint: undefined, requesterPays: undefined };
 
 let current: RemoteInputs | undefined;
 
 /** One for all jobs of the process that run at the same time. */
 export function remoteInputs(request: RemoteRequest): RemoteInputs {
   current ??= new RemoteInputs(request);
-  const { s3 = BY_ENVIRONMENT } = request;
-  if (JSON.stringify(current.s3) !== JSON.stringify(s3))
+  const { service = BY_ENVIRONMENT } = request;
+  if (JSON.stringify(current.service) !== JSON.stringify(service))
     throw new UsageError(
       'another job of this process asks S3 with other options, such as `endpoint`; begin this one when it has ended',
     );
@@ -90,22 +90,22 @@ export class RemoteInputs {
   readonly poolBytes: number;
   /** What the thread does before it ends, if that does not take long. */
   readonly beforeEnd: (() => Promise<unknown>)[] = [];
-  readonly s3: S3Choice;
+  readonly service: ServiceChoice;
   readonly #thread: Worker;
   readonly #waiting = new Map<number, (message: Extract<Message, { readonly id: number }>) => void>();
   #failure: unknown;
   #nextId = 0;
 
-  constructor({ onRetry, patience = PATIENCE, s3 = BY_ENVIRONMENT, ...request }: RemoteRequest) {
+  constructor({ onRetry, patience = PATIENCE, service = BY_ENVIRONMENT, ...request }: RemoteRequest) {
     const { blockBytes, blockCount } = sizesFor(request);
     this.poolBytes = blockBytes * blockCount;
-    this.s3 = s3;
+    this.service = service;
     const fetcher: Fetcher = {
       desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
       pool: new SharedArrayBuffer(blockBytes * blockCount),
       blockBytes,
     };
-    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience, s3 };
+    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience, service };
     this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },

@@ -51,7 +51,7 @@ export function requireDirectory({ hidden, include, exclude }: FileChoice, direc
 
 /** Names that no data has: those that programs give to what they keep beside data. */
 const NAMES_OF_PROGRAMS: readonly RegExp[] = [
-  // Hadoop, Spark, Delta Lake and Databricks. An unfinished upload ends in ._COPYING_.
+  // Hadoop, Spark, Delta Lake and Databricks. An unfinished copy ends in ._COPYING_.
   /^_(?:SUCCESS|FAILURE|metadata|common_metadata|temporary|temp|tmp|logs|spark_metadata)$/,
   /^_(?:delta_log|delta_index|change_data|symlink_format_manifest|committed_.+|started_.+)$/,
   /_\$folder\$$|\._COPYING_$/,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { requireAddress, requireForTasks, requireUploadHeaders, shownText } from '#src/remote/address.js';
+import { requireAddress, requireForTasks, requireObjectHeaders, shownText } from '#src/remote/address.js';
 import { CredentialsOfAws } from '#src/remote/aws-credentials.js';
 import { AwsSettings, type Environment } from '#src/remote/aws-settings.js';
 import { Http } from '#src/remote/http.js';
@@ -247,7 +247,7 @@ describe('what is refused, with what to do', () => {
   });
 
   it('a header that is none of uploads', () => {
-    requireUploadHeaders({ 'x-amz-acl': 'private', 'x-amz-tagging': 'a=b&c=d', 'x-amz-grant-read': 'id="1"' }, 'x');
+    requireObjectHeaders({ 'x-amz-acl': 'private', 'x-amz-tagging': 'a=b&c=d', 'x-amz-grant-read': 'id="1"' }, 'x');
     for (const name of [
       'x-amz-server-side-encryption-customer-key',
       'x-amz-meta-pileshuf',
@@ -255,9 +255,9 @@ describe('what is refused, with what to do', () => {
       '__proto__',
       'X-Amz-Acl',
     ])
-      expect(() => requireUploadHeaders(Object.fromEntries([[name, 'a']]), 'x')).toThrow(/is no header of uploads/);
+      expect(() => requireObjectHeaders(Object.fromEntries([[name, 'a']]), 'x')).toThrow(/is no header of uploads/);
     for (const value of ['', ' a', 'a\nb', 'é'])
-      expect(() => requireUploadHeaders({ 'x-amz-acl': value }, 'x')).toThrow(/printable ASCII/);
+      expect(() => requireObjectHeaders({ 'x-amz-acl': value }, 'x')).toThrow(/printable ASCII/);
   });
 });
 

@@ -1,9 +1,10 @@
 import { UsageError } from '../../errors.js';
-import { isRemote } from '../../io/remote-objects.js';
-import { collectUploads } from '../../job/collect-uploads.js';
+import { type CollectedUploads, collectUploads } from '../../job/collect-uploads.js';
 import { collectStore } from '../../job/store-upkeep.js';
+import { isFarPlace } from '../../places/outputs/find-place.js';
+import { formatPlural } from '../../quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { describeGarbage, describeUploads } from '../report-text.js';
+import { describeGarbage } from '../report-text.js';
 
 const notes = `
 These are files of expired and replaced inputs, files of killed writers, and old
@@ -24,7 +25,7 @@ export const command: CommandDefinition<'gc'> = {
   operands: [['<store>', 'directory of the store, or an address of outputs']],
   notes,
   async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost, endpoint }, reporter, talk }) {
-    if (isRemote(store)) {
+    if (isFarPlace(store)) {
       if (giveUpLost !== undefined) throw new UsageError(`${store} is no pile store; leave out --give-up-lost`);
       const collected = await collectUploads(store, { graceMilliseconds, endpoint, signal: talk.signal });
       reporter.done(describeUploads(collected), collected);
@@ -35,3 +36,12 @@ export const command: CommandDefinition<'gc'> = {
     reporter.done(describeGarbage(deleted), deleted);
   },
 };
+
+function describeUploads({ aborted, young, others }: CollectedUploads): string {
+  const kept = [
+    ...(young > 0 ? [`${formatPlural(young, 'younger one')}`] : []),
+    ...(others > 0 ? [`${formatPlural(others, 'upload')} of other names`] : []),
+  ];
+  const done = aborted === 0 ? 'no upload to abort' : `aborted ${formatPlural(aborted, 'upload')}`;
+  return kept.length === 0 ? done : `${done}; kept ${kept.join(' and ')}`;
+}

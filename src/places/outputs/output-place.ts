@@ -20,7 +20,7 @@ export interface StreamPlace {
 }
 
 /** What a job says when it opens places. */
-export interface PlacesRequest extends Omit<RemoteRequest, 'uploads'> {
+export interface PlacesRequest extends Pick<RemoteRequest, 'memoryBytes' | 'workers' | 'service' | 'onRetry'> {
   /** The least size of the parts in which shards leave. */
   readonly partBytes?: number | undefined;
 }
