@@ -68,17 +68,13 @@ export class ObjectsPlace implements OutputPlace {
   readonly to: Destination;
   readonly #outputs: ObjectStore;
   readonly #leastPartBytes: number;
-  #isWithdrawn = false;
+  isWithdrawn = false;
 
   /** @param leastPartBytes smaller parts cost more requests. */
   constructor(to: Destination, outputs: ObjectStore, leastPartBytes = PART_BYTES) {
     this.to = to;
     this.#outputs = outputs;
     this.#leastPartBytes = leastPartBytes;
-  }
-
-  get isWithdrawn(): boolean {
-    return this.#isWithdrawn;
   }
 
   get warningOfWait(): string {
@@ -281,7 +277,7 @@ export class ObjectsPlace implements OutputPlace {
     } catch (error) {
       if (error instanceof UsageError) {
         await severalAtOnce(made, (address) => this.#outputs.remove(address));
-        this.#isWithdrawn = true;
+        this.isWithdrawn = true;
       }
       throw error;
     }
