@@ -78,8 +78,11 @@ export interface Framing {
   /** Whether records have names that aligned files share: see `sumOfNames`. Absent: no. */
   readonly hasNames?: boolean;
   readonly sampleKeys?: SampleKeys;
-  /** About how many records end in a sample from anywhere in the bytes, for estimates. */
-  countSample(sample: Uint8Array): number | undefined;
+  /**
+   * About how many records end in a sample from the middle of an input, for estimates. Absent: a scanner tells, or nothing
+   * does.
+   */
+  countSample?(sample: Uint8Array): number;
   /** @param longestBytes no record may have more. */
   openScanner(kernel: FramingKernel, longestBytes: number, at: ScanStart): RecordScanner;
 }

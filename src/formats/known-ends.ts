@@ -18,7 +18,6 @@ export class KnownEnds {
     return {
       delimiter,
       cut: { kind: 'never' },
-      countSample: () => undefined,
       openScanner: (kernel) => this.#scanner(kernel),
     };
   }

@@ -4,10 +4,11 @@
  */
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
+import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import { nameOfLeaf } from '../formats/rows/parquet/leaf.js';
 import { withNumberLeaf } from '../formats/selector.js';
-import { openForRead, readAt, withFile } from '../io/files.js';
+import { openForRead, readBytes, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';
 import type { CountedGroup } from '../keep/mix.js';
 import { deriveDrawSeed } from '../keys.js';
@@ -18,11 +19,11 @@ import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { type Expected, exactly, inCases } from '../plan/sampled-records.js';
 import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
-import { type Estimate, estimateInputs } from '../sources/estimate.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { holdsRows, type Input, storedBytesOf } from '../sources/source.js';
+import { holdsRows, isPlain, storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count.js';
 import { startThreads } from '../stages/threads.js';
+import { type Estimate, estimateInputs, sumBy } from './estimate.js';
 import type { JobScope } from './job.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
@@ -112,11 +113,12 @@ export async function expectCounts(...call: Parameters<typeof countInputs>): Pro
 export async function expectGroups(...call: Parameters<typeof countInputs>): Promise<readonly ExpectedGroup[]> {
   const [{ inputs, estimate, ...readable }, request, ...rest] = call;
   const { framing, decompressProgram } = request.spec.read;
-  if (inputs.some(holdsRows) && readable.field === undefined)
-    return groupsOfRows(readable.groupCount, readable.groupOf, inputs, estimate);
   const isSmall = storedBytesOf(inputs) <= MOST_STORED_BYTES && estimate.recordBytes <= MOST_DECODED_BYTES;
-  // A program of the user may do more than decode.
-  if (framing === undefined || (isSmall && decompressProgram === undefined)) {
+  // A program of the user may do more than decode. Footers tell how many rows there are, but not the sum of a column.
+  const isCounted = inputs.some(holdsRows)
+    ? readable.field !== undefined
+    : framing === undefined || (isSmall && decompressProgram === undefined);
+  if (isCounted) {
     const silent = { ...request, onProgress: undefined };
     const counted = await countInputs({ ...readable, inputs, estimate }, silent, ...rest);
     return counted.map(({ records, bytes, sum }) => ({ records: exactly(records), bytes: exactly(bytes), sum }));
@@ -126,48 +128,44 @@ export async function expectGroups(...call: Parameters<typeof countInputs>): Pro
   return groups;
 }
 
-/** Footers tell how many rows there are. */
-function groupsOfRows(
-  groupCount: number,
-  groupOf: CountableInputs['groupOf'],
-  inputs: readonly Input[],
-  estimate: Estimate,
-): ExpectedGroup[] {
-  const size = decodedSize(estimate);
-  return Array.from({ length: groupCount }, (_, group) => {
-    const tables = inputs.filter(holdsRows).filter((input) => groupOf[inputs.indexOf(input)] === group);
-    const rowBytes = tables.reduce((sum, { table }) => sum + table.rowBytes, 0);
-    return {
-      records: exactly(tables.reduce((sum, { table }) => sum + table.rows, 0)),
-      bytes: inCases((each) => rowBytes * size[each]),
-      sum: 0n,
-    };
-  });
-}
-
 async function sampleGroup(
   group: number,
   [{ inputs, estimate, groupOf, field }, { spec, signal }]: Parameters<typeof countInputs>,
 ): Promise<ExpectedGroup> {
   const { framing } = spec.read;
-  if (framing === undefined) throw new RangeError('without a framing, inputs are counted');
   const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
   const lists = inputs.flatMap((input, i) => (groupOf[i] === group && input.kind === 'list' ? [input.list] : []));
-  const sample = await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field);
-  const { recordEnd } = framingOf(framing);
-  const ends = recordEnd && (await missingEnds(files, recordEnd.byte, signal));
-  const fileBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const listed = {
-    records: lists.reduce((sum, { ends: ofRecords }) => sum + ofRecords.length, 0),
-    bytes: lists.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
-  };
-  const isPlain = files.every(({ input }) => input.codec === undefined);
-  const size = isPlain ? exactly(1) : decodedSize(estimate);
+  const tables = files.flatMap(({ input }) => input.table ?? []);
+  const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field));
+  const known = sumBy(tables, ({ rows }) => rows) + sumBy(lists, ({ ends }) => ends.length);
+  const fileBytes = sumBy(files, ({ bytes }) => bytes);
+  const listBytes = sumBy(lists, ({ bytes }) => bytes.byteLength);
+  const ends = await missingEnds(files, framing && framingOf(framing).recordEnd, signal);
+  const size = files.every(({ input }) => isPlain(input)) ? exactly(1) : decodedSize(estimate);
   return {
-    records: inCases((each) => sample.records[each] * size[each] + listed.records),
-    bytes: inCases((each) => fileBytes * size[each] + (ends?.[each] ?? 0) + listed.bytes),
-    sum: BigInt(Math.round(sample.fieldSum)),
+    records: inCases((each) => (sample?.records[each] ?? 0) * size[each] + known),
+    bytes: inCases((each) => fileBytes * size[each] + listBytes + ends[each]),
+    sum: BigInt(Math.round(sample?.fieldSum ?? 0)),
   };
+}
+
+/** Bytes that pass 1 appends to inputs whose last record has no end. The end of a compressed input cannot be seen. */
+async function missingEnds(
+  files: readonly SampledFile[],
+  recordEnd: Framing['recordEnd'],
+  signal: AbortSignal | undefined,
+): Promise<Expected> {
+  if (recordEnd === undefined) return exactly(0);
+  const seen = files.filter(({ input }) => isPlain(input)).slice(0, MOST_INPUT_ENDS);
+  let missing = 0;
+  for (const [index, { input }] of seen.entries()) {
+    const { path, version, header } = input;
+    await hearSignalsAt(index, signal);
+    if (version.byteLength <= header.byteLength) continue;
+    const [last] = withFile(openForRead(path, 'input'), (file) => readBytes(file, version.byteLength - 1, 1));
+    if (last !== recordEnd.byte) missing += 1;
+  }
+  return { least: missing, expected: missing, most: missing + files.length - seen.length };
 }
 
 /** The size of decoded inputs, in parts of the estimate. */
@@ -178,26 +176,4 @@ function decodedSize({ recordBytes, leastBytes, mostBytes }: Estimate): Expected
     expected: 1,
     most: partOf(mostBytes) * (mostBytes > leastBytes ? HEAD_EXPANSION : 1),
   };
-}
-
-/** Bytes that pass 1 appends to inputs whose last record has no end. The end of a compressed input cannot be seen. */
-async function missingEnds(
-  files: readonly SampledFile[],
-  recordEnd: number,
-  signal: AbortSignal | undefined,
-): Promise<Expected> {
-  let [missing, unseen] = [0, 0];
-  const last = new Uint8Array(1);
-  for (const [index, { input }] of files.entries()) {
-    const { path, codec, version, header } = input;
-    await hearSignalsAt(index, signal);
-    if (version.byteLength <= header.byteLength) continue;
-    if (codec !== undefined || index >= MOST_INPUT_ENDS) {
-      unseen += 1;
-      continue;
-    }
-    withFile(openForRead(path, 'input'), (file) => readAt(file, last, 0, 1, version.byteLength - 1));
-    if (last[0] !== recordEnd) missing += 1;
-  }
-  return { least: missing, expected: missing, most: missing + unseen };
 }

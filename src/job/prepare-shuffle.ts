@@ -16,7 +16,6 @@ import { requireUnread } from '../places/outputs/output-place.js';
 import { requireNotRead } from '../places/outputs/stream.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
-import { type Estimate, estimateInputs } from '../sources/estimate.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
@@ -24,6 +23,7 @@ import { holdsRows, type Input, identityOf, isKept, isPlain } from '../sources/s
 import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
+import { type Estimate, estimateInputs } from './estimate.js';
 import type { JobScope } from './job.js';
 import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';

@@ -62,22 +62,15 @@ async function preview(
   tuning: Partial<Tuning>,
   { warn }: JobScope,
 ): Promise<Omit<ShufflePreview, 'warnings'>> {
-  const { request, plan, site, inputs, disks } = prepared;
+  const { request, plan, site, inputs } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const sizes = await expectSizes(prepared, tuning, warn);
   const { spec } = request;
   if (spec.keep.repeat && sizes !== undefined) requireRecords(sizes.records.most, mostRecords(spec.keep));
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
-  const stayInMemory = staysInMemory(memory);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
   const devices = await devicesOf(prepared, hasTemp);
-  const limit = readOpenFileLimit();
-  const dataFiles = stayInMemory && memoryNeed.exact ? 0 : memory.stripeCount * disks.count;
-  const threads = plan.inline ? 1 : memory.workers;
-  const openFiles = {
-    most: FILES_OF_PROCESS + threads * (FILES_OF_THREAD + dataFiles),
-    limit: Number.isFinite(limit) ? limit : undefined,
-  };
+  const openFiles = openFilesOf(prepared);
   const { kind, path } = site.output;
   return {
     inputs: {
@@ -89,7 +82,7 @@ async function preview(
     },
     slices: slices.length,
     workers: memory.workers,
-    piles: { count: memory.pileCount, levels, stayInMemory },
+    piles: { count: memory.pileCount, levels, stayInMemory: staysInMemory(memory) },
     memory: {
       budgetBytes: request.memoryBytes,
       // With `repeat`, half of the budget is spare in the plan: it takes the records in order.
@@ -109,14 +102,16 @@ async function preview(
     devices,
     resumed: resumedBy(prepared),
     isResumable: plan.isResumable,
-    advice: adviseOn({
-      prepared,
-      levels,
-      devices,
-      openFiles,
-      tempBytes: sizes?.tempBytes.expected ?? 0,
-    }),
+    advice: adviseOn({ prepared, levels, devices, openFiles, tempBytes: sizes?.tempBytes.expected ?? 0 }),
   };
+}
+
+function openFilesOf({ plan: { memory, memoryNeed, inline }, disks }: PreparedShuffle): ShufflePreview['openFiles'] {
+  const limit = readOpenFileLimit();
+  const dataFiles = staysInMemory(memory) && memoryNeed.exact ? 0 : memory.stripeCount * disks.count;
+  const threads = inline ? 1 : memory.workers;
+  const most = FILES_OF_PROCESS + threads * (FILES_OF_THREAD + dataFiles);
+  return { most, limit: Number.isFinite(limit) ? limit : undefined };
 }
 
 function compressionOf({ compression, table }: WriteSpec): string | undefined {

@@ -21,10 +21,10 @@ import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
-import { type Estimate, type WeighedEstimate, weighEstimate } from '../sources/estimate.js';
 import { codecOf, holdsRows, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
+import { type Estimate, type WeighedEstimate, weighEstimate } from './estimate.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
 import { expectPages, expectSpilledPages, USUAL_RATIO } from './table-sizes.js';
 import type { TempDisks } from './temp-disks.js';

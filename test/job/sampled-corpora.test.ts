@@ -82,7 +82,7 @@ function writeFile(name: string, lengths: readonly number[], gzips: boolean): Sa
   const path = directory.path(name);
   const stored = gzips ? gzipSync(text, { level: 1 }) : text;
   writeFileSync(path, stored);
-  const version = { byteLength: stored.byteLength } as SampledFile['input']['version'];
+  const version = { byteLength: stored.byteLength, identity: '' } as SampledFile['input']['version'];
   const header = { byteLength: 0 } as SampledFile['input']['header'];
   return {
     input: { kind: 'file', path, version, header, codec: gzips ? gzip : undefined } as never,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
 import { readArrowSchema as readSchemaOfArrow } from '#src/formats/rows/parquet/arrow-schema.js';
 import { readKeyValues } from '#src/formats/rows/parquet/key-values.js';
-import { estimateInputs } from '#src/sources/estimate.js';
+import { estimateInputs } from '#src/job/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows } from '#src/sources/rows-or-records.js';
 import { holdsRows } from '#src/sources/source.js';

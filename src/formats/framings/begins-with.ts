@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.js';
 import { parseWord } from '../../typed-values.js';
 import { BadRecord, type Framing, NEWLINE } from '../framing.js';
 import { type RecordKindOf, textBytes } from '../record-kind.js';
-import { CONTEXT_BYTES, countOf, LineEnds } from './lines.js';
+import { CONTEXT_BYTES, LineEnds } from './lines.js';
 
 export const beginsWith: RecordKindOf<{ readonly by: 'begins-with'; readonly text: string }, string> = {
   by: 'begins-with',
@@ -50,7 +50,6 @@ function linesAfter(text: Buffer): Framing {
     isText: true,
     isOfLines: true,
     cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
-    countSample: (sample) => countOf(sample, sequence),
     openScanner: (kernel, _limits, at) => {
       const lineEnds = new LineEnds(kernel);
       let isChecked = at !== 'beginning';

@@ -46,7 +46,6 @@ export const npy: RecordKindOf<{ readonly by: 'npy' }, never> = {
 function fixedSize(recordBytes: number): Framing {
   return {
     cut: { kind: 'every', byteLength: recordBytes },
-    countSample: (sample) => sample.byteLength / recordBytes,
     openScanner: (kernel) => ({
       needsWholeRecords: true,
       scan: (_from, to, recordStart, table, maxCount) =>
@@ -134,7 +133,6 @@ function lengthFraming(scanLengths: LengthScan): Framing {
   return {
     cut: { kind: 'never' },
     // A sample from the middle does not show where a record begins.
-    countSample: () => undefined,
     openScanner: (kernel, longestBytes) => ({
       needsWholeRecords: true,
       scan: (_from, to, recordStart, table, maxCount) => {

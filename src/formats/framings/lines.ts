@@ -80,7 +80,6 @@ function delimited(delimiter: Uint8Array): Framing {
     cut: hasBorder(delimiter) ? { kind: 'never' } : { kind: 'anywhere', lookBehindBytes: byteLength },
     delimiter,
     recordEnd: byteLength === 1 ? { byte, every: 1 } : undefined,
-    countSample: (sample) => countOf(sample, delimiter),
     openScanner: (kernel) => ({
       needsWholeRecords: false,
       scan: (from, to, recordStart, table, maxCount) => {
@@ -106,14 +105,6 @@ function hasBorder(delimiter: Uint8Array): boolean {
     if (bytes.subarray(0, length).equals(bytes.subarray(-length))) return true;
   }
   return false;
-}
-
-/** How often the bytes occur in a sample, without overlap. */
-export function countOf(sample: Uint8Array, bytes: Uint8Array): number {
-  const within = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength);
-  let count = 0;
-  for (let at = within.indexOf(bytes); at >= 0; at = within.indexOf(bytes, at + bytes.byteLength)) count += 1;
-  return count;
 }
 
 export const MOST_LINES = 2 ** 20;
@@ -161,7 +152,7 @@ export function lineGroups(linesPerRecord: number): Framing {
     isOfLines: true,
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
-    countSample: (sample) => countOf(sample, NEWLINE) / linesPerRecord,
+    countSample: (sample) => sample.reduce((lines, byte) => (byte === 0x0a ? lines + 1 : lines), 0) / linesPerRecord,
     openScanner: (kernel, _longestBytes, at) => {
       let linesBefore = typeof at === 'number' ? at % linesPerRecord : 0;
       const lineEnds = new LineEnds(kernel);
@@ -199,10 +190,6 @@ const blocks: Framing = {
   isOfLines: true,
   // Only the line before a place shows whether a blank line begins there.
   cut: { kind: 'never' },
-  countSample: (sample) =>
-    Buffer.from(sample)
-      .toString('latin1')
-      .split(/\n\r?\n/).length - 1,
   openScanner: (kernel) => {
     /** Where the line begins that is not yet scanned to its end, counted from the beginning of the record. */
     let lineOffset = 0;

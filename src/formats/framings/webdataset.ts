@@ -26,9 +26,7 @@ import {
   storedDataBytes,
   type TarHeader,
 } from '../tar-header.js';
-import { countOf } from './lines.js';
 
-const MAGIC = Buffer.from('ustar');
 /** Room for directories and headers about a member, between a sample of the longest length and the next header. */
 const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
@@ -67,7 +65,6 @@ const framing: Framing = {
   cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.
-  countSample: (sample) => countOf(sample, MAGIC),
   openScanner: (kernel, longestBytes) => new SampleScanner(kernel, longestBytes),
 };
 

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { LINES } from '#src/formats/framing-table.js';
-import { estimateInputs } from '#src/sources/estimate.js';
+import { estimateInputs } from '#src/job/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import type { Input } from '#src/sources/source.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -1,0 +1,220 @@
+/**
+ * Estimates how many bytes the decoded records take and how long a record is, from a few windows of the inputs. A wrong
+ * estimate costs only time: a pile that is too large is scattered again.
+ *
+ * Each file gets windows by its share of all bytes of its kind, plain or compressed, so that the mean of the windows is that
+ * of the inputs. What files declare is taken where a window agrees.
+ *
+ * Of all inputs together, at most 20 MiB are read and 4 MiB decoded, besides some bytes of at most `MOST_CLAIMS` files.
+ */
+import seedrandom from 'seedrandom/seedrandom.js';
+import type { Codec } from '../formats/codec.js';
+import type { FramingSpec } from '../formats/framing-table.js';
+import { openForRead, readBytes, withFile } from '../io/files.js';
+import { isSeekable } from '../io/remote-objects.js';
+import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
+import { type FileInput, holdsRows, type Input, isPlain, storedBytesOf } from '../sources/source.js';
+import { InputWindows, USUAL_RECORD_BYTES, type Window } from './input-windows.js';
+
+export interface Estimate {
+  readonly recordBytes: number;
+  /** Bounds of `recordBytes`, with a probability of about 95 %. */
+  readonly leastBytes: number;
+  readonly mostBytes: number;
+  readonly meanRecordBytes: number;
+  /** Apart from added delimiters. */
+  readonly exact: boolean;
+  /** Decoded bytes of the records of each input; undefined for streams. */
+  readonly decodedBytes: readonly (number | undefined)[];
+}
+
+type CompressedInput = FileInput & { readonly codec: Codec };
+
+const MOST_PLAIN_WINDOWS = 8;
+const COMPRESSED_WINDOWS = 32;
+const WINDOW_BYTES = 64 * 1024;
+/** Few files have longer beginnings. */
+const MOST_HEAD_BYTES = 8 * WINDOW_BYTES;
+/** A plan with a stream, whose length is unknown, assumes this much. */
+const STREAM_GUESS_BYTES = 8 * 2 ** 30;
+const MOST_CLAIMS = 256;
+const CLAIM_BYTES = 18;
+/** A claim below this part of what the windows say may be that of one member among several. */
+const LEAST_CLAIM = 0.8;
+/** Limits of twice the standard error of a mean: the least, and the one that is assumed with few windows. */
+const LEAST_ERROR = 0.05;
+const USUAL_ERROR = 0.5;
+const FEW_WINDOWS = 4;
+
+export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | undefined, drawSeed: string): Estimate {
+  const draw = seedrandom(drawSeed);
+  const compressed = inputs.filter(isCompressed);
+  const plain = inputs.filter(isPlain).filter(({ version }) => version.byteLength > 0);
+  const headBytes = (COMPRESSED_WINDOWS * WINDOW_BYTES) / Math.max(1, compressed.length + plain.length);
+  const windows = new InputWindows(framing, {
+    windowBytes: WINDOW_BYTES,
+    wholeBytes: WINDOW_BYTES,
+    headBytes: Math.max(WINDOW_BYTES, Math.min(MOST_HEAD_BYTES, Math.floor(headBytes))),
+    nearBytes: 2 * WINDOW_BYTES,
+    decodedBytes: 4 * WINDOW_BYTES,
+    keptBytes: 0,
+  });
+  const ofPlain = drawWindows(windows, plain, Math.min(MOST_PLAIN_WINDOWS, plain.length), draw);
+  const ofCompressed = drawWindows(windows, compressed, COMPRESSED_WINDOWS, draw);
+  const { sizes, least, most } = sizesOf(compressed, ofCompressed);
+  const decodedBytes = inputs.map((input) => {
+    if (input.kind === 'stream') return undefined;
+    if (input.kind === 'list') return input.list.bytes.byteLength;
+    return input.table?.rowBytes ?? sizes.get(input) ?? input.version.byteLength - input.header.byteLength;
+  });
+  const recordBytes = sumBy(decodedBytes, (bytes) => bytes ?? STREAM_GUESS_BYTES);
+  const compressedBytes = sumBy([...sizes.values()], (bytes) => bytes);
+  const tables = inputs.filter(holdsRows);
+  const lists = inputs.flatMap((input) => (input.kind === 'list' ? [input.list] : []));
+  // Half as much or three times: pages have headers, and values that repeat are stored once.
+  const unsureBytes = sumBy(tables, ({ table }) => table.unsureBytes);
+  const sampled = storedBytesOf(plain) * densityOf(ofPlain) + compressedBytes * densityOf(ofCompressed);
+  const counted = sumBy(tables, ({ table }) => table.rows) + sumBy(lists, ({ ends }) => ends.length);
+  const knownBytes = sumBy(decodedBytes, (bytes) => bytes ?? 0);
+  return {
+    recordBytes,
+    leastBytes: recordBytes - compressedBytes + least - unsureBytes / 2,
+    mostBytes: recordBytes - compressedBytes + most + 2 * unsureBytes,
+    meanRecordBytes: knownBytes === 0 ? USUAL_RECORD_BYTES : Math.max(1, knownBytes / (sampled + counted)),
+    exact:
+      compressed.length === 0 &&
+      tables.every(({ table }) => table.format !== 'Parquet') &&
+      inputs.every(({ kind }) => kind !== 'stream'),
+    decodedBytes,
+  };
+}
+
+function isCompressed(input: Input): input is CompressedInput {
+  return input.kind === 'file' && input.codec !== undefined && input.version.byteLength > 0;
+}
+
+interface Drawn {
+  readonly input: FileInput;
+  /** Undefined: it cannot be decoded. */
+  readonly window: Window | undefined;
+}
+
+/** The windows of places that lie equally far from one another in the stored bytes of all inputs. */
+function drawWindows(
+  windows: InputWindows,
+  inputs: readonly FileInput[],
+  count: number,
+  draw: () => number,
+): readonly Drawn[] {
+  const totalBytes = storedBytesOf(inputs);
+  const drawn: Drawn[] = [];
+  const first = draw();
+  let start = 0;
+  for (const input of inputs) {
+    const { byteLength } = input.version;
+    const at = () => ((drawn.length + first) / count) * totalBytes;
+    while (drawn.length < count && at() < start + byteLength)
+      drawn.push({ input, window: windows.around(input, (at() - start) / byteLength) });
+    start += byteLength;
+  }
+  return drawn;
+}
+
+/** Records for each byte. */
+function densityOf(drawn: readonly Drawn[]): number {
+  const densities = drawn.flatMap(({ window }) => window?.density ?? []);
+  const seenBytes = sumBy(drawn, ({ window }) => window?.decodedBytes ?? 0);
+  const density = mean(densities) ?? 1 / USUAL_RECORD_BYTES;
+  // No record ends in them.
+  return density === 0 ? 1 / Math.max(1, seenBytes) : density;
+}
+
+interface Sizes {
+  readonly sizes: ReadonlyMap<Input, number>;
+  /** Bounds of their sum, with a probability of about 95 %. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** What compressed inputs decode to. */
+function sizesOf(inputs: readonly CompressedInput[], drawn: readonly Drawn[]): Sizes {
+  const ratios = new Map<unknown, number[]>();
+  for (const { input, window } of drawn) {
+    if (window === undefined) continue;
+    const ratio = Math.max(1, window.decodedBytes / window.storedBytes);
+    for (const key of [input, input.codec, 'all']) ratios.set(key, [...(ratios.get(key) ?? []), ratio]);
+  }
+  const error = errorOf([...new Set(drawn.flatMap(({ window }) => window ?? []))]);
+  let [least, most] = [0, 0];
+  const sizes = new Map<Input, number>();
+  for (const [i, input] of inputs.entries()) {
+    const ratio = mean(ratios.get(input) ?? ratios.get(input.codec) ?? ratios.get('all') ?? []);
+    const guess = Math.ceil(input.version.byteLength * (ratio ?? input.codec.usualExpansion));
+    const asksClaim = ratio !== undefined && (i < MOST_CLAIMS || ratios.has(input)) && isSeekable(input.version);
+    const claim = asksClaim ? claimOf(input, guess) : undefined;
+    const isTaken = claim !== undefined && claim >= LEAST_CLAIM * guess;
+    // No file holds less than one of its members.
+    least += Math.max(claim ?? 0, isTaken ? 0 : guess * (1 - error));
+    most += isTaken ? Math.max(claim, guess) : guess * (1 + error);
+    sizes.set(input, isTaken ? claim : guess);
+  }
+  return { sizes, least: Math.floor(least), most: Math.ceil(most) };
+}
+
+function claimOf({ path, codec, version }: CompressedInput, guess: number): number | undefined {
+  const { claimedBytes } = codec;
+  if (claimedBytes === undefined) return undefined;
+  const claim = withFile(openForRead(path, 'input'), (file) => {
+    const claimBytes = Math.min(CLAIM_BYTES, version.byteLength);
+    const last = readBytes(file, version.byteLength - claimBytes, claimBytes);
+    return claimedBytes(readBytes(file, 0, claimBytes), last, guess);
+  });
+  return claim === undefined || claim > codec.mostExpansion * version.byteLength ? undefined : claim;
+}
+
+function errorOf(windows: readonly Window[]): number {
+  const ratios = windows.map(({ decodedBytes, storedBytes }) => decodedBytes / storedBytes);
+  const average = mean(ratios);
+  if (average === undefined || ratios.length < FEW_WINDOWS) return USUAL_ERROR;
+  const variance = sumBy(ratios, (ratio) => (ratio - average) ** 2) / (ratios.length - 1);
+  return Math.min(0.9, Math.max(LEAST_ERROR, (2 * Math.sqrt(variance / ratios.length)) / average));
+}
+
+function mean(numbers: readonly number[]): number | undefined {
+  return numbers.length === 0 ? undefined : sumBy(numbers, (number) => number) / numbers.length;
+}
+
+export function sumBy<Each>(all: readonly Each[], amountOf: (each: Each) => number): number {
+  return all.reduce((sum, each) => sum + amountOf(each), 0);
+}
+
+/** `read`: what is read of weighed inputs. `made`: what their records take with all copies. */
+export interface WeighedEstimate {
+  readonly read: Estimate;
+  readonly made: Estimate;
+}
+
+/** The draws of few records vary around their mean. */
+const DRAW_MARGIN = 1.1;
+
+/** @param weights of each input; undefined: each record comes once. */
+export function weighEstimate(estimate: Estimate, weights: readonly Weight[] | undefined): WeighedEstimate {
+  if (weights === undefined) return { read: estimate, made: estimate };
+  const weightOf = (i: number) => weights[i] ?? ONCE;
+  const isRead = (i: number) => !isNothing(weightOf(i));
+  const sizes = [...estimate.decodedBytes.entries()].map(([i, bytes = STREAM_GUESS_BYTES]) => ({ i, bytes }));
+  const readBytes = sumBy(sizes, ({ i, bytes }) => (isRead(i) ? bytes : 0));
+  const madeBytes = sumBy(sizes, ({ i, bytes }) => bytes * factorOf(weightOf(i)));
+  const hasDraws = weights.some(({ chance }) => chance > 0n);
+  const decodedBytes = estimate.decodedBytes.map((bytes, i) => (isRead(i) ? bytes : 0));
+  return {
+    read: { ...scaled(estimate, readBytes, 1), decodedBytes },
+    made: { ...scaled(estimate, madeBytes, hasDraws ? DRAW_MARGIN : 1), exact: estimate.exact && !hasDraws },
+  };
+}
+
+function scaled(estimate: Estimate, recordBytes: number, margin: number): Estimate {
+  const part = recordBytes / Math.max(1, estimate.recordBytes);
+  const [leastBytes, mostBytes] = [(estimate.leastBytes * part) / margin, estimate.mostBytes * part * margin];
+  return { ...estimate, recordBytes, leastBytes, mostBytes };
+}

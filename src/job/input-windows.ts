@@ -1,0 +1,238 @@
+/**
+ * Reads windows of inputs around places in them: decodes them, and counts the records that end in them. So records that are
+ * longer than a window count, too. Every estimate comes from such windows.
+ */
+import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
+import { sumOfField } from '../../workers/read/field-sum.js';
+import { BadRecord, type Framing } from '../formats/framing.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import type { NumberField } from '../formats/selector.js';
+import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
+import { isSeekable } from '../io/remote-objects.js';
+import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
+import type { FileInput } from '../sources/source.js';
+
+export interface WindowSizes {
+  readonly windowBytes: number;
+  /** A plain input of so many bytes is read whole. */
+  readonly wholeBytes: number;
+  /** Stored bytes of a beginning: where it is read, nothing else of the input can be. */
+  readonly headBytes: number;
+  /** Stored bytes in which a member is sought; of its own, half as many are read. */
+  readonly nearBytes: number;
+  /** The most that is scanned of what a beginning or a member decodes to. */
+  readonly decodedBytes: number;
+  /** Records of a window that are kept. */
+  readonly keptBytes: number;
+}
+
+export interface Window {
+  readonly storedBytes: number;
+  readonly decodedBytes: number;
+  /** So many records end in it for each byte. */
+  readonly density: number;
+  /** The sum of the field for each byte. */
+  readonly fieldDensity: number;
+  /** See `Stratum`. */
+  readonly doubt: number;
+}
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  /** Whether a record begins with it. */
+  readonly atStart: boolean;
+  /** Whether its end is that of the input. */
+  readonly atEnd: boolean;
+}
+
+/** What is decoded of an input, and how many stored bytes that took. */
+interface Decoded {
+  readonly bytes: Uint8Array;
+  readonly storedBytes: number;
+  readonly decodedBytes: number;
+}
+
+/** Where no record is seen; a record may as well be a byte. */
+export const USUAL_RECORD_BYTES = 200;
+/** The rest of an input may have records of half the length, or of twice. */
+const UNSEEN_REST = 2;
+/** A head that decodes to far more than text does is decoded only so far. */
+const SHORT_HEAD_BYTES = 4096;
+/** Scanning may read a little after the bytes. */
+const BEHIND_BYTES = 256;
+/** Samples have records of any length. */
+const LONGEST_BYTES = 2 ** 31 - 1;
+
+export class InputWindows {
+  seenBytes = 0;
+  /** Some whole records, each with its delimiter. */
+  readonly kept: Uint8Array[] = [];
+  readonly #framing: Framing | undefined;
+  readonly #field: NumberField | undefined;
+  readonly #sizes: WindowSizes;
+  #kernel: Kernel | undefined;
+  /** The last window of a member, or of an input that has only one: several places may have it. */
+  #last:
+    | { readonly input: FileInput; readonly memberStart: number | undefined; readonly window: Window | undefined }
+    | undefined;
+
+  /** @param framing undefined: nobody knows yet what a record is. */
+  constructor(framing: FramingSpec | undefined, sizes: WindowSizes, field?: NumberField) {
+    this.#framing = framing && framingOf(framing);
+    this.#field = field;
+    this.#sizes = sizes;
+  }
+
+  /**
+   * The window of a place, or that of the beginning where no other can be read.
+   * @param share of the input that lies before the place.
+   * @returns undefined: it cannot be decoded.
+   */
+  around(input: FileInput, share: number): Window | undefined {
+    if (this.#last?.input === input && this.#last.memberStart === undefined) return this.#last.window;
+    return withFile(openForRead(input.path, 'input'), (file) => {
+      const member = this.#member(file, input, Math.floor(share * input.version.byteLength));
+      if (member !== undefined) return member;
+      const { windowBytes, wholeBytes } = this.#sizes;
+      const byteLength = input.version.byteLength - input.header.byteLength;
+      if (this.#canSeek(input) && byteLength > wholeBytes) {
+        const start = Math.floor((share * byteLength) / windowBytes) * windowBytes;
+        return this.#read(file, input, start, Math.min(byteLength, start + windowBytes));
+      }
+      const window = this.#canSeek(input) ? this.#read(file, input, 0, byteLength) : this.#head(file, input);
+      this.#last = { input, memberStart: undefined, window };
+      return window;
+    });
+  }
+
+  /** Bytes [start, end) of the records, if they are few and can be read; else undefined. */
+  whole(input: FileInput, start: number, end: number): Window | undefined {
+    if (end - start > this.#sizes.wholeBytes || !this.#canSeek(input)) return undefined;
+    return withFile(openForRead(input.path, 'input'), (file) => this.#read(file, input, start, end));
+  }
+
+  #canSeek({ codec, version }: FileInput): boolean {
+    return codec === undefined && isSeekable(version) && this.#framing?.cut.kind !== 'never';
+  }
+
+  #read(file: OpenFile, input: FileInput, start: number, end: number): Window {
+    const { version, header } = input;
+    const cut = this.#framing?.cut;
+    // The end of a record may begin before the window.
+    const behind =
+      cut?.kind === 'every'
+        ? start % cut.byteLength
+        : cut !== undefined && 'lookBehindBytes' in cut
+          ? cut.lookBehindBytes - 1
+          : 0;
+    const from = Math.max(0, start - behind);
+    const bytes = readBytes(file, header.byteLength + from, end - from);
+    const atEnd = header.byteLength + end === version.byteLength;
+    const piece = { bytes, atStart: from === 0 || cut?.kind === 'every', atEnd };
+    return { storedBytes: end - start, decodedBytes: end - start, ...this.#count(piece, end - start), doubt: 1 };
+  }
+
+  /** The beginning of an input in which records cannot be found from anywhere. */
+  #head(file: OpenFile, input: FileInput): Window | undefined {
+    const { codec, header, version } = input;
+    const headBytes = this.#sizes.headBytes + (codec === undefined ? header.byteLength : 0);
+    const head = readBytes(file, 0, Math.min(version.byteLength, headBytes));
+    const decoded = this.#decode(input, head) ?? this.#decode(input, head.subarray(0, SHORT_HEAD_BYTES));
+    if (decoded === undefined) return undefined;
+    const { bytes, storedBytes, decodedBytes } = decoded;
+    const atEnd = head.byteLength === version.byteLength && decodedBytes === bytes.byteLength;
+    const counted = this.#count({ bytes: bytes.subarray(header.byteLength), atStart: true, atEnd });
+    return { storedBytes, decodedBytes, ...counted, doubt: atEnd ? 1 : UNSEEN_REST };
+  }
+
+  /** Undefined: no member begins near the place, or no record can be found in the middle of the input. */
+  #member(file: OpenFile, input: FileInput, position: number): Window | undefined {
+    const { codec, version } = input;
+    if (codec?.findMember === undefined || !isSeekable(version) || this.#framing?.cut.kind === 'never')
+      return undefined;
+    const { nearBytes } = this.#sizes;
+    const near = readBytes(file, position, nearBytes);
+    const found = codec.findMember(near);
+    const memberStart = position + found;
+    if (found < 0 || memberStart === 0) return undefined;
+    if (this.#last?.input === input && this.#last.memberStart === memberStart) return this.#last.window;
+    const decoded = this.#decode(input, near.subarray(found, found + nearBytes / 2));
+    if (decoded === undefined) return undefined;
+    const { bytes, storedBytes, decodedBytes } = decoded;
+    const counted = this.#count({ bytes, atStart: false, atEnd: false });
+    this.#last = { input, memberStart, window: { storedBytes, decodedBytes, ...counted, doubt: 1 } };
+    return this.#last.window;
+  }
+
+  /** Undefined: nothing of it can be decoded. The job reports a corrupt input, with the position. */
+  #decode({ codec }: FileInput, stored: Uint8Array): Decoded | undefined {
+    if (codec === undefined) return { bytes: stored, storedBytes: stored.byteLength, decodedBytes: stored.byteLength };
+    const { kept: bytes, byteLength } = codec.decodeHead(stored, this.#sizes.decodedBytes);
+    if (byteLength === 0) return undefined;
+    const storedBytes = Math.max(1, codec.wholeBytes?.(stored, byteLength) ?? stored.byteLength);
+    return { bytes, storedBytes, decodedBytes: byteLength };
+  }
+
+  /** @param ownBytes those of the piece that are not only there to find its records. */
+  #count(piece: Piece, ownBytes = piece.bytes.byteLength): Pick<Window, 'density' | 'fieldDensity'> {
+    const framing = this.#framing;
+    const { bytes, atStart, atEnd } = piece;
+    this.seenBytes += bytes.byteLength;
+    if (framing === undefined || ownBytes === 0) return { density: 1 / USUAL_RECORD_BYTES, fieldDensity: 0 };
+    const { records: scanned, wholeBytes, sum, hasRest } = this.#scan(framing, piece);
+    // A scan from the middle does not know what was before.
+    const records = (atStart ? undefined : framing.countSample?.(bytes)) ?? scanned;
+    const isOpen = atStart || framing.recordEnd === undefined ? hasRest : bytes.at(-1) !== framing.recordEnd.byte;
+    return {
+      density: (records + (atEnd && isOpen ? 1 : 0)) / ownBytes,
+      fieldDensity: wholeBytes === 0 ? 0 : (Number(sum) / wholeBytes) * (bytes.byteLength / ownBytes),
+    };
+  }
+
+  #scan(framing: Framing, { bytes, atStart }: Piece) {
+    this.#kernel ??= new Kernel();
+    const kernel = this.#kernel;
+    const endBytes = framing.delimiter?.byteLength ?? 0;
+    const table = ARENA_START;
+    const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
+    const fieldAt = from + bytes.byteLength + BEHIND_BYTES;
+    kernel.ensureArena(fieldAt + 2 * BEHIND_BYTES + (this.#field?.path.byteLength ?? 0) - ARENA_START);
+    kernel.bytes.set(bytes, from);
+    const end = from + bytes.byteLength;
+    // The bytes of an earlier piece must not look like a part of this one.
+    kernel.bytes.fill(0, end, end + BEHIND_BYTES);
+    if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
+    const scanner = framing.openScanner(kernel, LONGEST_BYTES, atStart ? 'beginning' : 'sample');
+    let [records, firstStart, recordStart, sum, keptBytes] = [0, from, from, 0n, 0];
+    try {
+      for (let at = from; ; at = recordStart) {
+        const count = scanner.scan(at, end, recordStart, table, BOUNDARY_COUNT);
+        for (let i = 0; i < count; i++) {
+          const start = kernel.view.getUint32(table + 8 * i, true);
+          recordStart = kernel.view.getUint32(table + 8 * i + 4, true);
+          // The first one may be the rest of a record.
+          if (!atStart && records + i === 0) firstStart = recordStart;
+          else if (keptBytes + recordStart - start <= this.#sizes.keptBytes) {
+            keptBytes += recordStart - start;
+            this.kept.push(kernel.bytes.slice(start, recordStart));
+          }
+        }
+        // A sum ends before a record without a number, as the rest of a record is.
+        const skipped = atStart || records > 0 ? 0 : 1;
+        if (count > skipped && this.#field !== undefined)
+          sum += sumOfField(kernel, fieldAt, endBytes, table + 8 * skipped, count - skipped);
+        records += count;
+        if (count < BOUNDARY_COUNT) break;
+      }
+    } catch (error) {
+      // The job reports what breaks the rules of the framing, with its position.
+      if (!(error instanceof BadRecord)) throw error;
+    }
+    return {
+      records,
+      wholeBytes: recordStart - firstStart,
+      sum,
+      hasRest: recordStart < end && scanner.isInTrailer !== true,
+    };
+  }
+}
