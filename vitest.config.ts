@@ -31,7 +31,7 @@ const included = readdirSync('test', { recursive: true, withFileTypes: true })
   .map((entry) => relative('.', join(entry.parentPath, entry.name)));
 
 /** These measure the process they run in, or replace modules of the program: each has a process of its own. */
-const OWN_PROCESS = /memory-given-back|soak|task-pool|threads-of-jobs|\.slow\.ts$/;
+const OWN_PROCESS = /memory-given-back|soak|task-pool|third-format|threads-of-jobs|\.slow\.ts$/;
 
 const mocked = included.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('));
 const own = included.filter((file) => OWN_PROCESS.test(file));

@@ -6,9 +6,7 @@
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
 import type { RecordFormat } from './formats/record-format.js';
-import type { Hdf5Output, Hdf5Rows } from './formats/rows/hdf5/rows-spec.js';
-import type { TableChoice, TableOutput } from './formats/rows/parquet/table-output.js';
-import type { TableSpec } from './formats/rows/parquet/table-spec.js';
+import type { RowChoice, RowsSpec, WrittenRowsSpec } from './formats/rows/row-format.js';
 import type { HeadSpec } from './keep/head.js';
 import type { KeepSpec } from './keep/keep-spec.js';
 import type { CutSpec, ShardSpec } from './keep/splits.js';
@@ -34,16 +32,10 @@ export interface ReadSpec extends RecordFormat {
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
-  /** The columns that are read of tables, by their names. Absent: all. */
-  readonly columns?: readonly string[] | undefined;
-  /** Whether tables have the columns that the names of their directories say. Absent: no. */
-  readonly hive?: boolean | undefined;
-  /** The rows that all inputs have. Absent: the inputs hold records, or their footers are not read yet. */
-  readonly table?: TableSpec | undefined;
-  /** The datasets that are read of HDF5 files, by their paths. Absent: all. */
-  readonly datasets?: readonly string[] | undefined;
-  /** As `table`, of HDF5 files. */
-  readonly hdf5?: Hdf5Rows | undefined;
+  /** What is asked for if the inputs hold rows. Absent: nothing. */
+  readonly rowChoice?: RowChoice | undefined;
+  /** The rows that all inputs have. Absent: the inputs hold records, or their rows are not read yet. */
+  readonly rows?: RowsSpec | undefined;
 }
 
 /** Where the keys of records come from. */
@@ -56,14 +48,12 @@ export interface WriteSpec {
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
   /** What is asked for if the inputs hold rows. Absent: nothing. */
-  readonly tableChoice?: TableChoice | undefined;
-  /** How rows are written. Absent: the output has records, one after the other, or the footers of inputs are not read yet. */
-  readonly table?: TableOutput | undefined;
-  /** As `table`, of HDF5 files. */
-  readonly hdf5?: Hdf5Output | undefined;
+  readonly rowChoice?: RowChoice | undefined;
+  /** How rows are written. Absent: the output has records, one after the other, or the inputs are not read yet. */
+  readonly rows?: WrittenRowsSpec | undefined;
 }
 
 /** Whether nobody knows how many bytes the output has before it is written. */
-export function isEncoded({ compression, table, hdf5 }: WriteSpec): boolean {
-  return compression !== undefined || table !== undefined || hdf5 !== undefined;
+export function isEncoded({ compression, rows }: WriteSpec): boolean {
+  return compression !== undefined || rows !== undefined;
 }

@@ -1,7 +1,8 @@
 /** The state that a thread makes from the first task of a job and keeps for the job's other tasks. */
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
-import { ColumnMemory } from '../src/formats/rows/parquet/columns/column-memory.js';
+import { loadRowFormat } from '../src/formats/rows/registry.js';
+import type { RowThread } from '../src/formats/rows/row-format.js';
 import { JobControl } from '../src/job-control.js';
 import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
 import type { SegmentCompressor } from '../src/piles/segments.js';
@@ -83,8 +84,11 @@ export const readStateOf = keptByJob(
   }),
 );
 
-/** Where a thread decodes and makes pages of columns: all of it comes from the spare memory of the job. */
-export const columnMemoryOf = keptByJob((_: TaskSettings, { control }) => new ColumnMemory(control, 0));
+/** Reads and makes rows. Their format is loaded only here. */
+export const rowThreadOf = keptByJob(
+  async (_: TaskSettings, { control }, rows: { readonly format: string }): Promise<RowThread> =>
+    (await loadRowFormat(rows)).openThread(control),
+);
 
 export const pileStateOf = keptByJob(
   (job: PileSettings, thread): PileState => ({

@@ -19,7 +19,8 @@ import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js'
 import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { inputPart } from '../sources/input-part.js';
-import { headerBytesOf, holdsRows, isPlain, isReadOnce } from '../sources/source.js';
+import { firstOfRows } from '../sources/rows.js';
+import { headerBytesOf, isPlain, isReadOnce } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
@@ -64,10 +65,10 @@ async function check(
   const id = options.id === undefined ? undefined : parseFieldPath(options.id, '`id`');
   const opened = await openSets([inputs], request, { readBytes: READ_BYTES, ...tuning }, false);
   const [set] = opened.sets;
-  const table = set?.inputs.find(holdsRows);
-  if (table !== undefined && (field !== undefined || id !== undefined))
+  const ofRows = firstOfRows(set?.inputs ?? []);
+  if (ofRows !== undefined && (field !== undefined || id !== undefined))
     throw new UsageError(
-      `${table.path} holds ${table.table.format} data, and \`field\` and \`id\` are fields of JSON records; leave them out`,
+      `${ofRows.path} holds ${ofRows.rows.format} data, and \`field\` and \`id\` are fields of JSON records; leave them out`,
     );
   if (set === undefined || opened.storedBytes === undefined) {
     const stream = set?.inputs.find(isReadOnce);

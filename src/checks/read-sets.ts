@@ -21,9 +21,8 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { gatesOf, type ListedInputs, listInputs } from '../sources/list-inputs.js';
-import { openRows } from '../sources/rows.js';
-import { asRows } from '../sources/rows-or-records.js';
-import { holdsRows, type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { asRows, openRows } from '../sources/rows.js';
+import { type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
@@ -88,12 +87,11 @@ export async function openSets(
   );
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
-  const read = asRows(given, all);
-  refuseForeignFiles(all, read, true, onWarning);
-  // Rows of both sides are those of one table.
-  const rows = all.some(holdsRows)
-    ? await openRows(all, { read, signal, onWarning: () => {}, writes: false })
-    : undefined;
+  const readAs = asRows(given, all);
+  refuseForeignFiles(all, readAs, true, onWarning);
+  // Both sides have the same columns.
+  const rows = await openRows(all, { read: readAs, signal, onWarning: () => {}, writes: false });
+  const read = { ...readAs, rows: rows?.rows };
   const knownBytes = storedBytesOf(rows?.inputs ?? all);
   const memoryNeed: MemoryNeed = { ...memoryNeedOf(request, knownBytes), reads: 'only' };
   const opened: Omit<OpenedSet, 'slices'>[] = [];
@@ -101,12 +99,12 @@ export async function openSets(
   let totalBytes = 0;
   let before = 0;
   for (const { inputs, directories } of listed) {
-    const tables = rows?.inputs.slice(before, before + inputs.length);
+    const ofRows = rows?.inputs.slice(before, before + inputs.length);
     before += inputs.length;
     const set =
-      tables === undefined
+      ofRows === undefined
         ? await openHeaders(inputs, request, () => memoryNeed, { comparesKeys: false })
-        : { inputs: tables, firstHeader: undefined, framing: undefined };
+        : { inputs: ofRows, firstHeader: undefined, framing: undefined };
     const { recordBytes, decodedBytes, meanRecordBytes } = estimateInputs(set.inputs, set.framing, 'samples');
     totalBytes += recordBytes;
     const gates = await gatesOf(set.inputs, deviceGates, signal);
@@ -115,14 +113,14 @@ export async function openSets(
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
   const sets: OpenedSet[] = [];
   for (const set of opened) {
-    const ofSet = { ...read, framing: set.framing, table: rows?.table, hdf5: rows?.hdf5 };
+    const ofSet = { ...read, framing: set.framing };
     const described = isCut
       ? await describeForSlices(set.inputs, set.decodedBytes, ofSet, plan.sliceBytes, signal)
       : [];
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
   return {
-    request: { ...request, read: { ...read, table: rows?.table, hdf5: rows?.hdf5 } },
+    request: { ...request, read },
     sets,
     plan,
     memoryNeed,

@@ -19,7 +19,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
-import { holdsRows } from '../sources/source.js';
+import { unitOf } from '../sources/source.js';
 import type { ReadSpec } from '../spec.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
 import { type OpenedSets, openSets, passOver } from './read-sets.js';
@@ -177,7 +177,7 @@ function describeDifferences(
     const placeOf = ({ inputOrdinal, position }: FoundPlace): RecordPlace => {
       const input = sets[more]?.inputs[inputOrdinal];
       const place = { path: inputName(input?.path ?? ''), position };
-      return holdsRows(input) ? { ...place, isRow: true } : place;
+      return unitOf(input) === 'row' ? { ...place, isRow: true } : place;
     };
     const first = differing
       .sort((a, b) => firstOf(placesOf(a), placesOf(b)))

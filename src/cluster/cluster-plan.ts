@@ -17,6 +17,7 @@
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
+import type { RowFacts } from '../formats/rows/row-format.js';
 import type { FileVersion } from '../io/files.js';
 import { asSealed, object, type Shape, text } from '../io/json-shape.js';
 import { ownVersion } from '../io/own-version.js';
@@ -33,7 +34,7 @@ import type { Destination } from '../places/outputs/destination.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { ServiceChoice } from '../remote/address.js';
 import type { InputIds } from '../sources/ids.js';
-import type { InputHeader, InputTable } from '../sources/source.js';
+import type { InputHeader } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';
 
@@ -53,7 +54,7 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
   /** Undefined: plain bytes. */
   readonly codec: string | undefined;
   readonly header: InputHeader;
-  readonly table: InputTable | undefined;
+  readonly rows: RowFacts | undefined;
 }
 
 export interface ClusterPart extends SlicePart {

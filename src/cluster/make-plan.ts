@@ -286,7 +286,7 @@ function inputOf(input: Input): ClusterInput {
     throw new UsageError(
       `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
     );
-  const { path, version, codec, header, table } = input;
+  const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {
     path: isAbsolute(path) || isRemote(path) ? path : resolve(path),
@@ -294,6 +294,6 @@ function inputOf(input: Input): ClusterInput {
     modifiedNanoseconds,
     codec: codec?.name,
     header,
-    table,
+    rows,
   };
 }

@@ -155,7 +155,7 @@ function ioLimitsHere({ ioLimits }: ClusterPlan): Record<string, number> {
 }
 
 function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
-  return inputs.map(({ path, byteLength, modifiedNanoseconds, codec, header, table }) => ({
+  return inputs.map(({ path, byteLength, modifiedNanoseconds, codec, header, rows }) => ({
     kind: 'file',
     path,
     // The device has another number on each machine: a task that reads the input finds its own.
@@ -163,7 +163,7 @@ function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
     codec: codec === undefined ? undefined : codecNamed(codec, spec.read.decompressProgram),
     finding: undefined,
     header,
-    table,
+    rows,
   }));
 }
 

@@ -11,7 +11,8 @@ import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
 import { type AnyRecordKind, type RecordKind, recordKinds } from './framing-table.js';
 import type { RecordFormat } from './record-format.js';
 import type { FileFormat, Nature, RefusedFormat } from './record-kind.js';
-import { findStart, HDF5_SIGNATURE } from './rows/hdf5/find-start.js';
+import { extensionOfRows, type KnownRowFormat, rowFormats, unreadRows } from './rows/registry.js';
+import type { RowFacts } from './rows/row-format.js';
 import { BLOCK_BYTES } from './tar-header.js';
 import { wideEncodingOf } from './wide-text.js';
 
@@ -26,26 +27,18 @@ const compressedBy = (program: string) => `data that ${program} has compressed`;
 
 const ROWS_REMEDY =
   'name its file, not compressed, to shuffle, verify or check-shuffled, without options about records; else convert it to lines';
-const PARQUET: RefusedFormat = { name: 'Parquet data', remedy: ROWS_REMEDY, magics: ['PAR1', 'PARE'], needsNul: true };
-const HDF5: RefusedFormat = { name: 'HDF5 data', remedy: ROWS_REMEDY, magics: [HDF5_SIGNATURE] };
-
-/** Formats of rows, with the ending that outputs get. */
-const ROW_ENDINGS = { Parquet: 'parquet', HDF5: 'h5' } as const;
-export type RowFormat = keyof typeof ROW_ENDINGS;
-
 const ARCHIVE = 'an archive';
 const ALIGNMENTS = 'compressed alignments or variants';
 
 const formats: readonly FileFormat[] = [
   ...recordKinds.flatMap(({ files = [] }) => files),
-  PARQUET,
+  ...Object.entries(rowFormats).map(lineOfRows),
   // Feather files are Arrow files, or older ones of this magic.
   { name: 'Arrow data', remedy: CONVERT, magics: ['ARROW1', 'FEA1'], needsNul: true },
   { name: 'Arrow data', remedy: CONVERT, matches: isArrowStream },
   { name: 'ORC data', remedy: CONVERT, magics: ['ORC'], needsNul: true },
   { name: 'Avro data', remedy: CONVERT, magics: ['Obj\x01'] },
   { name: 'a Hadoop sequence file', remedy: CONVERT, magics: ['SEQ\x04', 'SEQ\x05', 'SEQ\x06'] },
-  HDF5,
   { name: 'MATLAB data', remedy: CONVERT, magics: ['MATLAB 5.0 MAT-file'], needsNul: true },
   {
     name: 'MATLAB data (HDF5 with columns as rows)',
@@ -129,7 +122,6 @@ const formats: readonly FileFormat[] = [
   { name: 'variants behind a header (VCF)', rareEndings: 'vcf', ...behindHeader('#') },
   { name: 'alignments behind a header (SAM)', endings: 'sam', nature: 'records', ...behindHeader('@') },
 
-  { endings: 'parquet|pq', nature: 'records', output: 'Parquet' },
   { endings: 'arrow|feather', nature: 'records', output: 'Arrow' },
   { endings: 'orc', nature: 'records', output: 'ORC' },
   { endings: 'avro', nature: 'records', output: 'Avro' },
@@ -142,13 +134,17 @@ const formats: readonly FileFormat[] = [
     'c|h cc|cpp|cxx|hh|hpp cu py|pyi|pyx js|mjs|cjs|jsx ts|mts|cts|tsx java kt scala go rs rb php pl|pm lua r jl swift m|mm cs fs hs ml|mli ex|exs erl clj lisp el scm sql s|asm f|f90 pas d dart zig nim v vhd sh|bash|zsh css|scss|less vue svelte tex',
   ),
   // Without `.pt` and `.br`, which are languages, too.
-  { endings: 'h5|hdf5', nature: 'records', output: 'HDF5' },
   { endings: 'xls|xlsx', output: 'a spreadsheet' },
   { endings: 'zip|7z|rar|tgz|tbz2|txz', output: ARCHIVE },
   { endings: 'pkl|pickle|safetensors', output: 'a file of tensors' },
   { endings: 'cram|bcf', output: ALIGNMENTS },
   { endings: 'sqlite|sqlite3|duckdb', output: 'a database' },
 ];
+
+function lineOfRows([name, { magics, needsNul, endings }]: [string, KnownRowFormat]): RefusedFormat {
+  const line = { name: `${name} data`, remedy: ROWS_REMEDY, magics, nature: 'records', output: name } as const;
+  return { ...line, endings: endings.join('|'), ...(needsNul && { needsNul }) };
+}
 
 function ofNature(nature: Nature, words: string): FileFormat[] {
   return words.split(' ').map((endings) => ({ endings, nature }));
@@ -185,28 +181,32 @@ export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): RefusedFor
       (magics === undefined || magics.some((magic) => text.startsWith(magic))) && (matches?.(text) ?? true),
   );
   if (format !== undefined) return format;
-  if (findStart(head.byteLength, (at, byteLength) => head.subarray(at, at + byteLength)) !== undefined) return HDF5;
+  const rows = rowsBehind(head.byteLength, (at, byteLength) => head.subarray(at, at + byteLength));
+  if (rows !== undefined) return refused.find(({ output }) => output === rows);
   return compressedFormatOf(head) ?? (nul < 0 ? undefined : wideFormatOf(head));
 }
 
-/** Returns which rows a file holds. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. @param read as for `findStart`. */
-export function rowsIn(
-  path: string,
-  head: Buffer,
-  byteLength: number,
-  read: (position: number, byteLength: number) => Uint8Array,
-): RowFormat | undefined {
+type ReadBytes = (position: number, byteLength: number) => Uint8Array;
+
+/** Returns the rows of a file. @param head at least `FORMAT_HEAD_BYTES`, or all of the file. @param read as for `findStart`. */
+export function rowsIn(path: string, head: Buffer, byteLength: number, read: ReadBytes): RowFacts | undefined {
   const format = foreignFormatOf(head);
-  if (format === PARQUET) return 'Parquet';
-  // HDF5 may begin after the head, in any file: names and NULs tell where to look.
-  const mayBeHdf5 = format === undefined && (head.includes(0) || formatOfEnding.get(endingOf(path))?.output === 'HDF5');
-  return format === HDF5 || (mayBeHdf5 && findStart(byteLength, read) !== undefined) ? 'HDF5' : undefined;
+  // Rows may begin after the head, in any file: names and NULs tell where to look.
+  const mayBeBehind = format === undefined && (head.includes(0) || isOfRows(outputOf(path)));
+  const rows = mayBeBehind ? rowsBehind(byteLength, read) : format?.output;
+  return isOfRows(rows) ? unreadRows(rows) : undefined;
+}
+
+/** The format of rows that begin anywhere in a file. */
+function rowsBehind(byteLength: number, read: ReadBytes): string | undefined {
+  const known = Object.entries(rowFormats);
+  return known.find(([, { findStart }]) => findStart?.(byteLength, read) !== undefined)?.[0];
 }
 
 /** Refuses a file that has the name of rows, and not their first bytes. */
 export function refuseNameOfRows(path: string, head: Uint8Array): void {
-  const format = formatOfEnding.get(endingOf(path))?.output;
-  if (format === undefined || !isOfRows(format)) return;
+  const format = outputOf(path);
+  if (!isOfRows(format)) return;
   const problem = head.byteLength === 0 ? 'it is empty' : `its first bytes are not those of ${format} data`;
   throw new InputError(
     'ERR_INPUT_FORMAT',
@@ -288,7 +288,7 @@ const OTHER_CODECS = /\.(?:Z|lzma|lz|lzo|snappy)$/;
 /**
  * Refuses names of outputs that promise a format which pileshuf does not write: a reader would take the file for one.
  * @param output one file: the endings of shards follow those of the inputs.
- * @param mayHoldRows whether the inputs may be Parquet or HDF5 files, so that the output is one.
+ * @param mayHoldRows whether the inputs may hold rows, so that the output has their format.
  * @param stream an input that is read from its beginning to its end, as no rows are.
  */
 export function refuseOtherFormats(
@@ -302,8 +302,8 @@ export function refuseOtherFormats(
     throw new UsageError(
       `the output ${output}: its name stands for a codec that pileshuf does not write; name it .gz or .zst (${OUTPUT_CODECS.join(' or ')}), or write to standard output and compress that`,
     );
-  const format = formatOfEnding.get(endingOf(output))?.output;
-  if (format !== undefined && isOfRows(format)) {
+  const format = outputOf(output);
+  if (isOfRows(format)) {
     if (mayHoldRows) return;
     if (stream !== undefined)
       throw new UsageError(
@@ -325,7 +325,7 @@ export function refuseOtherFormats(
 }
 
 /** Refuses names of an output of rows that promise lines, or what else it is not. */
-export function requireNameOfRows(output: string, rows: RowFormat): void {
+export function requireNameOfRows(output: string, rows: string): void {
   const format = formatOfEnding.get(endingOf(output));
   if (codecOfName(output) === undefined && (format === undefined || format.output === rows)) return;
   throw new UsageError(
@@ -333,13 +333,13 @@ export function requireNameOfRows(output: string, rows: RowFormat): void {
   );
 }
 
-/** Of shards of rows. */
-export function extensionOfRows(rows: RowFormat): string {
-  return `.${ROW_ENDINGS[rows]}`;
+/** The format that an output of this name would be taken for. */
+function outputOf(path: string): string | undefined {
+  return formatOfEnding.get(endingOf(path))?.output;
 }
 
-function isOfRows(format: string): format is RowFormat {
-  return format in ROW_ENDINGS;
+function isOfRows(format: string | undefined): format is string {
+  return format !== undefined && Object.hasOwn(rowFormats, format);
 }
 
 /** Files that hold no data: pointers to data elsewhere, and compressed files of nothing. */

@@ -3,7 +3,7 @@
  * or other JSON values of the same bytes: `1` and `1.0` are two values, and neither is `"1"`. Only fields have values
  * that are no strings.
  *
- *     .metadata.site       a field of a JSON object, by the keys that lead to it, or a column of a table
+ *     .metadata.site       a field of a JSON object, by the keys that lead to it, or a column of rows
  *     csv:site  csv:3      a column of comma-separated values, by its name in the header or its number from 1
  *     tsv:site  tsv:3      a column of values that tabs separate
  *     key  key:/EXPR/      the key of a sample in a tar file, or the first group of an expression that matches it
@@ -12,16 +12,14 @@
 import { InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
-import { nameOfLeaf } from './rows/parquet/leaf.js';
-import { type SoughtLeaf, seekNumber, seekText } from './rows/parquet/leaf-value.js';
-import type { TableSchema } from './rows/parquet/schema.js';
+import type { RowValueSpec, SoughtColumn } from './rows/row-format.js';
 
 export interface NumberField {
   readonly name: string;
   /** In the form that the kernel takes. */
   readonly path: Uint8Array;
-  /** Of a table. Absent: records are JSON. */
-  readonly leaf?: SoughtLeaf;
+  /** Of rows. Absent: records are JSON. */
+  readonly value?: RowValueSpec;
 }
 
 /** The keys from the outermost object in; at least one. */
@@ -39,14 +37,8 @@ export type Selector = {
   | ColumnSelector
   | { readonly kind: 'key'; readonly expression: Expression | undefined }
   | { readonly kind: 'expression'; readonly expression: Expression }
-  | LeafSelector
+  | { readonly kind: 'row'; readonly value: RowValueSpec }
 );
-
-/** A field of a table. */
-interface LeafSelector {
-  readonly kind: 'leaf';
-  readonly leaf: SoughtLeaf;
-}
 
 interface ColumnSelector {
   readonly kind: 'column';
@@ -143,39 +135,20 @@ function countGroups(source: string, flags: string, what: string): number {
   }
 }
 
-/**
- * The same rule with the leaf of a table in place of a field.
- * @param path of the file whose columns are named in messages.
- */
-export function withLeaf<R extends Rule>(rule: R, table: TableSchema, path: string): R {
+/** Finds a column of rows. */
+export type SeekColumn = (sought: SoughtColumn) => RowValueSpec;
+
+/** The same rule with a column of rows in place of a field. */
+export function withValueOfRows<R extends Rule>(rule: R, seek: SeekColumn): R {
   const { text, ...selector } = rule.selector;
-  if (selector.kind !== 'field')
-    throw new UsageError(`${text} selects no value in the rows of ${path}; expected a column, as in .url or .meta.url`);
-  const leaf = leafNamed(text, selector.path, table, path, seekText);
-  return { ...rule, selector: { text, kind: 'leaf', leaf } };
+  const keys = selector.kind === 'field' ? selector.path : undefined;
+  return { ...rule, selector: { text, kind: 'row', value: seek({ text, keys, isNumber: false }) } };
 }
 
-/** The same field as a column of a table. @param path of the file whose columns are named in messages. */
-export function withNumberLeaf(field: NumberField, table: TableSchema, path: string): NumberField {
-  const { name } = field;
-  return { ...field, leaf: leafNamed(name, parseFieldPath(name, '`mix`: unit'), table, path, seekNumber) };
-}
-
-function leafNamed(text: string, keys: FieldPath, table: TableSchema, path: string, seek: typeof seekText): SoughtLeaf {
-  const name = keys.join('.');
-  const { leaves } = table;
-  const index = leaves.findIndex((leaf) => leaf.path.length === keys.length && nameOfLeaf(leaf) === name);
-  const isGroup = leaves.some(({ path: names }) => keys.every((part, i) => names[i] === part));
-  if (index === -1 && isGroup)
-    throw new InputError(
-      'ERR_FIELD_MISSING',
-      `${path}: column ${name} holds a list, a map or other columns; expected a column of single values`,
-    );
-  if (index === -1)
-    throw new InputError('ERR_FIELD_MISSING', `${path}: ${text} names no column of its rows; expected the name of one`);
-  const sought = seek(table, index);
-  if (typeof sought === 'string') throw new InputError('ERR_FIELD_MISSING', `${path}: ${sought}`);
-  return sought;
+/** The same field as a column of rows. */
+export function withNumberOfRows(field: NumberField, seek: SeekColumn): NumberField {
+  const { name: text } = field;
+  return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), isNumber: true }) };
 }
 
 /** For messages: what a record without a value lacks, and what is expected. */
@@ -184,7 +157,7 @@ export function lackOf(selector: Selector): string {
   switch (selector.kind) {
     case 'field':
       return `no field ${text}; expected a JSON object that has it`;
-    case 'leaf':
+    case 'row':
       return `no value in the column ${text}; expected one in each row`;
     case 'column':
       return `no column ${text}; expected a row that has it`;

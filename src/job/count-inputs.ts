@@ -6,8 +6,8 @@ import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../cleanup.js';
 import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
-import { nameOfLeaf } from '../formats/rows/parquet/leaf.js';
-import { withNumberLeaf } from '../formats/selector.js';
+import type { RowFormat } from '../formats/rows/row-format.js';
+import { withNumberOfRows } from '../formats/selector.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';
 import type { CountedGroup } from '../keep/mix.js';
@@ -20,7 +20,8 @@ import { type Expected, exactly, inCases } from '../plan/sampled-records.js';
 import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { holdsRows, isPlain, storedBytesOf } from '../sources/source.js';
+import { openRows } from '../sources/rows.js';
+import { isPlain, storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count.js';
 import { startThreads } from '../stages/threads.js';
 import { type Estimate, estimateInputs, sumBy } from './estimate.js';
@@ -32,6 +33,7 @@ import { createReadControl } from './work-plan.js';
 
 interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'groupCount' | 'field'> {
   readonly estimate: Estimate;
+  readonly rowFormat?: RowFormat | undefined;
   readonly deviceGates: DeviceGates;
   readonly site: { readonly kind: 'files' | 'stream' };
 }
@@ -72,20 +74,21 @@ export async function countInputs(
   }, warn);
 }
 
-/** The field of a table is counted without its other columns: then a row has only this one. */
+/** A column is counted without the others: then a row has only this one. */
 async function withOneColumn(readable: CountableInputs, request: ShuffleRequest) {
-  const { inputs, field } = readable;
-  const column = field?.leaf?.leaves.at(-1);
-  if (field === undefined || column === undefined) return { readable, request };
+  const { inputs, field, rowFormat: format } = readable;
+  if (field?.value === undefined || format === undefined) return { readable, request };
   const { spec, signal } = request;
-  const read = { ...spec.read, columns: [nameOfLeaf(column)] };
-  const { openTables } = await import('../sources/tables.js');
-  const { table, ...opened } = await openTables(inputs, { read, signal, onWarning: () => {}, writes: false });
+  const rowChoice = { ...spec.read.rowChoice, ...format.choiceOf?.(field.value) };
+  const read = { ...spec.read, rowChoice };
+  const opened = await openRows(inputs, { read, signal, onWarning: () => {}, writes: false });
+  if (opened === undefined) return { readable, request };
+  const { rows } = opened;
   const estimate = estimateInputs(opened.inputs, undefined, deriveDrawSeed(spec.key.seed));
-  const ofColumn = withNumberLeaf(field, table.schema, inputs[0]?.path ?? '');
+  const ofColumn = withNumberOfRows(field, (sought) => format.seek(rows, inputs[0]?.path ?? '', sought));
   return {
-    readable: { ...readable, ...opened, estimate, field: ofColumn },
-    request: { ...request, spec: { ...spec, read: { ...read, table } } },
+    readable: { ...readable, inputs: opened.inputs, estimate, field: ofColumn },
+    request: { ...request, spec: { ...spec, read: { ...read, rows } } },
   };
 }
 
@@ -112,12 +115,13 @@ export async function expectCounts(...call: Parameters<typeof countInputs>): Pro
 
 export async function expectGroups(...call: Parameters<typeof countInputs>): Promise<readonly ExpectedGroup[]> {
   const [{ inputs, estimate, ...readable }, request, ...rest] = call;
-  const { framing, decompressProgram } = request.spec.read;
+  const { framing, rows, decompressProgram } = request.spec.read;
   const isSmall = storedBytesOf(inputs) <= MOST_STORED_BYTES && estimate.recordBytes <= MOST_DECODED_BYTES;
-  // A program of the user may do more than decode. Footers tell how many rows there are, but not the sum of a column.
-  const isCounted = inputs.some(holdsRows)
-    ? readable.field !== undefined
-    : framing === undefined || (isSmall && decompressProgram === undefined);
+  // A program of the user may do more than decode. Files tell how many rows they have, but not the sum of a column.
+  const isCounted =
+    rows === undefined
+      ? framing === undefined || (isSmall && decompressProgram === undefined)
+      : readable.field !== undefined;
   if (isCounted) {
     const silent = { ...request, onProgress: undefined };
     const counted = await countInputs({ ...readable, inputs, estimate }, silent, ...rest);
@@ -135,9 +139,9 @@ async function sampleGroup(
   const { framing } = spec.read;
   const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
   const lists = inputs.flatMap((input, i) => (groupOf[i] === group && input.kind === 'list' ? [input.list] : []));
-  const tables = files.flatMap(({ input }) => input.table ?? []);
+  const ofRows = files.flatMap(({ input }) => input.rows ?? []);
   const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field));
-  const known = sumBy(tables, ({ rows }) => rows) + sumBy(lists, ({ ends }) => ends.length);
+  const known = sumBy(ofRows, ({ rows }) => rows) + sumBy(lists, ({ ends }) => ends.length);
   const fileBytes = sumBy(files, ({ bytes }) => bytes);
   const listBytes = sumBy(lists, ({ bytes }) => bytes.byteLength);
   const ends = await missingEnds(files, framing && framingOf(framing).recordEnd, signal);

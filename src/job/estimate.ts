@@ -13,7 +13,7 @@ import type { FramingSpec } from '../formats/framing-table.js';
 import { openForRead, readBytes, withFile } from '../io/files.js';
 import { isSeekable } from '../io/remote-objects.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
-import { type FileInput, holdsRows, type Input, isPlain, storedBytesOf } from '../sources/source.js';
+import { type FileInput, type Input, isPlain, rowsOf, storedBytesOf } from '../sources/source.js';
 import { InputWindows, USUAL_RECORD_BYTES, type Window } from './input-windows.js';
 
 export interface Estimate {
@@ -65,16 +65,16 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const decodedBytes = inputs.map((input) => {
     if (input.kind === 'stream') return undefined;
     if (input.kind === 'list') return input.list.bytes.byteLength;
-    return input.table?.rowBytes ?? sizes.get(input) ?? input.version.byteLength - input.header.byteLength;
+    return input.rows?.rowBytes ?? sizes.get(input) ?? input.version.byteLength - input.header.byteLength;
   });
   const recordBytes = sumBy(decodedBytes, (bytes) => bytes ?? STREAM_GUESS_BYTES);
   const compressedBytes = sumBy([...sizes.values()], (bytes) => bytes);
-  const tables = inputs.filter(holdsRows);
+  const rows = inputs.flatMap((input) => rowsOf(input) ?? []);
   const lists = inputs.flatMap((input) => (input.kind === 'list' ? [input.list] : []));
   // Half as much or three times: pages have headers, and values that repeat are stored once.
-  const unsureBytes = sumBy(tables, ({ table }) => table.unsureBytes);
+  const unsureBytes = sumBy(rows, (facts) => facts.unsureBytes);
   const sampled = storedBytesOf(plain) * densityOf(ofPlain) + compressedBytes * densityOf(ofCompressed);
-  const counted = sumBy(tables, ({ table }) => table.rows) + sumBy(lists, ({ ends }) => ends.length);
+  const counted = sumBy(rows, (facts) => facts.rows) + sumBy(lists, ({ ends }) => ends.length);
   const knownBytes = sumBy(decodedBytes, (bytes) => bytes ?? 0);
   return {
     recordBytes,
@@ -82,9 +82,7 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
     mostBytes: recordBytes - compressedBytes + most + 2 * unsureBytes,
     meanRecordBytes: knownBytes === 0 ? USUAL_RECORD_BYTES : Math.max(1, knownBytes / (sampled + counted)),
     exact:
-      compressed.length === 0 &&
-      tables.every(({ table }) => table.format !== 'Parquet') &&
-      inputs.every(({ kind }) => kind !== 'stream'),
+      compressed.length === 0 && rows.every(({ isExact }) => isExact) && inputs.every(({ kind }) => kind !== 'stream'),
     decodedBytes,
   };
 }

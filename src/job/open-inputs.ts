@@ -7,9 +7,8 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
-import { type OpenedRows, openRows } from '../sources/rows.js';
-import { asRows } from '../sources/rows-or-records.js';
-import { holdsRows, type Input } from '../sources/source.js';
+import { asRows, openRows, type RowsOfInputs } from '../sources/rows.js';
+import type { Input } from '../sources/source.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 
 type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
@@ -56,7 +55,7 @@ interface OpenedInputs {
   /** Undefined: the headers of streams declare it, or the inputs hold rows. */
   readonly framing: FramingSpec | undefined;
   /** Undefined: the inputs hold no rows. */
-  readonly rows: OpenedRows | undefined;
+  readonly rows: RowsOfInputs | undefined;
 }
 
 /**
@@ -69,10 +68,8 @@ export async function openHeaders(
   need: () => MemoryNeed,
   { comparesKeys = true, readsStreams = false } = {},
 ): Promise<OpenedInputs> {
-  if (listed.some(holdsRows)) {
-    const rows = await openRows(listed, { read, signal, onWarning, writes: true });
-    return { inputs: rows.inputs, rows, firstHeader: undefined, framing: undefined };
-  }
+  const rows = await openRows(listed, { read, signal, onWarning, writes: true });
+  if (rows !== undefined) return { inputs: rows.inputs, rows, firstHeader: undefined, framing: undefined };
   const format = comparesKeys ? read : { ...read, framing: undefined };
   const budgetFor = (decoderBytes: number) => memoryFor(need(), { recordBytes: 0, decoderBytes });
   const request = { ...format, memoryBytes, signal, onWarning, readsStreams };

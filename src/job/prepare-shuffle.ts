@@ -1,9 +1,10 @@
 /** Plans and checks a shuffle before it writes its first byte. */
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
+import type { RowFormat } from '../formats/rows/row-format.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import { withColumns, withLeaves, withoutValues } from '../keep/content-rule.js';
+import { withColumns, withValuesOfRows } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
@@ -19,7 +20,7 @@ import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
-import { holdsRows, type Input, identityOf, isKept, isPlain } from '../sources/source.js';
+import { type Input, identityOf, isKept, isPlain, rowsOf } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
@@ -28,9 +29,9 @@ import type { JobScope } from './job.js';
 import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
+import { requireFileForRows, requireOutputOfRows } from './rows-options.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
-import { requireTableOutput, withTable } from './table-options.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
@@ -41,6 +42,8 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly inputsToRead: readonly Input[];
   /** Of these. */
   readonly estimate: Estimate;
+  /** Undefined: the inputs hold no rows. */
+  readonly rowFormat: RowFormat | undefined;
   readonly inputIds: InputIds;
   /** Whether a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
@@ -84,14 +87,13 @@ export async function prepareShuffle(
   const transferBytes = Math.max(listed.fetchBytes, outputs.poolBytes);
   const asked = { ...given, memoryBytes: given.memoryBytes - transferBytes, spec: { ...given.spec, read } };
   const reading = { ...asked, read };
-  requireTableOutput(asked, listed.inputs);
+  const rowFormat = await requireOutputOfRows(asked, listed.inputs);
   if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked.spec, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
-  const rowsOfInputs = listed.inputs.find(holdsRows)?.table.format;
-  const chosen = chooseSite(asked, { ...listed, rows: rowsOfInputs, outputs });
-  requireFileForRows(chosen, listed.inputs);
+  const chosen = chooseSite(asked, { ...listed, rows: rowsOf(listed.inputs[0])?.format, outputs });
+  requireFileForRows(rowFormat, listed.inputs, chosen);
   const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
   checkPlaces?.(listed, chosen);
   requireApart(asked, chosen, listed);
@@ -115,19 +117,25 @@ export async function prepareShuffle(
     readsStreams: writesNothing && !isPreview,
   });
   const { inputs, firstHeader } = opened;
-  const write = await withTable(asked.spec.write, rows, reading);
-  const { table, hdf5 } = rows ?? {};
-  const known = { ...asked.spec, read: { ...read, framing, table, hdf5 }, key: manifest?.spec.key ?? key, write };
+  const ofRows = rows && (await rows.complete(asked.spec.write.rowChoice ?? {}));
+  const known = {
+    ...asked.spec,
+    read: { ...read, framing, rows: rows?.rows },
+    key: manifest?.spec.key ?? key,
+    write: { ...asked.spec.write, rows: ofRows },
+  };
   const path = inputs[0]?.path ?? '';
-  const ofRecords = () => (hdf5 === undefined ? withColumns(known, firstHeader) : withoutValues(known, path));
-  const spec = table === undefined ? ofRecords() : withLeaves(known, table.schema, path);
+  const spec =
+    rows === undefined
+      ? withColumns(known, firstHeader)
+      : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, path, sought));
   const request = { ...asked, spec };
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const inputsToRead = writesNothing ? [] : inputs;
-  const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws) };
+  const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws), rowFormat };
   const shared = inputsToRead.length === 0 ? undefined : grouped.shared;
   const noted = earlier?.manifest.shareWeights;
   const findWeighing = async () => {
@@ -164,6 +172,7 @@ export async function prepareShuffle(
     request,
     inputsToRead,
     estimate: work.estimate,
+    rowFormat,
     inputIds,
     gates,
     weighing,
@@ -177,15 +186,6 @@ export async function prepareShuffle(
     control,
     reportLog,
   };
-}
-
-/** The beginning of an HDF5 file says where its end is. */
-function requireFileForRows({ kind, output }: JobSite, inputs: readonly Input[]): void {
-  const input = inputs.find(holdsRows);
-  if (kind === 'files' || input?.table.format !== 'HDF5') return;
-  throw new UsageError(
-    `${input.path} holds HDF5 data, which cannot be written to ${outputName(output.path)}; name a file with \`output\``,
-  );
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */
@@ -212,7 +212,8 @@ function mostRecordsOf(
   const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     if (input.kind === 'list') return input.list.ends.length;
-    if (holdsRows(input)) return input.table.rows;
+    const rows = rowsOf(input)?.rows;
+    if (rows !== undefined) return rows;
     if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };

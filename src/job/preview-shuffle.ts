@@ -9,7 +9,7 @@
 
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
-import { nameOfPageCompression } from '../formats/rows/parquet/table-write-spec.js';
+import type { RowFormat } from '../formats/rows/row-format.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { isRemote } from '../io/remote-objects.js';
@@ -26,7 +26,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { hearSignalsAt } from '../pause.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { codecOf, holdsRows, type Input, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { codecOf, type Input, isKept, isReadOnce, rowsOf, storedBytesOf } from '../sources/source.js';
 import type { WriteSpec } from '../spec.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
@@ -93,7 +93,7 @@ async function preview(
     output: {
       kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
       path: path === '-' ? undefined : path,
-      compression: compressionOf(spec.write),
+      compression: compressionOf(spec.write, prepared.rowFormat),
       ...sizes?.output,
       files: kind === 'stream' ? undefined : expectedFiles(spec.cut, sizes?.output),
       splits: expectSplits(spec.keep, spec.cut, sizes?.output?.records),
@@ -114,18 +114,15 @@ function openFilesOf({ plan: { memory, memoryNeed, inline }, disks }: PreparedSh
   return { most, limit: Number.isFinite(limit) ? limit : undefined };
 }
 
-function compressionOf({ compression, table }: WriteSpec): string | undefined {
-  return table === undefined ? compression && nameOfCompression(compression) : nameOfPageCompression(table);
+function compressionOf({ compression, rows }: WriteSpec, format: RowFormat | undefined): string | undefined {
+  return rows === undefined ? compression && nameOfCompression(compression) : format?.compressionOf?.(rows);
 }
 
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   const codecs: Record<string, number> = {};
   for (const input of inputs) {
-    const name = isReadOnce(input)
-      ? 'stream'
-      : holdsRows(input)
-        ? input.table.format.toLowerCase()
-        : (codecOf(input)?.name ?? 'plain');
+    const ofRows = rowsOf(input)?.format.toLowerCase();
+    const name = isReadOnce(input) ? 'stream' : (ofRows ?? codecOf(input)?.name ?? 'plain');
     codecs[name] = (codecs[name] ?? 0) + 1;
   }
   return codecs;

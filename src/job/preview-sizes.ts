@@ -2,7 +2,7 @@
 import seedrandom from 'seedrandom/seedrandom.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
-import type { TableOutput } from '../formats/rows/parquet/table-output.js';
+import type { UnitSize } from '../formats/rows/row-format.js';
 import { expectOnPiles } from '../keep/head.js';
 import { expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';
@@ -21,14 +21,15 @@ import {
   inCases,
   SIDE,
 } from '../plan/sampled-records.js';
-import { holdsRows, isReadOnce } from '../sources/source.js';
+import { isReadOnce, rowsOf } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { PreviewedRowGroups } from './preview-report.js';
 import { filesOf, sampleRecords } from './sample-records.js';
-import { expectPages, expectSpilledPages } from './table-sizes.js';
+import { expectSpilledUnits } from './waiting-units.js';
+import { unitOfRows } from './work-plan.js';
 
 interface JobSizes {
   /** Of all inputs. */
@@ -64,7 +65,7 @@ export async function expectSizes(
   const { request, inputsToRead: inputs, weighing, plan } = prepared;
   const { spec, tempZstdLevel, signal } = request;
   const { framing } = spec.read;
-  if ((framing === undefined && !inputs.some(holdsRows)) || inputs.some(isReadOnce)) return undefined;
+  if ((framing === undefined && spec.read.rows === undefined) || inputs.some(isReadOnce)) return undefined;
   const groupOf = weighing?.groupOf ?? inputs.map(() => 0);
   const readable = { ...prepared, inputs, groupOf, groupCount: weighing?.groups.length ?? 1, field: undefined };
   const groups = await expectGroups(readable, request, plan.memoryNeed, tuning, warn);
@@ -80,45 +81,47 @@ export async function expectSizes(
   const files = isEncoded ? filesOf(inputs, prepared.estimate) : [];
   const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal));
   const kept = sample?.kept ?? [];
-  const pages = expectPagesOf(prepared, all, recordBytes);
-  const output = expectOutput(prepared, all, kept, pages);
-  const waiting = output && pages && expectWaiting(prepared, output, pages);
+  const stored = expectStoredRows(prepared, all, recordBytes);
+  const output = expectOutput(prepared, all, kept, stored);
+  const waiting = output && stored && expectWaiting(prepared, output, stored);
   return { records, recordBytes, tempBytes: expectTemp(prepared, all, kept, waiting), output };
 }
 
-interface PagesOfRows {
+interface StoredRows {
   readonly bytes: Expected;
   readonly isGuess: boolean;
 }
 
-/** Undefined: the output has no rows, or no end. @param inputBytes rows of the inputs. */
-function expectPagesOf(
-  { request: { spec }, inputsToRead }: PreparedShuffle,
+/** Undefined: the output has no rows, no end, or as many bytes as records. @param inputBytes rows of the inputs. */
+function expectStoredRows(
+  { request: { spec }, inputsToRead, rowFormat }: PreparedShuffle,
   all: AmountInCases,
   inputBytes: Expected,
-): PagesOfRows | undefined {
-  const { table } = spec.write;
-  if (table === undefined || isEndless(spec.keep)) return undefined;
-  const pages = inputsToRead.filter(holdsRows).map((input) => expectPages(input.table, table.codec));
-  const pageBytes = pages.reduce((sum, { byteLength }) => sum + byteLength, 0);
+): StoredRows | undefined {
+  const { rows: write } = spec.write;
+  if (write === undefined || rowFormat?.expectStored === undefined || isEndless(spec.keep)) return undefined;
+  const facts = inputsToRead.flatMap((input) => rowsOf(input) ?? []);
+  const stored = facts.flatMap((each) => rowFormat.expectStored?.(each, write) ?? []);
+  const storedBytes = stored.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const keptPart = (each: Case) => expectKept(spec.keep, all, each).bytes / Math.max(1, inputBytes[each]);
-  const bytes = inCases((each) => pageBytes * keptPart(each) * ORDER_FACTOR ** SIDE[each]);
-  return { bytes, isGuess: pages.some(({ isGuess }) => isGuess) };
+  const bytes = inCases((each) => storedBytes * keptPart(each) * ORDER_FACTOR ** SIDE[each]);
+  return { bytes, isGuess: stored.some(({ isGuess }) => isGuess) };
 }
 
-/** Pages that wait on temp disks, all together. */
+/** Rows that wait on temp disks, all together. */
 function expectWaiting(
-  { request: { spec }, plan: { memory, memoryNeed } }: PreparedShuffle,
+  { request: { spec }, plan: { memory, memoryNeed }, rowFormat }: PreparedShuffle,
   output: SizedOutput,
-  pages: PagesOfRows,
+  stored: StoredRows,
 ): Expected {
   const files = expectedFiles(spec.cut, output) ?? 1;
+  const unit = unitOfRows(spec, rowFormat);
   return inCases((each) => {
     const recordBytes = output.recordBytes[each];
-    const ratio = pages.bytes[each] / Math.max(1, recordBytes);
+    const ratio = stored.bytes[each] / Math.max(1, recordBytes);
     const shardBytes = recordBytes / Math.max(1, files);
-    const job = { write: spec.write, memory, memoryNeed, recordBytes, ratio, shardBytes };
-    return expectSpilledPages(job).share * pages.bytes[each];
+    const job = { unit, memory, memoryNeed, recordBytes, ratio, shardBytes };
+    return expectSpilledUnits(job).share * stored.bytes[each];
   });
 }
 
@@ -145,7 +148,7 @@ function expectOutput(
   prepared: PreparedShuffle,
   all: AmountInCases,
   sample: readonly Uint8Array[],
-  pages: PagesOfRows | undefined,
+  stored: StoredRows | undefined,
 ): SizedOutput | undefined {
   const { spec } = prepared.request;
   if (isEndless(spec.keep)) return undefined;
@@ -153,9 +156,10 @@ function expectOutput(
   const recordBytes = inCases((each) => expectKept(spec.keep, all, each).bytes);
   const { cut, write, key } = spec;
   const known = expectedFiles(cut, { records, recordBytes });
-  if (pages !== undefined) {
-    const rowGroups = write.table && expectRowGroups(write.table, { records, recordBytes }, known);
-    return { records, recordBytes, bytes: pages.isGuess ? undefined : pages.bytes, rowGroups };
+  if (stored !== undefined) {
+    const unit = unitOfRows(spec, prepared.rowFormat);
+    const rowGroups = unit && expectUnits(unit, { records, recordBytes }, known);
+    return { records, recordBytes, bytes: stored.isGuess ? undefined : stored.bytes, rowGroups };
   }
   const files = known ?? 1;
   const ratio = write.compression === undefined ? 1 : ratioOf(shuffled(sample, key), write.compression);
@@ -166,16 +170,16 @@ function expectOutput(
   return { records, recordBytes, bytes };
 }
 
-function expectRowGroups(
-  { rowGroupBytes, rowGroupRows }: TableOutput,
+function expectUnits(
+  unit: UnitSize,
   {
     records: { expected: records },
     recordBytes: { expected: recordBytes },
   }: Pick<SizedOutput, 'records' | 'recordBytes'>,
   files: number | undefined,
 ): PreviewedRowGroups | undefined {
-  if (files === undefined || records === 0) return undefined;
-  const inAll = Math.max(recordBytes / rowGroupBytes, records / (rowGroupRows ?? records));
+  if (files === undefined || records === 0 || 'exactly' in unit) return undefined;
+  const inAll = Math.max(recordBytes / unit.bytes, records / (unit.records ?? records));
   const count = files * Math.ceil(inAll / files);
   return { count, records: Math.round(records / count), recordBytes: Math.round(recordBytes / count) };
 }

@@ -11,6 +11,7 @@ import {
 import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
+import type { RowChoice } from '../formats/rows/row-format.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireNoCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
@@ -37,7 +38,6 @@ import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { completeMix } from './mix-options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
-import { completeTableChoice } from './table-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
@@ -168,7 +168,7 @@ export function completeReading(options: InputOptions & MachineOptions & TalkOpt
 
 function completeInputs(options: InputOptions): InputRequest {
   const { inputs, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
-  const { hidden = false, include = [], exclude = [], columns, hive, hdf5: datasets } = options;
+  const { hidden = false, include = [], exclude = [], columns, hive, hdf5 } = options;
   const { endpoint, requesterPays, signRequests, s3Headers: headers } = options;
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
@@ -182,11 +182,14 @@ function completeInputs(options: InputOptions): InputRequest {
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
       igzip,
       maxRecordBytes,
-      columns,
-      hive,
-      datasets,
+      rowChoice: asked({ columns, hive, hdf5 }),
     },
   };
+}
+
+/** Undefined: nothing is asked for. */
+function asked(choice: RowChoice): RowChoice | undefined {
+  return Object.values(choice).some((value) => value !== undefined) ? choice : undefined;
 }
 
 function requireInput(input: NamedInput): void {
@@ -209,6 +212,7 @@ export function completeOutput(
   mayHoldRows = false,
 ): OutputRequest {
   const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
+  const { parquetCodec, rowGroupBytes, rowGroupRows } = options;
   const { shards, splits } = completeShards(options);
   if (shards === undefined && output !== undefined) refuseOtherFormats(output, kindOfRecords, mayHoldRows);
   return {
@@ -217,7 +221,7 @@ export function completeOutput(
       cut: { shards, shardPrefix, splits },
       write: {
         compression: chooseCompression({ ...options, shards }),
-        tableChoice: completeTableChoice(options),
+        rowChoice: asked({ parquetCodec, rowGroupBytes, rowGroupRows }),
       },
     },
     output,

@@ -15,6 +15,7 @@ import { AbortError, counted, InputError, PileshufError, setUnfinishedJob, Usage
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { loadRowFormat } from '../formats/rows/registry.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
@@ -46,7 +47,8 @@ import { nameSome } from '../quantity.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { listInputs } from '../sources/list-inputs.js';
-import { type FileInput, holdsRows, type Input, isKept, storedBytesOf } from '../sources/source.js';
+import { firstOfRows } from '../sources/rows.js';
+import { type FileInput, type Input, isKept, storedBytesOf } from '../sources/source.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
 import { type KnownOutput, noteFinished, refusalOrEnd, reportOfFinished } from './finished-job.js';
@@ -178,15 +180,20 @@ async function openFiles(
     const warn = () => {};
     const asked = paths.map((path) => ({ path }));
     const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format, takesRows: true });
-    const table = listed.inputs.find((input) => holdsRows(input) && input.table.format === 'Parquet');
-    if (table !== undefined)
-      throw new UsageError(
-        `${table.path} holds Parquet data, and the rows of Parquet files have no mates; convert it to lines`,
-      );
+    await requireMates(listed.inputs);
     refuseForeignFiles(listed.inputs, format, true, warn);
     opened.push({ ...member, ordinal, inputs: listed.inputs.map(requireFile) });
   }
   return opened;
+}
+
+async function requireMates(inputs: readonly Input[]): Promise<void> {
+  const first = firstOfRows(inputs);
+  if (first === undefined || (await loadRowFormat(first.rows)).hasMates) return;
+  const { format } = first.rows;
+  throw new UsageError(
+    `${first.path} holds ${format} data, and the rows of ${format} files have no mates; convert it to lines`,
+  );
 }
 
 function requireFile(input: Input): FileInput {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
-import { extensionOfRows, type RowFormat } from '../formats/recognition.js';
+import { extensionOfRows } from '../formats/rows/registry.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { requireOnDisk } from '../io/remote-objects.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
@@ -44,7 +44,7 @@ export interface StreamSite {
 interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
   /** The format of the rows of the output: then shards are named so. Absent: it has records. */
-  readonly rows?: RowFormat | undefined;
+  readonly rows?: string | undefined;
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
   /** Default true. */

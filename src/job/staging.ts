@@ -16,6 +16,7 @@ import {
   VerificationError,
   WrongTwiceError,
 } from '../errors.js';
+import { finalEnds } from '../formats/stored-ends.js';
 import { removeContents } from '../io/directories.js';
 import { type OpenFile, openOwnForRead, removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
@@ -32,7 +33,7 @@ import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js'
 import { type CommitJournal, readJournal, removeJournal } from '../places/outputs/commit-journal.js';
 import { type OutputSummary, StagedOutput } from '../places/outputs/staged-output.js';
 import { closeStream, openStream } from '../places/outputs/stream.js';
-import { finalEnds, type OutputLayout } from '../sinks/output-layout.js';
+import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
 import { writeToStream } from '../sinks/write-to-stream.js';
 import type { OutputPlan } from '../stages/between-passes.js';
@@ -90,9 +91,9 @@ export class StreamStaging implements Staging {
   async begin({ ends, recordBytes, ...layout }: OutputLayout, control: JobControl): Promise<StreamTarget> {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
     const { fd, path } = this.#file;
-    const { compression, table, units } = layout;
+    const { compression, rows, units } = layout;
     const descriptions = units && { path: this.#descriptionsPath, start: ends.headerBytes };
-    return { kind: 'stream', fd, path, compression, table, units, descriptions };
+    return { kind: 'stream', fd, path, compression, rows, units, descriptions };
   }
 
   get #descriptionsPath(): string {

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
-import { writerBytes } from '../formats/rows/hdf5/rows-spec.js';
-import { rowGroupWriterBytes } from '../formats/rows/parquet/columns/page-sizes.js';
+import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { valueRuleOf } from '../keep/content-rule.js';
@@ -21,13 +20,13 @@ import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
-import { codecOf, holdsRows, type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
+import { codecOf, type Input, isKept, isPlain, isReadOnce, rowsOf, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from './estimate.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
-import { expectPages, expectSpilledPages, USUAL_RATIO } from './table-sizes.js';
 import type { TempDisks } from './temp-disks.js';
+import { expectSpilledUnits } from './waiting-units.js';
 
 export interface WorkPlan {
   readonly memory: MemoryPlan;
@@ -60,6 +59,8 @@ export interface ShufflePlan extends ScatterPlan {
 export type KeptLayout = NonNullable<JobManifest['layout']>;
 
 const INLINE_INPUTS = 1000;
+/** Text usually compresses to a fourth. */
+const USUAL_RATIO = 4;
 /** More records of a head may stay than expected, and longer ones. */
 const HEAD_MARGIN = 1.2;
 /** A job with this much temp data takes many minutes, and can be resumed even if the caller did not ask for it. */
@@ -84,6 +85,8 @@ interface ScatterToPlan {
   readonly estimate: Estimate;
   readonly disks: Pick<TempDisks, 'count' | 'rotate'>;
   readonly tuning: Tuning;
+  /** Of the inputs. Absent: they hold no rows, or these are not read yet. */
+  readonly rowFormat?: RowFormat | undefined;
 }
 
 interface ShuffleToPlan extends ScatterToPlan {
@@ -158,7 +161,7 @@ type PlannedWork = Omit<ScatterPlan, 'slices'>;
 type PlannedDivision = PileDivision & { readonly sliceBytes?: number };
 
 function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivision | undefined): PlannedWork {
-  const { request, disks, tuning } = work;
+  const { request, disks, tuning, rowFormat } = work;
   const { spec, memoryBytes, workers } = request;
   const expected = expectRecords(work, isResumable);
   const { inputs, read, made, head, onPiles, hasStreams } = expected;
@@ -180,7 +183,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     openFileLimit: readOpenFileLimit(),
     isResumable,
     outputWaits: isEncoded(spec.write),
-    columnBytes: columnBytesOf(inputs, spec),
+    columnBytes: columnBytesOf(inputs, spec, rowFormat),
     layout,
   };
   const memory = spec.keep.repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
@@ -199,14 +202,21 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
   };
 }
 
-/** What a thread needs for columns at the most: it reads them in pass 1, and writes them in pass 2. */
-function columnBytesOf(inputs: readonly Input[], { read: { table, hdf5 }, write }: ShuffleSpec): number {
-  const readBytes = inputs.reduce((most, input) => Math.max(most, holdsRows(input) ? input.table.pageBytes : 0), 0);
-  if (hdf5 !== undefined) return Math.max(readBytes, writerBytes(hdf5.datasets));
-  return Math.max(
-    readBytes,
-    table === undefined ? 0 : rowGroupWriterBytes(table.schema.leaves, write.table?.dictionaries),
-  );
+/** Undefined: no rows are written, or nothing is known of them yet. */
+function outputOfRows({ read: { rows }, write: { rows: write } }: ShuffleSpec): RowsOutput | undefined {
+  return rows && write && { rows, write };
+}
+
+export function unitOfRows(spec: ShuffleSpec, format: RowFormat | undefined): UnitSize | undefined {
+  const output = outputOfRows(spec);
+  return output && format?.unitOf(output);
+}
+
+/** What a thread needs beside rows: it reads them in pass 1, and writes them in pass 2. */
+function columnBytesOf(inputs: readonly Input[], spec: ShuffleSpec, format: RowFormat | undefined): number {
+  const output = outputOfRows(spec);
+  const writerBytes = (output && format?.writerBytes(output)) ?? 0;
+  return inputs.reduce((most, input) => Math.max(most, rowsOf(input)?.readerBytes ?? 0), writerBytes);
 }
 
 /** The records of a job, as far as the inputs tell. */
@@ -241,7 +251,7 @@ function isSmall({ read, made, inputs, hasStreams }: ExpectedRecords, spec: Shuf
 }
 
 function planDisks(
-  { request, inputs: allInputs }: ScatterToPlan,
+  { request, inputs: allInputs, rowFormat }: ScatterToPlan,
   { read, made, inputs, hasStreams, head, onPiles }: ExpectedRecords,
   memory: MemoryPlan,
   memoryNeed: MemoryNeed,
@@ -251,16 +261,17 @@ function planDisks(
   const copies = made.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
-  const compressedBytes = expectCompressedBytes(inputs, spec.write) * copies;
+  const compressedBytes = expectCompressedBytes(inputs, spec.write, rowFormat) * copies;
+  const unit = unitOfRows(spec, rowFormat);
   const needOfMade = (recordBytes: number): DiskNeed => {
     const outputBytes = recordsOfOutput(spec.keep, recordBytes, made.meanRecordBytes);
     const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
     const ratio = compressedBytes / Math.max(1, recordBytes);
-    const written = { write: spec.write, recordBytes: outputBytes, ratio, shardBytes: Number.POSITIVE_INFINITY };
+    const written = { unit, recordBytes: outputBytes, ratio, shardBytes: Number.POSITIVE_INFINITY };
     return {
       tempBytes: spec.keep.repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
       outputBytes: isCompressed ? ratio * outputBytes : outputBytes,
-      waitingBytes: expectSpilledPages({ ...written, memory, memoryNeed }).mostBytes,
+      waitingBytes: expectSpilledUnits({ ...written, memory, memoryNeed }).mostBytes,
     };
   };
   const leastBytes = allInputs.reduce(
@@ -303,15 +314,21 @@ function recordBytesAtLeast(input: Input): number {
   return (storedBytesIn(input) ?? 0) - (isPlain(input) ? input.header.byteLength : 0);
 }
 
-/** Rows in pages of a few rows may take less than their pages. */
+/** A few rows may take less than what is stored around them. */
 function decodedBytesAtLeast(input: Input): number {
-  return holdsRows(input) ? Math.min(input.table.storedBytes, input.table.rowBytes) : recordBytesAtLeast(input);
+  return Math.min(recordBytesAtLeast(input), rowsOf(input)?.rowBytes ?? Number.POSITIVE_INFINITY);
 }
 
 /** Bytes of a compressed output, for warnings: compressed inputs are assumed to keep their size. */
-function expectCompressedBytes(inputs: readonly Input[], { table }: WriteSpec): number {
+function expectCompressedBytes(
+  inputs: readonly Input[],
+  { rows: write }: WriteSpec,
+  format: RowFormat | undefined,
+): number {
   return inputs.reduce((sum, input) => {
-    if (holdsRows(input) && table !== undefined) return sum + expectPages(input.table, table.codec).byteLength;
+    const rows = rowsOf(input);
+    const ofRows = rows && write && format?.expectStored?.(rows, write);
+    if (ofRows !== undefined) return sum + ofRows.byteLength;
     const storedBytes = storedBytesIn(input) ?? 0;
     return sum + (codecOf(input) === undefined ? storedBytes / USUAL_RATIO : storedBytes);
   }, 0);

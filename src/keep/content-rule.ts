@@ -2,13 +2,11 @@
  * What the content of a record decides: which records are equal, and which split a record is in. Of the two, at most one
  * asks for a value of the record.
  */
-import { UsageError } from '../errors.js';
 import type { FoundHeader } from '../formats/header.js';
-import type { TableSchema } from '../formats/rows/parquet/schema.js';
-import { type ValueRule, withColumnNumber, withLeaf } from '../formats/selector.js';
+import { type SeekColumn, type ValueRule, withColumnNumber, withValueOfRows } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
 import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';
-import { type MixSpec, withLeafOfShares } from './mix.js';
+import { type MixSpec, withUnitOfRows } from './mix.js';
 import { type CutSpec, splitKeys } from './splits.js';
 
 interface RuledSpec {
@@ -45,34 +43,19 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
   return { ...spec, keep: withColumn(spec.keep, header), cut };
 }
 
-/** The same spec with the columns that its selectors and its mix name. @param path of a table. */
-export function withLeaves<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
+/** The same spec with the columns that its selectors and its mix name. */
+export function withValuesOfRows<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
   spec: Spec,
-  table: TableSchema,
-  path: string,
+  seek: SeekColumn,
 ): Spec {
   const { unique, mix } = spec.keep;
   const { splitBy } = spec.cut;
-  const keep = {
-    ...spec.keep,
-    unique: unique && { by: unique.by && withLeaf(unique.by, table, path) },
-    mix: withLeafOfShares(mix, table, path),
-  };
+  const by = unique?.by && withValueOfRows(unique.by, seek);
   return {
     ...spec,
-    keep,
-    cut: { ...spec.cut, splitBy: splitBy && withLeaf(splitBy, table, path) },
+    keep: { ...spec.keep, unique: unique && { by }, mix: withUnitOfRows(mix, seek) },
+    cut: { ...spec.cut, splitBy: splitBy && withValueOfRows(splitBy, seek) },
   };
-}
-
-/** The same spec, for rows that have no columns. @param path of a file with such rows. */
-export function withoutValues<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
-  spec: Spec,
-  path: string,
-): Spec {
-  const text = valueRuleOf(spec)?.selector.text ?? spec.keep.mix.shares?.field?.name;
-  if (text === undefined) return spec;
-  throw new UsageError(`${path} holds HDF5 data, and ${text} selects no value of its rows; leave it out`);
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */

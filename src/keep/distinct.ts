@@ -47,20 +47,14 @@ export function contentKeyOf(keep: UniqueSpec, seed: string): bigint | undefined
 }
 
 interface MeasuredSpec {
-  /** `table`, `hdf5`: those of rows. */
-  readonly read: Pick<RecordFormat, 'header'> & { readonly table?: unknown; readonly hdf5?: unknown };
+  readonly read: Pick<RecordFormat, 'header'> & { readonly rows?: unknown };
   readonly keep: HeadSpec & RepeatSpec & UniqueSpec;
   readonly cut: Pick<ShardSpec, 'shards'>;
 }
 
 /** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
-export function isMeasuredBefore({ read: { header, table, hdf5 }, keep, cut: { shards } }: MeasuredSpec): boolean {
+export function isMeasuredBefore({ read: { header, rows }, keep, cut: { shards } }: MeasuredSpec): boolean {
   const needsNumbers =
-    isHead(keep) ||
-    keep.repeat ||
-    shards !== undefined ||
-    header?.kind === 'npy' ||
-    table !== undefined ||
-    hdf5 !== undefined;
+    isHead(keep) || keep.repeat || shards !== undefined || header?.kind === 'npy' || rows !== undefined;
   return isDistinct(keep) && needsNumbers;
 }

@@ -5,8 +5,7 @@
  */
 import { UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import type { TableSchema } from '../formats/rows/parquet/schema.js';
-import { type NumberField, withNumberLeaf } from '../formats/selector.js';
+import { type NumberField, type SeekColumn, withNumberOfRows } from '../formats/selector.js';
 import { inputName } from '../io/input-source.js';
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
@@ -48,11 +47,11 @@ export interface ShareSpec extends ShareMix {
   readonly field: NumberField | undefined;
 }
 
-/** The same mix with the column that its unit names. @param path of a table. */
-export function withLeafOfShares(mix: MixSpec, table: TableSchema, path: string): MixSpec {
+/** The same mix with the column that its unit names. */
+export function withUnitOfRows(mix: MixSpec, seek: SeekColumn): MixSpec {
   const { shares } = mix;
   if (shares?.field === undefined) return mix;
-  return { ...mix, shares: { ...shares, field: withNumberLeaf(shares.field, table, path) } };
+  return { ...mix, shares: { ...shares, field: withNumberOfRows(shares.field, seek) } };
 }
 
 /** Copies have keys of their own, so they would come into several splits. */

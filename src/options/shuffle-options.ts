@@ -42,6 +42,7 @@ import {
   MOST_WORKERS,
   missing,
   objectHeaders,
+  parquetCodec,
   seedText,
   selector,
   shardPrefix,
@@ -318,7 +319,7 @@ const TABLES = optionGroup('Records', {
    * order does not count. Default: all.
    */
   columns: option<readonly string[]>({
-    check: columns, resumes: ['list of columns', ({ read }) => read.columns ?? 'all'],
+    check: columns, resumes: ['list of columns', ({ read }) => read.rowChoice?.['columns'] ?? 'all'],
     name: 'columns', value: 'NAMES', parse: parseNames,
     help: 'of Parquet files, take only these columns: text,meta.url', default: 'all',
   }),
@@ -327,7 +328,7 @@ const TABLES = optionGroup('Records', {
    * types that DuckDB gives them. Default false.
    */
   hive: option<boolean>({
-    check: flag, resumes: ['choice about columns in names of directories', ({ read }) => read.hive ?? false],
+    check: flag, resumes: ['choice about columns in names of directories', ({ read }) => read.rowChoice?.['hive'] ?? false],
     name: 'hive',
     help: 'add to rows of Parquet files the columns in names of directories: lang=en/',
   }),
@@ -336,7 +337,7 @@ const TABLES = optionGroup('Records', {
    * all datasets, which must have the same number of rows.
    */
   hdf5: option<readonly string[]>({
-    check: columns, resumes: ['list of datasets', ({ read }) => read.datasets ?? 'all'],
+    check: columns, resumes: ['list of datasets', ({ read }) => read.rowChoice?.['hdf5'] ?? 'all'],
     name: 'hdf5', value: 'NAMES', parse: parseNames,
     help: 'of HDF5 files, take the rows of these datasets: /X,/y', default: 'all, of equal length',
   }),
@@ -349,7 +350,7 @@ const ROW_GROUPS = optionGroup('Output', {
    * fixes the rows and their order; the codec, its level and the sizes of row groups change the bytes of the files alone.
    */
   parquetCodec: option<ParquetCompression>({
-    resumes: ['codec of Parquet', ({ write }) => write.tableChoice?.compression],
+    check: parquetCodec, resumes: ['codec of Parquet', ({ write }) => write.rowChoice?.['parquetCodec']],
     name: 'parquet-codec', value: 'CODEC', parse: parseParquetCompression,
     usualWords: ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'],
     help: 'compress pages of Parquet outputs with none, snappy, gzip, brotli, zstd or lz4, with a level as in zstd:3',
@@ -357,13 +358,13 @@ const ROW_GROUPS = optionGroup('Output', {
   }),
   /** About the most bytes of rows in a row group of a Parquet output, before encoding. Default 128 MiB. */
   rowGroupBytes: option<number>({
-    check: whole(1), resumes: ['size of row groups', ({ write }) => write.tableChoice?.rowGroupBytes],
+    check: whole(1), resumes: ['size of row groups', ({ write }) => write.rowChoice?.['rowGroupBytes']],
     name: 'row-group-bytes', value: 'SIZE', parse: parseBytes,
     help: 'in Parquet outputs, row groups of about SIZE, before encoding', default: '128MiB',
   }),
   /** The most rows in a row group of a Parquet output; on average, if `shards` are by bytes. Default: any number. */
   rowGroupRows: option<number>({
-    check: whole(1), resumes: ['number of rows in row groups', ({ write }) => write.tableChoice?.rowGroupRows],
+    check: whole(1), resumes: ['number of rows in row groups', ({ write }) => write.rowChoice?.['rowGroupRows']],
     name: 'row-group-rows', value: 'N', parse: parseRecords,
     help: 'in Parquet outputs, row groups of at most N rows', default: 'any number',
   }),

@@ -1,5 +1,6 @@
 /** Checks of values that callers of the library give. */
 import { UsageError } from '../errors.js';
+import { askedCodec } from '../formats/rows/parquet/table-output.js';
 import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
 import { type Check, isPath, whole } from '../known-options.js';
 import { requireEndpoint, requireObjectHeaders } from '../remote/address.js';
@@ -21,6 +22,10 @@ export const objectHeaders: Check = (value, option) => requireObjectHeaders(valu
 export const columns: Check = (value, option) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isPath))
     throw new UsageError(`${option}: expected an array of names of columns`);
+};
+
+export const parquetCodec: Check = (value) => {
+  askedCodec(value as Parameters<typeof askedCodec>[0]);
 };
 
 /** @param what the message begins with this. */

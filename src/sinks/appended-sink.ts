@@ -12,12 +12,13 @@
  */
 import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
+import type { Member, MemberWriter } from '../formats/member.js';
 import { openOwnSparse, openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
-import { compressedMembers, type Member, type MemberWriter } from './member-writer.js';
+import { compressedMembers } from './member-writer.js';
 import {
   type AppendedTarget,
   type OpenShard,

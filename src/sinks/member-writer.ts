@@ -3,31 +3,9 @@
  * full buffer, a row group of a table those of one unit.
  */
 import type { MemberEncoder } from '../formats/codec.js';
+import type { Member, MemberWriter } from '../formats/member.js';
 import { freeBytes } from '../machine/free-bytes.js';
 import { inPhase } from '../phase-clock.js';
-
-export interface MemberWriter {
-  /** Whether a member ends with each full buffer of records. Otherwise one ends with each unit. */
-  readonly endsWithBuffer: boolean;
-  /** @param records the next ones; one that is longer than a buffer comes in several calls. */
-  add(records: Uint8Array): void;
-  /** @returns the member of all records since the last one; undefined: there were none. */
-  end(): Member | undefined;
-  /** Frees what it holds, also in the middle of a member. */
-  close(): void;
-}
-
-export interface Member {
-  readonly byteLength: number;
-  /** Memory that is not counted yet, if it waits. */
-  readonly memoryBytes: number;
-  /** The last of its bytes, which tell what the end of the file says of it; undefined: it says nothing. */
-  readonly description: Uint8Array | undefined;
-  /** Its bytes, once more with each call. */
-  pieces(): Iterable<Uint8Array>;
-  /** Frees its memory and its temp files: it can be read no more. */
-  release(): void;
-}
 
 export function compressedMembers(encoder: MemberEncoder): MemberWriter {
   let bytes: Uint8Array | undefined;

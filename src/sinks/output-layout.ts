@@ -5,9 +5,8 @@
 
 import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
-import type { Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
-import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
-import type { OpenFile } from '../io/files.js';
+import type { RowsOutput } from '../formats/rows/row-format.js';
+import type { FileContent, StoredEnds } from '../formats/stored-ends.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { UnitCuts } from '../plan/unit-cuts.js';
 
@@ -17,14 +16,12 @@ export interface OutputLayout {
   readonly recordBytes: number;
   readonly compression: Compression | undefined;
   /** Absent: the output has records, one after the other. */
-  readonly table?: WrittenTable | undefined;
-  /** As `table`, of HDF5 files. */
-  readonly hdf5?: Hdf5Rows | undefined;
-  /** Where row groups, or chunks that are written together, begin. Absent: there are none. */
+  readonly rows?: RowsOutput | undefined;
+  /** Where rows begin that are written together. Absent: there are none. */
   readonly units?: UnitCuts | undefined;
   /**
    * How a record gets its place: it is known beforehand; a task that knows how much it will write claims it in turn; or
-   * it follows those before it, as in any output that is compressed or a table.
+   * it follows those before it, as in any output that is compressed or holds rows.
    */
   readonly kind: 'placed' | 'claimed' | 'appended';
 }
@@ -44,32 +41,6 @@ export const NO_ENDS: ShardEnds = { headerBytes: 0, headerOf: () => NOTHING, tra
 
 export function bytesAround({ headerBytes, trailer }: ShardEnds): number {
   return headerBytes + trailer.byteLength;
-}
-
-/** The ends as the file stores them: as they are, or compressed. */
-export interface StoredEnds {
-  readonly headerBytes: number;
-  /** @param content undefined: of a stream, whose header comes first. */
-  headerOf(recordBytes: number, content?: FileContent): Uint8Array;
-  /** What follows the regions of a file, in pieces. */
-  trailerOf(content: FileContent): Iterable<Uint8Array>;
-  /** Absent: what the end of a file says follows from this file alone. @param contents of all files of the output. */
-  commonEnds?(contents: readonly FileContent[]): StoredEnds;
-}
-
-/** The ends of the files of an output that has all its records. */
-export function finalEnds(ends: StoredEnds, contents: readonly FileContent[]): StoredEnds {
-  return ends.commonEnds?.(contents) ?? ends;
-}
-
-/** The part of a file that is there before its end is made: a header or room for it, and all records. */
-export interface FileContent {
-  readonly path: string;
-  readonly byteLength: number;
-  /** Bytes of its records, decompressed. */
-  readonly recordBytes: number;
-  /** To read what tells about it. */
-  open(): OpenFile;
 }
 
 /** The length of what follows the regions of a file. Where that is an index of them, this reads what they say. */

@@ -7,14 +7,13 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Compression } from '../formats/encoder-table.js';
-import type { Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
-import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
+import type { MemberWriter } from '../formats/member.js';
+import type { RowsOutput } from '../formats/rows/row-format.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { NO_PROOF, type RegionProof, type WrittenRegion } from '../job-directory/notes.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
-import type { MemberWriter } from './member-writer.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
@@ -39,8 +38,7 @@ export interface PlacedTarget extends StagedTarget {
 export interface AppendedTarget extends StagedTarget {
   readonly kind: 'appended';
   readonly compression: Compression | undefined;
-  readonly table?: WrittenTable | undefined;
-  readonly hdf5?: Hdf5Rows | undefined;
+  readonly rows?: RowsOutput | undefined;
   readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
@@ -69,7 +67,7 @@ export interface StreamTarget {
   readonly fd: number;
   readonly path: string;
   readonly compression: Compression | undefined;
-  readonly table?: WrittenTable | undefined;
+  readonly rows?: RowsOutput | undefined;
   readonly units?: UnitCuts | undefined;
   /**
    * A temp file that has the descriptions of units at their places in the stream, and holes between them: the stream cannot

@@ -4,8 +4,8 @@ import { type Doubt, describeDoubt } from '../formats/first-look.js';
 import { NOTHING } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
+import { moreInputs } from '../quantity.js';
 import type { Coverage } from './input-part.js';
-import { moreInputs } from './list-inputs.js';
 import type { Input, InputHeader } from './source.js';
 
 export interface RaisedDoubt {

@@ -7,23 +7,15 @@
 import type { Member } from '../formats/codec.js';
 import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
+import { loadRowFormat } from '../formats/rows/registry.js';
+import type { RowFacts, RowsSpec } from '../formats/rows/row-format.js';
 import { FileWindow } from '../io/file-window.js';
 import { openForRead, withFileAsync } from '../io/files.js';
 import { isSeekable } from '../io/remote-objects.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
-import {
-  codecOf,
-  type FileInput,
-  headerBytesOf,
-  holdsRows,
-  type Input,
-  type InputTable,
-  isPlain,
-  storedBytesIn,
-  type TableInput,
-} from './source.js';
+import { codecOf, type FileInput, headerBytesOf, type Input, isPlain, rowsOf, storedBytesIn } from './source.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -38,13 +30,10 @@ const POINTS_PER_SLICE = 8;
 const MOST_POINTS = 2 ** 16;
 
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
-  if (holdsRows(input)) return mayCutTable(input);
+  const rows = rowsOf(input);
+  if (rows !== undefined) return rows.mayBeCut;
   if (framing === undefined) return false;
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
-}
-
-function mayCutTable({ table }: TableInput): boolean {
-  return table.rowGroups > 1 || table.hasPageIndex;
 }
 
 /** Whether a reader of this framing can start at a member of the input and find the next record. */
@@ -53,13 +42,13 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
 }
 
 /**
- * For the planner of slices. Finds the members of compressed inputs, and the row groups and pages of tables, that seem large
- * enough to be cut.
+ * For the planner of slices. Finds the members of compressed inputs, and the places in files of rows, that seem large enough to
+ * be cut.
  */
 export async function describeForSlices(
   inputs: readonly Input[],
   decodedBytes: readonly (number | undefined)[],
-  read: Pick<ReadSpec, 'framing' | 'table' | 'columns' | 'hdf5'>,
+  read: Pick<ReadSpec, 'framing' | 'rows'>,
   sliceBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<PlannedInput[]> {
@@ -67,9 +56,9 @@ export async function describeForSlices(
   const planned: PlannedInput[] = [];
   for (const [ordinal, input] of inputs.entries()) {
     const estimate = decodedBytes[ordinal] ?? 0;
-    if (holdsRows(input)) {
+    if (input.kind === 'file' && input.rows !== undefined) {
       await hearSignalsAt(ordinal, signal);
-      planned.push(await plannedTable(input, read, sliceBytes));
+      planned.push(await plannedRows(input, input.rows, read.rows, sliceBytes));
       continue;
     }
     const isCut =
@@ -143,49 +132,22 @@ export async function walkMembers(
   });
 }
 
-async function plannedTable(
-  input: TableInput,
-  { table: rows, columns, hdf5 }: Pick<ReadSpec, 'table' | 'columns' | 'hdf5'>,
+async function plannedRows(
+  input: FileInput,
+  facts: RowFacts,
+  rows: RowsSpec | undefined,
   sliceBytes: number,
 ): Promise<PlannedInput> {
-  const { path, table } = input;
-  const whole = { cutBytes: undefined, start: 0, byteLength: table.storedBytes, decodedBytes: table.rowBytes };
-  if (hdf5 !== undefined) return plannedRows(whole, table, sliceBytes);
-  if (rows === undefined || !mayCutTable(input) || !isWorthCutting(table.rowBytes, sliceBytes)) return whole;
-  const { measuredGroups, sourcesIn, withFooter } = await import('./tables.js');
-  const { rowCuts } = await import('./row-cuts.js');
-  return withFooter(input, async (footer, file) => {
-    const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
-    let [storedStart, decodedStart] = [0, 0];
-    for (const group of measuredGroups(footer, sourcesIn(footer, rows.schema, { columns }, path), rows.schema)) {
-      const { firstRow, storedBytes, rowBytes } = group;
-      if (firstRow > 0) points.add({ start: firstRow, storedStart, decodedStart }, decodedStart);
-      const cuts = isWorthCutting(rowBytes, sliceBytes) ? rowCuts(file, group) : [];
-      for (const { row, before } of cuts) {
-        const place = decodedStart + before * rowBytes;
-        const stored = storedStart + Math.floor(before * storedBytes);
-        points.add({ start: firstRow + row, storedStart: stored, decodedStart: place }, place);
-      }
-      storedStart += storedBytes;
-      decodedStart += rowBytes;
-    }
-    return { ...whole, end: table.rows, cutPoints: points.before(table.rows) };
-  });
-}
-
-/** Rows of one size, that may be cut where chunks begin. */
-function plannedRows(
-  whole: PlannedInput,
-  { rows, groupRows = rows, rowBytes, storedBytes }: InputTable,
-  sliceBytes: number,
-): PlannedInput {
-  if (groupRows >= rows || !isWorthCutting(rowBytes, sliceBytes)) return whole;
+  const { rows: end, rowBytes, storedBytes } = facts;
+  const whole = { cutBytes: undefined, start: 0, byteLength: storedBytes, decodedBytes: rowBytes };
+  if (rows === undefined || !facts.mayBeCut || !isWorthCutting(rowBytes, sliceBytes)) return whole;
   const points = new SpacedPoints(sliceBytes / POINTS_PER_SLICE);
-  for (let start = groupRows; start < rows; start += groupRows) {
-    const decodedStart = start * (rowBytes / rows);
-    points.add({ start, storedStart: Math.floor((start / rows) * storedBytes), decodedStart }, decodedStart);
-  }
-  return { ...whole, end: rows, cutPoints: points.before(rows) };
+  const format = await loadRowFormat(rows);
+  await format.cut(input, facts, rows, {
+    isWorthCutting: (bytes) => isWorthCutting(bytes, sliceBytes),
+    add: (cut) => points.add(cut, cut.decodedStart),
+  });
+  return { ...whole, end, cutPoints: points.before(end) };
 }
 
 /** Keeps some of the points, which come in order and may be millions. */

@@ -46,10 +46,10 @@ export type InputPart = {
       readonly countBefore: number;
     }
   | {
-      readonly kind: 'table';
+      readonly kind: 'rows';
       readonly version: FileVersion;
       readonly gate: GateNumber;
-      /** The part has rows [start, end) of the file. They are whole row groups, or a page index tells where they lie. */
+      /** The part has rows [start, end) of the file, which may be cut there. */
       readonly start: number;
       readonly end: number;
     }
@@ -57,12 +57,12 @@ export type InputPart = {
   | { readonly kind: 'list'; readonly list: RecordList }
 );
 
-/** A task took decoded bytes [start, end) of an input as records, or rows [start, end) of a table; none if both are equal. */
+/** A task took decoded bytes [start, end) of an input as records, or rows [start, end) of a file of rows; none if both are equal. */
 export interface Coverage {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number;
-  /** Of the rows of a table. Absent: `end` less `start`. */
+  /** Of rows. Absent: `end` less `start`. */
   readonly rowBytes?: number | undefined;
   /** Size of the decoded input, if this part reached its end. */
   readonly inputBytes: number | undefined;
@@ -130,11 +130,11 @@ export function inputPart(
   const whole = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal], firstOrdinal };
   if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader };
   if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
-  const { version, codec, header, table } = input;
+  const { version, codec, header, rows: facts } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;
-  if (table !== undefined) {
-    const rows = members === undefined ? { start: 0, end: table.rows } : { start, end: end ?? table.rows };
-    return { kind: 'table', ...whole, version, gate, ...rows, firstOrdinal: rows.start };
+  if (facts !== undefined) {
+    const rows = members === undefined ? { start: 0, end: facts.rows } : { start, end: end ?? facts.rows };
+    return { kind: 'rows', ...whole, version, gate, ...rows, firstOrdinal: rows.start };
   }
   const { byteLength: headerBytes } = header;
   const isCut = codec === undefined || members !== undefined;

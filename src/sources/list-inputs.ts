@@ -16,14 +16,14 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { hearSignalsAt } from '../pause.js';
-import { nameSome } from '../quantity.js';
+import { moreInputs, nameSome } from '../quantity.js';
 import type { RemoteRequest } from '../remote/remote-inputs.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { type FoundPath, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
-import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER, unreadTable } from './source.js';
+import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
@@ -242,11 +242,6 @@ function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
-/** For messages that name the first input. */
-export function moreInputs(count: number): string {
-  return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
-}
-
 /** For messages that name the first entry of the list. */
 export function andOthers({ length }: readonly string[]): string {
   return length <= 1 ? '' : length === 2 ? ' (and 1 other)' : ` (and ${length - 1} others)`;
@@ -309,14 +304,13 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
     const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
     const mayHoldRows = takesRows && format?.linesAssumed === true;
     const rows = mayHoldRows ? rowsIn(path, begin, version.byteLength, read) : undefined;
-    const table = rows && unreadTable(rows);
-    if (table !== undefined && !isSeekable(version)) throw needsRanges(path);
+    if (rows !== undefined && !isSeekable(version)) throw needsRanges(path);
     const pointer = decompressProgram === undefined ? pointerIn(begin) : undefined;
-    if (mayHoldRows && (table ?? codec ?? pointer) === undefined) refuseNameOfRows(path, begin);
-    const isLookedAt = codec === undefined && format !== undefined && table === undefined;
+    if (mayHoldRows && (rows ?? codec ?? pointer) === undefined) refuseNameOfRows(path, begin);
+    const isLookedAt = codec === undefined && format !== undefined && rows === undefined;
     const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
     return {
-      input: { kind: 'file', path, version, codec, finding, header: NO_HEADER, table },
+      input: { kind: 'file', path, version, codec, finding, header: NO_HEADER, rows },
       ownKind: ownFileAt(path, begin),
       isEmpty: isWhole && (decompressProgram === undefined ? holdsNothing(begin) : count === 0),
       pointer,

@@ -1,24 +1,65 @@
-/** Opens inputs that hold rows: what reads them is loaded only then. */
+/** Inputs that hold rows: all of them do, of one format, which is loaded only then. */
+import { InputError, UsageError } from '../errors.js';
+import { loadRowFormat, rowFormats } from '../formats/rows/registry.js';
+import type { OpenedRows, RowChoice, RowFacts, RowFormat, RowsRequest } from '../formats/rows/row-format.js';
+import { inputName } from '../io/input-source.js';
+import type { ReadSpec } from '../spec.js';
+import { type FileInput, type Input, rowsOf } from './source.js';
 
-import type { Hdf5Output, Hdf5Rows } from '../formats/rows/hdf5/rows-spec.js';
-import type { TableSpec } from '../formats/rows/parquet/table-spec.js';
-import { holdsRows, type Input, type RowsRequest } from './source.js';
+type RowsInput = FileInput & { readonly rows: RowFacts };
 
-export interface OpenedRows {
-  readonly inputs: readonly Input[];
-  /** Of Parquet files. */
-  readonly table?: TableSpec | undefined;
-  /** Of HDF5 files. */
-  readonly hdf5?: Hdf5Rows | undefined;
-  readonly output?: Hdf5Output | undefined;
+/** Returns the first input if it holds rows. */
+export function firstOfRows(inputs: readonly Input[]): RowsInput | undefined {
+  return inputs.find((input): input is RowsInput => rowsOf(input) !== undefined);
 }
 
-/** @param inputs of rows of one format, all of them. */
-export async function openRows(inputs: readonly Input[], request: RowsRequest): Promise<OpenedRows> {
-  if (inputs.find(holdsRows)?.table.format === 'HDF5') {
-    const { openDatasets } = await import('./datasets.js');
-    return openDatasets(inputs, request);
-  }
-  const { openTables } = await import('./tables.js');
-  return openTables(inputs, request);
+/** How these inputs are read: as rows, if one of them holds some. @throws if others do not, or options do not go with rows. */
+export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
+  const first = firstOfRows(inputs);
+  refuseOptionsOfOthers(read.rowChoice, first);
+  if (first === undefined) return read;
+  const { format } = first.rows;
+  const other = inputs.find((input) => rowsOf(input)?.format !== format);
+  if (other !== undefined)
+    throw new InputError(
+      'ERR_INPUT_FORMAT',
+      `${first.path} holds ${format} data, and ${inputName(other.path)} does not; give them to different jobs, or convert one of them`,
+    );
+  const { header, skipsBlank } = read;
+  const option = header === undefined ? (skipsBlank === true ? 'skipBlank' : undefined) : `header.${header.kind}`;
+  if (option !== undefined)
+    throw new UsageError(`${first.path} holds ${format} data, whose rows are no lines; leave out \`${option}\``);
+  return { ...read, framing: undefined, linesAssumed: false };
+}
+
+/** Refuses the options of a format that is not that of the inputs. */
+export function refuseOptionsOfOthers(choice: RowChoice = {}, first: RowsInput | undefined): void {
+  for (const [format, { options }] of Object.entries(rowFormats))
+    for (const [option, what] of Object.entries(options)) {
+      const asked = choice[option];
+      if (asked === undefined || asked === false || format === first?.rows.format) continue;
+      throw new UsageError(`\`${option}\` ${what} of ${format} files, and no input is one; leave it out`);
+    }
+}
+
+export interface RowsOfInputs extends Omit<OpenedRows, 'facts'> {
+  readonly inputs: readonly Input[];
+  readonly format: RowFormat;
+}
+
+interface AskedRows extends Omit<RowsRequest, 'choice'> {
+  readonly read: Pick<ReadSpec, 'rowChoice'>;
+}
+
+/** Undefined: the inputs hold no rows. */
+export async function openRows(
+  inputs: readonly Input[],
+  { read, ...request }: AskedRows,
+): Promise<RowsOfInputs | undefined> {
+  const first = firstOfRows(inputs);
+  if (first === undefined) return undefined;
+  const format = await loadRowFormat(first.rows);
+  const files = inputs.filter((input): input is RowsInput => rowsOf(input) !== undefined);
+  const { facts, ...opened } = await format.open(files, { ...request, choice: read.rowChoice ?? {} });
+  return { ...opened, format, inputs: files.map((input, i) => ({ ...input, rows: facts[i] })) };
 }

@@ -6,11 +6,9 @@
 import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
-import type { RowFormat } from '../formats/recognition.js';
 import type { RecordList } from '../formats/record-format.js';
-import type { PageCodec } from '../formats/rows/parquet/page-codec.js';
+import type { RowFacts } from '../formats/rows/row-format.js';
 import type { FileVersion } from '../io/files.js';
-import type { ReadSpec } from '../spec.js';
 
 /** Its place in the list is its ordinal. */
 export type Input =
@@ -23,8 +21,8 @@ export type Input =
       readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
-      /** The rows of a table, `unreadTable` until the footers are read. Absent: it holds records, one after the other. */
-      readonly table?: InputTable | undefined;
+      /** `unreadRows` until they are read. Absent: it holds records, one after the other. */
+      readonly rows?: RowFacts | undefined;
     }
   | {
       readonly kind: 'stream';
@@ -40,36 +38,14 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-export interface InputTable {
-  readonly format: RowFormat;
-  readonly rows: number;
-  /** Where it may be cut; of HDF5, rows of the same chunks. */
-  readonly rowGroups: number;
-  /** Whether a row group seems to tell where its pages begin: then it may be cut. */
-  readonly hasPageIndex: boolean;
-  /** Rows in each of them but the last. Absent: the footer tells. */
-  readonly groupRows?: number | undefined;
-  /** What its rows take, about. */
-  readonly rowBytes: number;
-  /** In columns of which the footer does not tell it: they may take more. */
-  readonly unsureBytes: number;
-  /** Of the columns that are read. */
-  readonly storedBytes: number;
-  /** A page of each of them takes about so much memory at the most. */
-  readonly pageBytes: number;
-  /** Of its first column chunk; undefined: it has no rows. */
-  readonly codec: PageCodec | undefined;
+/** Undefined: it holds records, one after the other. */
+export function rowsOf(input: Input | undefined): RowFacts | undefined {
+  return input?.kind === 'file' ? input.rows : undefined;
 }
 
-export function unreadTable(format: RowFormat): InputTable {
-  const none = { rows: 0, rowGroups: 0, rowBytes: 0, unsureBytes: 0, storedBytes: 0, pageBytes: 0 };
-  return { format, ...none, hasPageIndex: false, codec: undefined };
-}
-
-export type TableInput = FileInput & { readonly table: InputTable };
-
-export function holdsRows(input: Input | undefined): input is TableInput {
-  return input?.kind === 'file' && input.table !== undefined;
+/** The unit in which its places are counted. */
+export function unitOf(input: Input | undefined): 'row' | 'byte' {
+  return rowsOf(input) === undefined ? 'byte' : 'row';
 }
 
 export function identityOf(input: Input): string {
@@ -88,7 +64,7 @@ export function isReadOnce({ kind }: Input): boolean {
 
 /** Whether its decoded bytes can be read from any place on, as they are stored. */
 export function isPlain(input: Input | undefined): input is FileInput {
-  return input?.kind === 'file' && input.codec === undefined && !holdsRows(input);
+  return input?.kind === 'file' && input.codec === undefined && input.rows === undefined;
 }
 
 /** Undefined: plain, or unknown before it is read. */
@@ -103,9 +79,8 @@ export function headerBytesOf(input: Input | undefined): number {
 
 /** Undefined: unknown. */
 export function storedBytesIn(input: Input): number | undefined {
-  if (holdsRows(input)) return input.table.storedBytes;
   if (input.kind === 'list') return input.list.bytes.byteLength;
-  return input.kind === 'file' ? input.version.byteLength : undefined;
+  return input.kind === 'file' ? (input.rows?.storedBytes ?? input.version.byteLength) : undefined;
 }
 
 /** Of streams, nothing is stored. */
@@ -115,15 +90,5 @@ export function storedBytesOf(inputs: readonly Input[]): number {
 
 /** Where it ends: a place in its decoded bytes, or among its rows; undefined: only reading tells. */
 export function endOfInput(input: Input): number | undefined {
-  if (holdsRows(input)) return input.table.rows;
-  return codecOf(input) === undefined ? storedBytesIn(input) : undefined;
-}
-
-/** What opens inputs that hold rows. */
-export interface RowsRequest {
-  readonly read: ReadSpec;
-  readonly signal: AbortSignal | undefined;
-  readonly onWarning: (line: string) => void;
-  /** Whether rows are written, too. */
-  readonly writes: boolean;
+  return rowsOf(input)?.rows ?? (codecOf(input) === undefined ? storedBytesIn(input) : undefined);
 }

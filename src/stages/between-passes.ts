@@ -8,6 +8,7 @@ import { counted, InputError, StagedOutputError } from '../errors.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import { loadRowFormat } from '../formats/rows/registry.js';
 import type { JobControl } from '../job-control.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
@@ -25,7 +26,6 @@ import {
 } from '../plan/shard-cuts.js';
 import { planExactCuts, planUnitCuts } from '../plan/unit-cuts.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
-import { tableEnds } from '../sinks/table-ends.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';
@@ -60,7 +60,7 @@ export interface OutputPlan<Work extends PilesWork = PilesWork> {
 }
 
 /** A job may read rows; the records of a store are no rows. */
-type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'table' | 'hdf5'> };
+type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 
 /** @param kept undefined: if the job fails, its output is lost. */
 export async function planOutput<Work extends PilesWork>(
@@ -84,23 +84,19 @@ export async function planOutput<Work extends PilesWork>(
 }
 
 async function layoutOf(
-  { write: { compression, table: write, hdf5: output }, read }: PlannedSpec,
+  { write: { compression, rows: write }, read }: PlannedSpec,
   cuts: ShardCuts,
   { piles, onWarning }: PilesWork,
   ends: ShardEnds,
 ): Promise<Omit<OutputLayout, 'cuts' | 'recordBytes'>> {
-  const schema = read?.table?.schema;
-  if (schema !== undefined && write !== undefined) {
-    const table = { schema, write };
-    const units = planUnitCuts(cuts, piles, { bytes: write.rowGroupBytes, records: write.rowGroupRows });
-    return { kind: 'appended', ends: tableEnds(table, onWarning), compression, table, units };
-  }
-  const rows = read?.hdf5;
-  if (rows !== undefined && output !== undefined) {
-    // Few jobs need it.
-    const { hdf5Ends } = await import('../sinks/hdf5-ends.js');
-    const units = planExactCuts(cuts, piles, output.unitRows, rows.rowBytes);
-    return { kind: 'appended', ends: hdf5Ends(rows, output), compression, hdf5: rows, units };
+  const rows = read?.rows;
+  if (rows !== undefined && write !== undefined) {
+    const output = { rows, write };
+    const format = await loadRowFormat(rows);
+    const unit = format.unitOf(output);
+    const units =
+      'exactly' in unit ? planExactCuts(cuts, piles, unit.exactly, unit.rowBytes) : planUnitCuts(cuts, piles, unit);
+    return { kind: 'appended', ends: format.endsOf(output, onWarning), compression, rows: output, units };
   }
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   return { kind: compression === undefined ? 'placed' : 'appended', ends: storedEnds(ends, encoder), compression };

@@ -7,7 +7,7 @@ import { requireRecordBytes } from '../formats/header.js';
 import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../keep/weights.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
-import { endOfInput, holdsRows, type Input, type InputHeader, isKept, NO_HEADER } from '../sources/source.js';
+import { endOfInput, type Input, type InputHeader, isKept, NO_HEADER, unitOf } from '../sources/source.js';
 
 /** The counts of each input, where the keys come from ordinals, or it holds rows; else 0. */
 export interface InputCounts {
@@ -108,10 +108,6 @@ function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefi
   // Several parts may lie in the trailer.
   const trailerBytes = parts.reduce((most, part) => Math.max(most, part.trailerBytes), 0);
   return inputBytes === undefined ? undefined : inputBytes - trailerBytes;
-}
-
-function unitOf(input: Input): 'byte' | 'row' {
-  return holdsRows(input) ? 'row' : 'byte';
 }
 
 function requireTiled(input: Input, header: InputHeader, parts: readonly Coverage[]): void {

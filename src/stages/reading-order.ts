@@ -8,8 +8,8 @@ export async function tellReadingOrder(inputs: readonly Input[], slices: Iterabl
   if (!inputs.some(({ path }) => isRemote(path))) return;
   const ranges = [...slices].flat().flatMap(({ inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
-    // Of tables, columns are read, and not all of them.
-    if (input?.kind !== 'file' || input.table !== undefined || !isRemote(input.path)) return [];
+    // Of rows, columns are read, and not all of them.
+    if (input?.kind !== 'file' || input.rows !== undefined || !isRemote(input.path)) return [];
     const { path, version, codec } = input;
     const answer = remoteAnswer(version);
     if (answer === undefined) return [];

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
-import { lackOf, parseSelector, withColumnNumber, withLeaf } from '#src/formats/selector.js';
+import { seekLeaf } from '#src/formats/rows/parquet/seek-leaf.js';
+import { lackOf, parseSelector, withColumnNumber, withValueOfRows } from '#src/formats/selector.js';
 import { tableOf } from './rows/parquet/plain-footer.ts';
 
 describe('a selector', () => {
@@ -133,10 +134,12 @@ describe('a column of a table', () => {
     { name: 'tags', repetition: 2, children: [{ name: 'tag', type: 'BYTE_ARRAY' }] },
     { name: 'score', type: 'FLOAT' },
   ]);
+  const rows = { format: 'Parquet', schema, codec: undefined };
   const find = (text: string) =>
-    withLeaf({ selector: parseSelector(text, ''), framing: undefined }, schema, 'in').selector;
+    withValueOfRows({ selector: parseSelector(text, ''), framing: undefined }, (sought) => seekLeaf(rows, 'in', sought))
+      .selector;
 
-  it('is found by its name', () => expect(find('.site')).toMatchObject({ kind: 'leaf' }));
+  it('is found by its name', () => expect(find('.site')).toMatchObject({ kind: 'row' }));
 
   it.each([
     ['.tags', 'in: column tags holds a list, a map or other columns; expected a column of single values'],

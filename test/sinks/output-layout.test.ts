@@ -1,7 +1,8 @@
 /** Headers and trailers in a file: plain, or as members whose places are known beforehand. */
 import { describe, expect, it } from 'vitest';
 import { compressionOf, OUTPUT_CODECS, openEncoder } from '#src/formats/encoder-table.js';
-import { type FileContent, NO_ENDS, type ShardEnds, type StoredEnds, storedEnds } from '#src/sinks/output-layout.js';
+import type { FileContent, StoredEnds } from '#src/formats/stored-ends.js';
+import { NO_ENDS, type ShardEnds, storedEnds } from '#src/sinks/output-layout.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 
 const ENDS: ShardEnds = {

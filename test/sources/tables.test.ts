@@ -5,10 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { formatOfKind } from '#src/formats/framing-table.js';
 import { readArrowSchema as readSchemaOfArrow } from '#src/formats/rows/parquet/arrow-schema.js';
 import { readKeyValues } from '#src/formats/rows/parquet/key-values.js';
+import type { TableSpec } from '#src/formats/rows/parquet/table-spec.js';
 import { estimateInputs } from '#src/job/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
-import { asRows } from '#src/sources/rows-or-records.js';
-import { holdsRows } from '#src/sources/source.js';
+import { asRows } from '#src/sources/rows.js';
+import { rowsOf } from '#src/sources/source.js';
+import type { ReadSpec } from '#src/spec.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';
@@ -16,6 +18,8 @@ import { REFUSED, TOLD, UNITED } from '../formats/rows/parquet/pairs.ts';
 import { readArrowSchema } from '../formats/rows/parquet/plain-arrow-schema.ts';
 import { fileOf, plainGroups, tableOf } from '../formats/rows/parquet/plain-footer.ts';
 import { LINES_ASSUMED, openParts } from '../formats/rows/parquet/table-parts.ts';
+
+const schemaIn = ({ rows }: ReadSpec) => (rows as TableSpec | undefined)?.schema;
 
 const directory = useTestDirectory();
 
@@ -34,8 +38,8 @@ function literal(text: string): string {
 describe('files of rows', () => {
   it('are known by their first bytes, and measured by their footers', async () => {
     const { inputs, read } = await openParts([writeParquet(directory.path('in.txt'), numbers('a', 'b'))]);
-    expect(inputs).toMatchObject([{ table: { rows: 10, rowGroups: 3, rowBytes: 80 } }]);
-    expect(read).toMatchObject({ framing: undefined, linesAssumed: false, table: { codec: 'UNCOMPRESSED' } });
+    expect(inputs).toMatchObject([{ rows: { rows: 10, mayBeCut: true, rowBytes: 80 } }]);
+    expect(read).toMatchObject({ framing: undefined, linesAssumed: false, rows: { codec: 'UNCOMPRESSED' } });
   });
 
   it('take what their footers tell: nulls take nothing, and values that are equal take as much as others', async () => {
@@ -61,8 +65,8 @@ describe('files of rows', () => {
     writeFileSync(directory.path('in'), fileOf(schema, [{ rows: 10, chunks }]));
     const measured = async (...columns: string[]) => {
       const { inputs } = await openParts([directory.path('in')], { columns });
-      const [{ table } = { table: undefined }] = inputs.filter(holdsRows);
-      return [table?.rowBytes, table?.unsureBytes, table?.storedBytes];
+      const facts = rowsOf(inputs[0]);
+      return [facts?.rowBytes, facts?.unsureBytes, facts?.storedBytes];
     };
     expect(await measured('sparse')).toEqual([10 + 4 * 7, 0, 100]);
     expect(await measured('told')).toEqual([1000 + 4 * 10, 0, 100]);
@@ -118,7 +122,7 @@ describe('files of rows', () => {
 
     it('may have nulls in the schema of Arrow as in that of Parquet', async () => {
       const { read } = await openParts([madeFile('required below'), madeFile('optional below')]);
-      const [arrow] = readKeyValues(read.table?.schema.keyValues);
+      const [arrow] = readKeyValues(schemaIn(read)?.keyValues);
       const element = { name: 'element', isNullable: true, fields: [] };
       const fields = [
         { ...element, name: 'a' },
@@ -130,8 +134,7 @@ describe('files of rows', () => {
     it('get types of Arrow that hold the values of all files', async () => {
       const typesOf = async (...names: readonly string[]) => {
         const { read } = await openParts(names.map(madeFile));
-        const { value = '' } =
-          readKeyValues(read.table?.schema.keyValues).find(({ key }) => key === 'ARROW:schema') ?? {};
+        const { value = '' } = readKeyValues(schemaIn(read)?.keyValues).find(({ key }) => key === 'ARROW:schema') ?? {};
         return readSchemaOfArrow(value)?.fields.map(
           ({ type, dictionary }) => (dictionary?.index ?? type).parameters[0],
         );
@@ -170,7 +173,7 @@ describe('files of rows', () => {
       'ERR_INPUT_FORMAT',
       expect.stringMatching(/b: its column b is missing, but in .*a /),
     ]);
-    expect((await openParts(paths, { columns: ['a'] })).read.table?.schema.leaves).toHaveLength(1);
+    expect(schemaIn((await openParts(paths, { columns: ['a'] })).read)?.leaves).toHaveLength(1);
   });
 
   it('are refused beside other files, and `columns` without them', async () => {
@@ -200,9 +203,9 @@ describe('files of rows', () => {
     const { framing } = formatOfKind({ by: 'csv' });
     const asCsv = { ...LINES_ASSUMED, framing, linesAssumed: false };
     const csv = await listInputs([path], () => {}, { format: asCsv, takesRows: true });
-    expect(csv.inputs).toMatchObject([{ finding: { code: 'ERR_INPUT_FORMAT' }, table: undefined }]);
+    expect(csv.inputs).toMatchObject([{ finding: { code: 'ERR_INPUT_FORMAT' }, rows: undefined }]);
     writeFileSync(directory.path('table.gz'), gzipSync('PAR1'));
     const packed = await listInputs([directory.path('table.gz')], () => {}, { format: LINES_ASSUMED, takesRows: true });
-    expect(packed.inputs).toMatchObject([{ codec: { name: 'gzip' }, table: undefined }]);
+    expect(packed.inputs).toMatchObject([{ codec: { name: 'gzip' }, rows: undefined }]);
   });
 });

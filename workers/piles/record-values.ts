@@ -1,6 +1,6 @@
 /**
  * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. For keys of
- * samples, groups of expressions, and leaves of rows the kernel asks the host, which finds and compares them here.
+ * samples, groups of expressions, and columns of rows the kernel asks the host, which finds and compares them here.
  *
  * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
@@ -11,13 +11,13 @@ import { counted } from '../../src/errors.js';
 import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 
-import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/rows/parquet/leaf-value.js';
+import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;
-const KINDS = { field: 0, column: 1, key: 2, expression: 2, leaf: 2 } as const satisfies Record<
+const KINDS = { field: 0, column: 1, key: 2, expression: 2, row: 2 } as const satisfies Record<
   Selector['kind'],
   number
 >;
@@ -144,7 +144,13 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
     const ending = (framing && lineEndOf(framing)) ?? NOTHING;
     return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
   }
-  if (selector.kind === 'leaf') return finderOfLeaf(selector.leaf);
+  if (selector.kind === 'row') {
+    const findInRow = finderOfRows(selector.value);
+    return (memory, start) => {
+      const value = findInRow(memory, start);
+      return value && { ...value, encoding: 'latin1' };
+    };
+  }
   if (selector.kind !== 'key') return undefined;
   const match = selector.expression === undefined ? undefined : matcherOf(selector.expression);
   return (memory, start, end) => {
@@ -152,14 +158,6 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
     if (text === undefined || match === undefined) return text === undefined ? undefined : { text, encoding: 'latin1' };
     const key = Buffer.from(text, 'latin1');
     return match(key, 0, key.byteLength, start);
-  };
-}
-
-function finderOfLeaf({ leaves, kind }: SoughtLeaf): Finder {
-  const isNumber = kind !== 'text';
-  return (memory, start) => {
-    const value = findLeafValue(memory, start, leaves);
-    return value && { text: textOfValue(memory, value, kind), encoding: 'latin1', isNumber };
   };
 }
 

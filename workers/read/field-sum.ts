@@ -2,7 +2,8 @@
  * Adds up a field of JSON records, or a column of rows, exactly: in parts of 10^-15, so the sum does not depend on the order.
  */
 
-import { findLeafValue, type SoughtLeaf, textOfValue } from '../../src/formats/rows/parquet/leaf-value.js';
+import { finderOfRows } from '../../src/formats/rows/registry.js';
+import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
@@ -35,7 +36,7 @@ export function sumOfField(
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum.value);
 }
 
-interface SumOfLeaf {
+interface SumOfRows {
   /** In parts of 10^-15. */
   readonly sum: bigint;
   /** The first row without a number, which ended the sum. */
@@ -43,18 +44,13 @@ interface SumOfLeaf {
 }
 
 /** The sum over the first rows of a boundary table. */
-export function sumOfLeaf(
-  { bytes, view }: Kernel,
-  { leaves, kind }: SoughtLeaf,
-  table: number,
-  count: number,
-): SumOfLeaf {
+export function sumOfRows({ bytes, view }: Kernel, value: RowValueSpec, table: number, count: number): SumOfRows {
   const memory = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const find = finderOfRows(value);
   let sum = 0n;
-  let without: SumOfLeaf['without'];
+  let without: SumOfRows['without'];
   for (let index = 0; index < count && without === undefined; index++) {
-    const value = findLeafValue(memory, view.getUint32(table + 8 * index, true), leaves);
-    const text = value && textOfValue(memory, value, kind);
+    const text = find(memory, view.getUint32(table + 8 * index, true))?.text;
     const number = Number(text);
     if (number >= 0 && number < END_OF_NUMBERS) sum += BigInt(number);
     else without = { index, value: text };

@@ -10,12 +10,13 @@ import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
 import { lookedAt } from '../../src/formats/first-look.js';
 import { isHeldToText } from '../../src/formats/record-format.js';
+import { PieceReader } from '../../src/formats/record-source.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
 import type { MemberRange } from '../../src/plan/slices.js';
 import type { InputPart } from '../../src/sources/input-part.js';
-import { beginAt, PieceReader, type ReadBegin, type ReadContext, type UseOfSource } from './part-source.js';
+import { beginAt, type ReadBegin, type ReadContext, type UseOfSource } from './part-source.js';
 
 const PIECE_BYTES = 256 * 1024;
 /** Bytes of a plain file read at a time after the part, to complete its last record. */

@@ -3,27 +3,19 @@
  * the bytes lie nor how they are stored: in a file, a stream, memory, or members of a compressed file.
  */
 import type { Doubt } from '../../src/formats/first-look.js';
-import { contextBytesAt, type Framing, NOTHING, readerStart } from '../../src/formats/framing.js';
+import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
-import type { ColumnMemory } from '../../src/formats/rows/parquet/columns/column-memory.js';
+import type { RecordSource } from '../../src/formats/record-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { ReadSpec } from '../../src/spec.js';
 import type { ThreadDecoderMemory } from '../thread-state.js';
 
-export interface PartSource {
-  readonly framing: Framing;
+export interface PartSource extends RecordSource {
   readonly begin: ReadBegin;
   /** The part has the records that begin before this place. Infinity: all that the source gives. */
   readonly end: number;
   /** Of a stream, which is read for the first time here. */
   readonly header?: Header | undefined;
-  /**
-   * Puts the next bytes at an address, `most` or fewer, and returns how many; 0: the input ends here.
-   * @param memory may have become another object when the bytes come.
-   */
-  read(memory: { readonly bytes: Uint8Array }, at: number, most: number): number | Promise<number>;
-  /** Call it after the last record. @throws if what was read is not what was planned. */
-  finish?(): void | Promise<void>;
 }
 
 /** Reads from a source, which is closed afterwards. */
@@ -36,8 +28,6 @@ export interface ReadContext {
   readonly framing: Framing | undefined;
   readonly control: JobControl;
   readonly decoderMemory: ThreadDecoderMemory;
-  /** The memory in which this thread decodes pages. */
-  columns(): ColumnMemory;
   readonly told: ToldBySource;
 }
 
@@ -66,28 +56,4 @@ export function beginAt(framing: Framing, start: number, headerBytes: number, co
   const scanStart = readerStart(framing, start, headerBytes);
   const firstByte = scanStart - contextBytesAt(framing, scanStart, headerBytes);
   return { firstByte, scanStart, isBefore: scanStart < start, countBefore };
-}
-
-/** A `read` of pieces, each of which is valid until the next one. */
-export class PieceReader {
-  readonly #pieces: AsyncIterator<Uint8Array, void>;
-  #left: Uint8Array;
-
-  /** @param first comes before the pieces. */
-  constructor(pieces: AsyncIterator<Uint8Array, void>, first: Uint8Array = NOTHING) {
-    this.#pieces = pieces;
-    this.#left = first;
-  }
-
-  async read(memory: { readonly bytes: Uint8Array }, at: number, most: number): Promise<number> {
-    while (this.#left.byteLength === 0) {
-      const { done, value } = await this.#pieces.next();
-      if (done === true) return 0;
-      this.#left = value;
-    }
-    const piece = this.#left.subarray(0, most);
-    memory.bytes.set(piece, at);
-    this.#left = this.#left.subarray(piece.byteLength);
-    return piece.byteLength;
-  }
 }

@@ -4,20 +4,22 @@
  * record start, end of last record), so that the coordinator can check that the parts of an input join without a gap or
  * an overlap.
  */
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
 import { IGZIP } from '../../src/formats/codecs/igzip.js';
 import type { Framing } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
-import { inputName } from '../../src/io/input-source.js';
+import type { RecordSource } from '../../src/formats/record-source.js';
+import { inputName, RegularInput } from '../../src/io/input-source.js';
 import { type JobControl, UncountedControl } from '../../src/job-control.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
-import { columnMemoryOf, type ReadState, readStateOf } from '../thread-state.js';
+import { type ReadState, readStateOf, rowThreadOf } from '../thread-state.js';
 import { withFile } from './file-source.js';
 import { listSource } from './list-source.js';
-import type { ReadContext, ToldBySource, UseOfSource } from './part-source.js';
+import { beginAt, type ReadContext, type ToldBySource, type UseOfSource } from './part-source.js';
 import { ReadArena } from './read-arena.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
 import { withStream } from './stream-source.js';
@@ -49,8 +51,7 @@ export async function readPart(
   const { control, decoderMemory } = thread;
   const told: ToldBySource = {};
   const framing = read.framing && framingOf(read.framing);
-  const columns = () => columnMemoryOf(job);
-  return withSource(part, { control, decoderMemory, columns, read, framing, told }, async (source) => {
+  return withSource(part, job, { control, decoderMemory, read, framing, told }, async (source) => {
     const { header, end } = source;
     const reader = new RecordReader(part, source.framing, taker, job);
     if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
@@ -81,16 +82,25 @@ export async function readPart(
 }
 
 /** The only place that knows which kinds of sources there are. */
-async function withSource<T>(part: InputPart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
-  if (part.kind === 'table') {
-    // Few jobs need them.
-    const { hdf5 } = context.read;
-    if (hdf5 !== undefined) {
-      const { withDatasets } = await import('./dataset-source.js');
-      return withDatasets(part, hdf5, context, use);
-    }
-    const { withTable } = await import('./table-source.js');
-    return withTable(part, context, use);
+async function withSource<T>(
+  part: InputPart,
+  job: ReadSettings,
+  context: ReadContext,
+  use: UseOfSource<T>,
+): Promise<T> {
+  if (part.kind === 'rows') {
+    const { rows } = context.read;
+    if (rows === undefined) throw new RangeError('what rows are is known before they are read');
+    const thread = await rowThreadOf(job, rows);
+    const input = new RegularInput(part.path, part.version, context.control, part.gate);
+    const useRows = (source: RecordSource) => {
+      const finish = () => input.requireUnchanged();
+      return use({ ...source, finish, begin: beginAt(source.framing, 0, 0), end: Number.POSITIVE_INFINITY });
+    };
+    return thenAlwaysAsync(
+      () => thread.openPart(part, rows, { ...context, input }, useRows),
+      () => input.close(),
+    );
   }
   if (part.kind === 'list') return use(listSource(part.list, context));
   return part.kind === 'stream' ? withStream(part, context, use) : withFile(part, context, use);

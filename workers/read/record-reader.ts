@@ -20,7 +20,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import { sumOfField, sumOfLeaf } from './field-sum.js';
+import { sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
@@ -35,7 +35,7 @@ export interface RecordTaker {
   /**
    * Takes the first `count` records of the boundary table. Returns the bytes of the longest record taken so far.
    * @param base an address in the window, and `basePosition` its decoded position.
-   * @param firstRow of a table: the ordinal of the first of these rows.
+   * @param firstRow of rows: the ordinal of the first of these rows.
    */
   take(count: number, base: number, basePosition: number, inputKey: bigint, firstRow?: number): number;
 }
@@ -170,7 +170,7 @@ export class RecordReader implements FramingKernel {
   /** @param ordinal among the records of the part. */
   #place(position: number, ordinal = this.#taken): PlaceOfLongRecord {
     const { path, kind, firstOrdinal = 0 } = this.#part;
-    return { path, place: kind === 'table' ? `row ${firstOrdinal + ordinal}` : `the record at byte ${position}` };
+    return { path, place: kind === 'rows' ? `row ${firstOrdinal + ordinal}` : `the record at byte ${position}` };
   }
 
   #noRoom(place: PlaceOfLongRecord, { limit, byteLength }: RecordTooLong): InputError {
@@ -245,16 +245,16 @@ export class RecordReader implements FramingKernel {
 
   #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
     const { inputOrdinal, firstOrdinal: first } = this.#part;
-    const isTable = this.#part.kind === 'table';
+    const isOfRows = this.#part.kind === 'rows';
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const undrawnSum = this.#job.weighedField && `${this.#undrawnSum}`;
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
     const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
     const taken = first === undefined ? undefined : { start: first, end: first + this.#taken };
-    const ordinals = taken === undefined || isTable ? undefined : { ...taken, names };
+    const ordinals = taken === undefined || isOfRows ? undefined : { ...taken, names };
     const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals, ...this.#leftOut };
-    if (isTable && taken !== undefined) return { ...rest, ...taken, rowBytes: this.#lastEnd };
+    if (isOfRows && taken !== undefined) return { ...rest, ...taken, rowBytes: this.#lastEnd };
     if (this.#firstStart === undefined) {
       const start = Math.max(position, this.#markBytes);
       return { ...rest, start, end: start };
@@ -400,7 +400,7 @@ export class RecordReader implements FramingKernel {
     let index = 0;
     while (this.#tableStart(index) !== missing) index += 1;
     const { place } = this.#place(basePosition + missing - base, this.#taken - count + index);
-    const why = selector.kind === 'leaf' ? undefined : whyUnfit(record, selector.kind === 'field');
+    const why = selector.kind === 'row' ? undefined : whyUnfit(record, selector.kind === 'field');
     const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
     throw new InputError('ERR_FIELD_MISSING', `${inputName(this.#part.path)}: ${place} ${why ?? lack}`);
   }
@@ -417,7 +417,7 @@ export class RecordReader implements FramingKernel {
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
-    const firstRow = kind === 'table' ? ordinal : undefined;
+    const firstRow = kind === 'rows' ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
     if (this.#job.isSampled === true) {
       const marks = { count, base, basePosition, ordinal };
@@ -439,8 +439,8 @@ export class RecordReader implements FramingKernel {
     const { wasm } = kernel;
     if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count));
     const undrawn = wasm.keepUndrawn(table, count, base, BigInt(basePosition), inputKey) >>> 0;
-    if (field.leaf !== undefined) {
-      this.#undrawnSum += sumOfLeaf(kernel, field.leaf, table, undrawn).sum;
+    if (field.value !== undefined) {
+      this.#undrawnSum += sumOfRows(kernel, field.value, table, undrawn).sum;
       return;
     }
     const pathAt = wasm.fieldPlace() >>> 0;

@@ -12,7 +12,7 @@ export interface TakenRecord {
   /** The hash of its place, as a u32. */
   readonly hash: number;
   readonly inputOrdinal: number;
-  /** The place of its first byte in the decoded input, or its ordinal in a table. */
+  /** The place of its first byte in the decoded input, or the ordinal of a row. */
   readonly position: number;
   readonly key: bigint;
   /** The key of the next record in its input; undefined where another call takes that one. */
@@ -48,7 +48,7 @@ export function noteTaken(
   noted ??= [];
   const salt = scrambled(Math.imul(inputOrdinal + 1, 0x9e3779b1));
   const positionOf = (i: number) =>
-    kind === 'table' && ordinal !== undefined ? ordinal + i : basePosition + view.getUint32(table + 8 * i, true) - base;
+    kind === 'rows' && ordinal !== undefined ? ordinal + i : basePosition + view.getUint32(table + 8 * i, true) - base;
   const keyOf = (i: number) =>
     BigInt.asUintN(
       64,

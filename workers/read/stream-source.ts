@@ -3,10 +3,11 @@ import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { readHeader, requireSameHeader } from '../../src/formats/header.js';
 import { headerRuleOf } from '../../src/formats/record-format.js';
+import { PieceReader } from '../../src/formats/record-source.js';
 import { openStreamInput } from '../../src/io/input-source.js';
 import { decodeStream } from '../../src/sources/decoded-pieces.js';
 import type { InputPart } from '../../src/sources/input-part.js';
-import { beginAt, PieceReader, type ReadContext, type UseOfSource } from './part-source.js';
+import { beginAt, type ReadContext, type UseOfSource } from './part-source.js';
 
 const ABORT_WATCH_MILLISECONDS = 50;
 

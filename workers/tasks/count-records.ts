@@ -5,13 +5,13 @@
 import { InputError } from '../../src/errors.js';
 import { isJson } from '../../src/formats/first-look.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { SoughtLeaf } from '../../src/formats/rows/parquet/leaf-value.js';
+import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import { inputName } from '../../src/io/input-source.js';
 import { UncountedControl } from '../../src/job-control.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
-import { recordWithoutNumber, sumOfField, sumOfLeaf } from '../read/field-sum.js';
+import { recordWithoutNumber, sumOfField, sumOfRows } from '../read/field-sum.js';
 import { ReadArena } from '../read/read-arena.js';
 import { readPart } from '../read/read-part.js';
 import { whyUnfit } from '../read/unfit-record.js';
@@ -66,19 +66,19 @@ class RecordCounter extends ReadArena {
   /** Pass 1 refuses records that are too long. */
   take(count: number, base: number, basePosition: number, _inputKey: bigint, firstRow = 0): number {
     this.records += count;
-    if (this.#field?.leaf !== undefined) this.#addUpRows(this.#field.name, this.#field.leaf, count, firstRow);
+    if (this.#field?.value !== undefined) this.#addUpRows(this.#field.name, this.#field.value, count, firstRow);
     else if (this.#field !== undefined) this.#addUp(this.#field, count, basePosition - base);
     return 0;
   }
 
-  #addUpRows(name: string, leaf: SoughtLeaf, count: number, firstRow: number): void {
-    const { sum, without } = sumOfLeaf(this.kernel, leaf, this.table, count);
+  #addUpRows(name: string, value: RowValueSpec, count: number, firstRow: number): void {
+    const { sum, without } = sumOfRows(this.kernel, value, this.table, count);
     this.sum += sum;
     if (without === undefined) return;
-    const { index, value = 'no value' } = without;
+    const { index, value: found = 'no value' } = without;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${this.#inputPath}: row ${firstRow + index} has ${value} in the column ${name}; expected a whole number there, from 0 to less than 10^15`,
+      `${this.#inputPath}: row ${firstRow + index} has ${found} in the column ${name}; expected a whole number there, from 0 to less than 10^15`,
     );
   }
 

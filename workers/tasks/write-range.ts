@@ -6,6 +6,7 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
+import type { MemberWriter } from '../../src/formats/member.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
 import { inPhase } from '../../src/phase-clock.js';
 import {
@@ -21,11 +22,12 @@ import { shardOpener } from '../../src/places/outputs/shard-openers.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import type { OwnUnits } from '../../src/plan/unit-cuts.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
-import type { MemberWriter } from '../../src/sinks/member-writer.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
+import { waitingPlaces } from '../piles/waiting-places.js';
 import { noteWritten } from '../piles/written-ranks.js';
+import { rowThreadOf } from '../thread-state.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
@@ -55,17 +57,12 @@ export interface WriteResult {
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
 }
 
-/** Only jobs of tables load what makes row groups. */
 async function makerOfMembers({ job, target, attemptName, start }: WriteTask): Promise<() => MemberWriter> {
-  const table = 'table' in target ? target.table : undefined;
-  const rows = 'hdf5' in target ? target.hdf5 : undefined;
-  if (rows !== undefined) {
-    const { datasetMembers } = await import('../piles/dataset-members.js');
-    return () => datasetMembers(job, rows, attemptName, start.turn);
-  }
-  if (table === undefined) throw new RangeError('an output of units is a table');
-  const { tableMembers } = await import('../piles/table-members.js');
-  return () => tableMembers(job, table, attemptName, start.turn);
+  const output = 'rows' in target ? target.rows : undefined;
+  if (output === undefined) throw new RangeError('an output of units has rows');
+  const thread = await rowThreadOf(job, output.rows);
+  const newPlace = waitingPlaces(job, `${attemptName}-units`, start.turn);
+  return () => thread.openWriter(output, { newPlace, allowanceBytes: job.columnBytes });
 }
 
 interface OutputPosition {

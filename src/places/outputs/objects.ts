@@ -136,12 +136,12 @@ export class ObjectsPlace implements OutputPlace {
     finished: readonly WrittenRegion[],
     isForLater: boolean,
   ): Promise<SentShards> {
-    const { cuts, ends, recordBytes, table, hdf5 } = layout;
-    const header = hdf5 === undefined ? ends.headerOf(recordBytes) : undefined;
+    const { cuts, ends, recordBytes, rows } = layout;
+    const header = ends.headerNeedsContent === true ? undefined : ends.headerOf(recordBytes);
     // What a header says of the records of one shard is known at the end.
     const isKnown = header !== undefined && Buffer.compare(header, ends.headerOf(0)) === 0;
     const content = { path: '', byteLength: 0, recordBytes: 1, open: () => openForRead('', 'output') };
-    const hasTrailer = table !== undefined || hdf5 !== undefined || [...ends.trailerOf(content)].length > 0;
+    const hasTrailer = rows !== undefined || [...ends.trailerOf(content)].length > 0;
     const partBytes = this.#partBytesOf(layout);
     const target: UploadTarget = {
       ...this.#namesFor(cuts),

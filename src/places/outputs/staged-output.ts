@@ -12,6 +12,7 @@
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { counted, StagedOutputError, VerificationError } from '../../errors.js';
+import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../../io/durable.js';
 import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../../io/files.js';
@@ -22,7 +23,7 @@ import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
 import { severalAtOnce } from '../../several-at-once.js';
-import { type FileContent, finalEnds, type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
+import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
 import { type CommitJournal, groupsOf, type MoveDirectories, type Totals, writeJournal } from './commit-journal.js';
 import { outputIdentityOf } from './destination.js';
@@ -63,14 +64,14 @@ export class StagedOutput {
 
   /** @param finished the durable regions that an earlier attempt wrote. */
   async begin(layout: OutputLayout, finished: readonly WrittenRegion[]): Promise<OutputTarget> {
-    const { kind, cuts, ends, recordBytes, compression, table, hdf5, units } = layout;
+    const { kind, cuts, ends, recordBytes, compression, rows, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
     const sent = await this.#place.begin?.(this.#stagingDirectory, layout, finished, this.#isForLater);
     if (kind === 'appended' || sent !== undefined) {
       this.shorten(finished, layout);
       const gate = sent === undefined ? this.#gate : UNGATED;
-      return { kind: 'appended', ...staged, gate, compression, table, hdf5, units, sent };
+      return { kind: 'appended', ...staged, gate, compression, rows, units, sent };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };

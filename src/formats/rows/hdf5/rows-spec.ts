@@ -1,4 +1,5 @@
 /** What a job knows of the datasets whose rows it shuffles. Plain data: it crosses threads, and is sealed in the spec. */
+import type { RowsSpec, WrittenRowsSpec } from '../row-format.js';
 import { productOf } from './chunk-box.js';
 import type { Filter } from './messages.js';
 
@@ -18,7 +19,7 @@ export interface RowsDataset {
 }
 
 /** What threads know of rows that they read. */
-export interface Hdf5Rows {
+export interface Hdf5Rows extends RowsSpec {
   readonly datasets: readonly RowsDataset[];
   /** Of a record: the row of each dataset, one after the other. */
   readonly rowBytes: number;
@@ -49,7 +50,7 @@ export interface RowsHead {
 }
 
 /** How rows are written. */
-export interface Hdf5Output {
+export interface Hdf5Output extends WrittenRowsSpec {
   /** Whole chunks of all datasets that are appended together have so many rows. */
   readonly unitRows: number;
   readonly head: FileHead;

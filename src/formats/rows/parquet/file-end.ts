@@ -9,7 +9,7 @@ import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
 import { PAGE_CODECS } from './page-codec.js';
 import { ENCODINGS } from './page-header.js';
 import type { TableSchema } from './schema.js';
-import type { TableWriteSpec } from './table-write-spec.js';
+import type { TableWriteSpec } from './table-output.js';
 import { THRIFT, ThriftWriter } from './thrift.js';
 import { footerPieces, PARQUET_MAGIC } from './write-footer.js';
 

@@ -1,7 +1,7 @@
 /** Finds the value of a leaf in a row, as leaf.ts lays it out: no other leaf is read, only passed over. */
-import { type Annotation, annotationOfLeaf } from './annotation.js';
-import { type Leaf, nameOfLeaf, valueBytesOf } from './leaf.js';
-import type { TableSchema } from './schema.js';
+
+import type { RowValueFinder, RowValueSpec } from '../row-format.js';
+import { type Leaf, valueBytesOf } from './leaf.js';
 
 const ALL_DEFINED = 2 ** 31;
 
@@ -53,10 +53,18 @@ function endOfLeaf(memory: Buffer, start: number, leaf: Leaf): number {
 export type ValueKind = 'text' | 'signed' | 'unsigned';
 
 /** A leaf whose values are sought in rows. Plain data. */
-export interface SoughtLeaf {
+export interface SoughtLeaf extends RowValueSpec {
   /** The first leaves of a row; it is the last of them, and not repeated. */
   readonly leaves: readonly Leaf[];
   readonly kind: ValueKind;
+}
+
+export function finderOfLeaf({ leaves, kind }: SoughtLeaf): RowValueFinder {
+  const isNumber = kind !== 'text';
+  return (memory, start) => {
+    const value = findLeafValue(memory, start, leaves);
+    return value && { text: textOfValue(memory, value, kind), isNumber };
+  };
 }
 
 /** The characters of a string as Latin-1, or a whole number in decimal. */
@@ -65,39 +73,4 @@ export function textOfValue(memory: Buffer, { from, to }: LeafValue, kind: Value
   const isLong = to - from === 8;
   if (kind === 'signed') return String(isLong ? memory.readBigInt64LE(from) : memory.readInt32LE(from));
   return String(isLong ? memory.readBigUInt64LE(from) : memory.readUInt32LE(from));
-}
-
-const TEXTS = ['STRING', 'ENUM', 'JSON'];
-
-/** @returns undefined: other values, as dates and decimal numbers are. */
-function valueKindOf({ type }: Leaf, annotation: Annotation): ValueKind | undefined {
-  const { kind, isUnsigned, logicalType, convertedType } = annotation;
-  const isPlain = logicalType === '' && convertedType === '';
-  if (type === 'BYTE_ARRAY') return isPlain || TEXTS.includes(kind ?? '') ? 'text' : undefined;
-  if (type !== 'INT32' && type !== 'INT64') return undefined;
-  if (!isPlain && kind !== 'INTEGER') return undefined;
-  return isUnsigned ? 'unsigned' : 'signed';
-}
-
-/** @returns a problem if it has no values that tell records apart. */
-export function seekText(schema: TableSchema, index: number): SoughtLeaf | string {
-  return seek(schema, index, ['text', 'signed', 'unsigned'], 'strings or whole numbers');
-}
-
-/** @returns a problem if it has no values that can be added up. */
-export function seekNumber(schema: TableSchema, index: number): SoughtLeaf | string {
-  return seek(schema, index, ['signed', 'unsigned'], 'whole numbers');
-}
-
-function seek(schema: TableSchema, index: number, kinds: readonly ValueKind[], expected: string): SoughtLeaf | string {
-  const leaves = schema.leaves.slice(0, index + 1);
-  const leaf = leaves[index];
-  if (leaf === undefined) throw new RangeError(`there is no leaf ${index}`);
-  const name = nameOfLeaf(leaf);
-  if (leaf.maxRepetition > 0) return `column ${name} may have several values in a row; expected one that has one`;
-  const annotation = annotationOfLeaf(schema, index);
-  const kind = valueKindOf(leaf, annotation);
-  if (kind !== undefined && kinds.includes(kind)) return { leaves, kind };
-  const type = annotation.kind === undefined ? leaf.type : `${leaf.type} (${annotation.kind})`;
-  return `column ${name} has values of type ${type}; expected ${expected}`;
 }

@@ -1,42 +1,112 @@
-/** How rows are written, as decided when the footers of the inputs are read. */
+/** How rows are written: what is asked for, and what is decided when the footers of the inputs are read. */
+import { UsageError } from '../../../errors.js';
+import { requireKnownOptions } from '../../../known-options.js';
+import type { RowsOutput, WrittenRowsSpec } from '../row-format.js';
+import type { KeptDictionary } from './kept-dictionary.js';
 import type { PageCodec } from './page-codec.js';
-import type { TableSchema } from './schema.js';
-import { pageCompressionOf, type TableWriteSpec, type WrittenCodec } from './table-write-spec.js';
+import type { TableSpec } from './table-spec.js';
 
-/** Plain data; crosses threads, and is sealed in the spec: it decides the bytes of the output. */
-export interface TableOutput extends TableWriteSpec {
+/** LZ4 in Hadoop's framing is only read. */
+export type WrittenCodec = Exclude<PageCodec, 'LZ4'>;
+
+interface Levels {
+  readonly least: number;
+  readonly usual: number;
+  readonly most: number;
+}
+
+const LEVELS: Readonly<Record<WrittenCodec, Levels | undefined>> = {
+  UNCOMPRESSED: undefined,
+  SNAPPY: undefined,
+  GZIP: { least: 1, usual: 6, most: 9 },
+  BROTLI: { least: 0, usual: 5, most: 11 },
+  ZSTD: { least: 1, usual: 3, most: 22 },
+  LZ4_RAW: undefined,
+};
+
+/** Plain data; crosses threads, and is sealed in the spec: with the rows it decides the bytes of a row group. */
+export interface TableWriteSpec {
+  readonly codec: WrittenCodec;
+  /** 0 for codecs that have none. */
+  readonly level: number;
+  /** Dictionaries with which the chunks of their columns begin. Absent if there are none. */
+  readonly dictionaries?: readonly KeptDictionary[] | undefined;
+}
+
+export interface TableOutput extends WrittenRowsSpec, TableWriteSpec {
   /** What the rows of a row group take at the most, on average, as they lie on piles. At least 1. */
   readonly rowGroupBytes: number;
   /** Undefined: any number. */
   readonly rowGroupRows: number | undefined;
 }
 
-/** An output of rows. Plain data; crosses threads. */
-export interface WrittenTable {
-  readonly schema: TableSchema;
+/** An output of rows. */
+export interface WrittenTable extends RowsOutput {
+  readonly rows: TableSpec;
   readonly write: TableOutput;
 }
 
-/** What the caller asks for. */
+/** The options of Parquet outputs. */
 export interface TableChoice {
-  /** Undefined: the codec of the first input, at its usual level. */
-  readonly compression: TableWriteSpec | undefined;
-  /** Undefined: `USUAL_ROW_GROUP_BYTES`. */
-  readonly rowGroupBytes: number | undefined;
-  readonly rowGroupRows: number | undefined;
+  /** Absent: the codec of the first input, at its usual level. */
+  readonly parquetCodec?: 'none' | { readonly codec: keyof typeof CODECS; readonly level?: number } | undefined;
+  /** Absent: `USUAL_ROW_GROUP_BYTES`. */
+  readonly rowGroupBytes?: number | undefined;
+  readonly rowGroupRows?: number | undefined;
 }
+
+const CODECS = {
+  snappy: 'SNAPPY',
+  gzip: 'GZIP',
+  brotli: 'BROTLI',
+  zstd: 'ZSTD',
+  lz4: 'LZ4_RAW',
+} as const satisfies Record<string, WrittenCodec>;
 
 /** What programs write that were not told a size. */
 const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 
 /** @param codecOfInput undefined: the inputs have no rows. */
-export function completeTable(choice: TableChoice | undefined, codecOfInput: PageCodec | undefined): TableOutput {
-  const { compression, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice ?? {};
-  return { ...(compression ?? pageCompressionOf(writtenFor(codecOfInput))), rowGroupBytes, rowGroupRows };
+export function completeTable(choice: TableChoice, codecOfInput: PageCodec | undefined): TableOutput {
+  const { parquetCodec: asked, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice;
+  const compression = asked === undefined ? pageCompressionOf(writtenFor(codecOfInput)) : askedCodec(asked);
+  return { format: 'Parquet', ...compression, rowGroupBytes, rowGroupRows };
+}
+
+/** @throws UsageError for a codec or level that there is not. */
+export function askedCodec(asked: NonNullable<TableChoice['parquetCodec']>): TableWriteSpec {
+  if (asked === 'none') return pageCompressionOf('UNCOMPRESSED');
+  if (!Object.hasOwn(CODECS, asked?.codec)) {
+    throw new UsageError(
+      `\`parquetCodec\`: expected 'none', or an object with \`codec\` one of ${Object.keys(CODECS).join(', ')}`,
+    );
+  }
+  requireKnownOptions('`parquetCodec`', asked, { codec: true, level: true });
+  return pageCompressionOf(CODECS[asked.codec], asked.level);
 }
 
 /** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */
 export function writtenFor(codec: PageCodec | undefined): WrittenCodec {
   if (codec === undefined) return 'ZSTD';
   return codec === 'LZ4' ? 'LZ4_RAW' : codec;
+}
+
+/** As in `zstd 3`; undefined: pages are not compressed. */
+export function nameOfPageCompression({ codec, level }: TableOutput): string | undefined {
+  if (codec === 'UNCOMPRESSED') return undefined;
+  const name = codec === 'LZ4_RAW' ? 'lz4' : codec.toLowerCase();
+  return LEVELS[codec] === undefined ? name : `${name} ${level}`;
+}
+
+/** @throws UsageError for a level that the codec does not have. */
+export function pageCompressionOf(codec: WrittenCodec, level?: number): TableWriteSpec {
+  const levels = LEVELS[codec];
+  if (levels === undefined) {
+    if (level === undefined) return { codec, level: 0 };
+    throw new UsageError(`\`parquetCodec\` ${codec.toLowerCase()}: it has no levels; expected the name alone`);
+  }
+  const { least, usual, most } = levels;
+  const chosen = level ?? usual;
+  if (Number.isInteger(chosen) && chosen >= least && chosen <= most) return { codec, level: chosen };
+  throw new UsageError(`\`parquetCodec\` ${codec.toLowerCase()}:${chosen}: expected a level from ${least} to ${most}`);
 }

@@ -1,13 +1,8 @@
 /** Values of a leaf, found in rows of all shapes. */
 import { describe, expect, it } from 'vitest';
 import type { PhysicalType } from '#src/formats/rows/parquet/leaf.js';
-import {
-  findLeafValue,
-  seekNumber,
-  seekText,
-  textOfValue,
-  type ValueKind,
-} from '#src/formats/rows/parquet/leaf-value.js';
+import { findLeafValue, textOfValue, type ValueKind } from '#src/formats/rows/parquet/leaf-value.js';
+import { seekLeaf } from '#src/formats/rows/parquet/seek-leaf.js';
 import { THRIFT, type ThriftWriter } from '#src/formats/rows/parquet/thrift.js';
 import {
   entriesOf,
@@ -55,7 +50,7 @@ const KINDS: readonly [PlainElement, ValueKind | RegExp][] = [
   [{ name: 'bytes', type: 'BYTE_ARRAY' }, 'text'],
   [{ name: 'string', type: 'BYTE_ARRAY', logical: 1 }, 'text'],
   [{ name: 'old string', type: 'BYTE_ARRAY', converted: 0 }, 'text'],
-  [{ name: 'decimal of bytes', type: 'BYTE_ARRAY', converted: 5 }, /^column .* of type BYTE_ARRAY \(DECIMAL\); /],
+  [{ name: 'decimal of bytes', type: 'BYTE_ARRAY', converted: 5 }, /^in: column .* of type BYTE_ARRAY \(DECIMAL\); /],
   [{ name: 'INT64', type: 'INT64' }, 'signed'],
   [{ name: 'signed', type: 'INT32', logical: 10, parameters: integer(true) }, 'signed'],
   [{ name: 'unsigned', type: 'INT32', logical: 10, parameters: integer(false) }, 'unsigned'],
@@ -64,7 +59,7 @@ const KINDS: readonly [PlainElement, ValueKind | RegExp][] = [
   [{ name: 'date', type: 'INT32', logical: 6 }, /of type INT32 \(DATE\); /],
   [{ name: 'type of later times', type: 'INT32', logical: 77 }, /of type INT32; /],
   [{ name: 'number', type: 'DOUBLE' }, /of type DOUBLE; /],
-  [{ name: 'list', type: 'INT64', repetition: 2 }, /^column list may have several values in a row; /],
+  [{ name: 'list', type: 'INT64', repetition: 2 }, /^in: column list may have several values in a row; /],
 ];
 
 describe('the value of a leaf', () => {
@@ -83,10 +78,11 @@ describe('the value of a leaf', () => {
 
   it.each(KINDS)('of $name is text or a number as JSON lines have it: %s', (element, expected) => {
     const table = tableOf([{ name: 'before', type: 'DOUBLE' }, element]);
-    const [text, number] = [seekText(table, 1), seekNumber(table, 1)];
-    if (typeof expected !== 'string') expect(text).toMatch(expected);
-    else expect(text).toMatchObject({ kind: expected, leaves: table.leaves });
-    if (expected !== 'signed' && expected !== 'unsigned') expect(number).toMatch(/; expected /);
-    else expect(number).toEqual(text);
+    const rows = { format: 'Parquet', schema: table, codec: undefined };
+    const seek = (isNumber: boolean) => () => seekLeaf(rows, 'in', { text: 'it', keys: [element.name], isNumber });
+    if (typeof expected !== 'string') expect(seek(false)).toThrow(expected);
+    else expect(seek(false)()).toMatchObject({ kind: expected, leaves: table.leaves });
+    if (expected !== 'signed' && expected !== 'unsigned') expect(seek(true)).toThrow(/; expected /);
+    else expect(seek(true)()).toEqual(seek(false)());
   });
 });

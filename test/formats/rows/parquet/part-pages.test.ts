@@ -60,7 +60,7 @@ describe('parts of row groups', () => {
 
   it('begin where pages of the largest column do, and are about equal', async () => {
     const { parts } = await openParts([writeParquet(directory.path('in'), INDEXED)], SLICE);
-    const starts = parts.map((part) => (part.kind === 'table' ? part.start : -1));
+    const starts = parts.map((part) => (part.kind === 'rows' ? part.start : -1));
     expect(starts.every((start) => (start % 700) % 3 === 0)).toBe(true);
     const counts = starts.map((start, i) => (starts[i + 1] ?? INDEXED.rows) - start);
     expect(Math.max(...counts)).toBeLessThan(2 * Math.min(...counts));

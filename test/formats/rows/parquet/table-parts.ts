@@ -6,8 +6,8 @@ import { planSlices } from '#src/plan/slices.js';
 import { describeForSlices } from '#src/sources/cuts.js';
 import { type Coverage, type InputPart, inputPart } from '#src/sources/input-part.js';
 import { listInputs } from '#src/sources/list-inputs.js';
-import { asRows } from '#src/sources/rows-or-records.js';
-import { openTables } from '#src/sources/tables.js';
+import { asRows, openRows } from '#src/sources/rows.js';
+import { rowsOf } from '#src/sources/source.js';
 import type { ReadSpec } from '#src/spec.js';
 import type { Arena } from '#workers/arena.js';
 import { ReadArena } from '#workers/read/read-arena.js';
@@ -32,12 +32,13 @@ export interface OpenOptions {
 
 export async function openParts(paths: readonly string[], options: OpenOptions = {}) {
   const { columns, sliceBytes = 2 ** 40, onWarning = () => {} } = options;
-  const given = { ...LINES_ASSUMED, columns };
+  const given = { ...LINES_ASSUMED, rowChoice: { columns } };
   const { inputs: listed } = await listInputs(paths, onWarning, { format: given, takesRows: true });
   const asked = asRows(given, listed);
-  const { inputs, table } = await openTables(listed, { read: asked, signal: undefined, onWarning, writes: true });
-  const read = { ...asked, table };
-  const bytes = inputs.map((input) => (input.kind === 'file' ? input.table?.rowBytes : undefined));
+  const opened = await openRows(listed, { read: asked, signal: undefined, onWarning, writes: true });
+  const { inputs, rows } = opened ?? { inputs: [], rows: undefined };
+  const read = { ...asked, rows };
+  const bytes = inputs.map((input) => rowsOf(input)?.rowBytes);
   const planned = await describeForSlices(inputs, bytes, read, sliceBytes, undefined);
   const readable = { inputs, gates: inputs.map(() => UNGATED), firstHeader: undefined };
   const parts = [...planSlices(planned, sliceBytes)].flat().map((part) => inputPart(readable, part, 7n, 0));

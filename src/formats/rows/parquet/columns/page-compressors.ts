@@ -5,7 +5,7 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { freeBytes } from '../../../../machine/free-bytes.js';
 import { openZstdPages } from '../../../codecs/zstd-writer.js';
-import type { TableWriteSpec } from '../table-write-spec.js';
+import type { TableWriteSpec } from '../table-output.js';
 import type { ColumnMemory } from './column-memory.js';
 import { GrownRegion } from './grown-region.js';
 

@@ -6,11 +6,12 @@
 import { UsageError, VerificationError } from '../../../../errors.js';
 import type { JobControl } from '../../../../job-control.js';
 import { inPhase } from '../../../../phase-clock.js';
+import type { Member } from '../../../member.js';
 import { FinishedPages, type SpillPlace } from '../../finished-pages.js';
 import { encodeDescription } from '../description.js';
 import { nameOfLeaf } from '../leaf.js';
 import type { TableSchema } from '../schema.js';
-import type { TableWriteSpec } from '../table-write-spec.js';
+import type { TableWriteSpec } from '../table-output.js';
 import { valueOrdersOf } from '../value-order.js';
 import { type ColumnMemory, MOST_REGION_BYTES, type Region } from './column-memory.js';
 import { GrownRegion } from './grown-region.js';
@@ -27,19 +28,6 @@ export interface RowGroupWriterParts {
   readonly control: JobControl;
   /** Where the finished pages of a row group go when the job has no spare memory left. Absent: that is an error. */
   readonly newPlace?: (() => SpillPlace) | undefined;
-}
-
-/** A finished row group: its pages, and its description behind them. */
-export interface RowGroupMember {
-  readonly rows: number;
-  /** Of all pieces. */
-  readonly byteLength: number;
-  /** The last of them. */
-  readonly description: Uint8Array;
-  /** A piece is good until the next one. Can be had again until `release`. */
-  pieces(): Iterable<Uint8Array>;
-  /** Gives its memory back and removes its file. */
-  release(): void;
 }
 
 export class RowGroupWriter {
@@ -149,7 +137,7 @@ export class RowGroupWriter {
   }
 
   /** Ends the row group, which must have a row. The next `add` begins another one. */
-  end(): RowGroupMember {
+  end(): Member {
     this.#split(true);
     const [rows, pages] = [this.#rows, this.#pages];
     const chunks = inPhase('encode', () => this.#leaves.map((leaf) => leaf.endChunk(rows, pages)));
@@ -159,7 +147,8 @@ export class RowGroupWriter {
     this.#rows = 0;
     this.#pages = new FinishedPages(this.#parts.control, this.#parts.newPlace);
     return {
-      rows,
+      // The pages have taken their memory, or lie in a file.
+      memoryBytes: 0,
       byteLength: ordered.reduce((sum, page) => sum + page.byteLength, description.byteLength),
       description,
       *pieces() {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { expandZstd } from '#src/formats/codecs/zstd-decoders.js';
 import { decompressPage } from '#src/formats/rows/parquet/columns/page-codecs.js';
 import { openPageCompressor } from '#src/formats/rows/parquet/columns/page-compressors.js';
-import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
+import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-output.js';
 import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
 import { compress } from '../../../../fixtures/parquet/compress-blocks.ts';
 import { openMemory } from './joined-rows.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
-import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-write-spec.js';
+import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/table-output.js';
 import { isBefore, valueOrdersOf } from '#src/formats/rows/parquet/value-order.js';
 import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
 import { withLength } from '../../../../fixtures/parquet/encode-values.ts';

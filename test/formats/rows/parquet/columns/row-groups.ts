@@ -1,14 +1,15 @@
 /** Rows of drawn tables, row groups that a writer makes of them, and the rows that a reader finds in these. */
 import { crc32 } from 'node:zlib';
 import { describedUnits } from '#src/formats/described-units.js';
+import type { Member } from '#src/formats/member.js';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { rowGroupWriterBytes } from '#src/formats/rows/parquet/columns/page-sizes.js';
-import { type RowGroupMember, RowGroupWriter } from '#src/formats/rows/parquet/columns/row-group-writer.js';
+import { RowGroupWriter } from '#src/formats/rows/parquet/columns/row-group-writer.js';
 import { decodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/description.js';
 import { type Leaf, type PhysicalType, valueBytesOf } from '#src/formats/rows/parquet/leaf.js';
 import { type PageHeader, readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
-import type { TableWriteSpec } from '#src/formats/rows/parquet/table-write-spec.js';
+import type { TableWriteSpec } from '#src/formats/rows/parquet/table-output.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { withLength } from '../../../../fixtures/parquet/encode-values.ts';
 import { rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
@@ -101,7 +102,7 @@ function noFile(): string {
   throw new Error('pages went to a file');
 }
 
-export function bytesOf(member: RowGroupMember): Buffer {
+export function bytesOf(member: Member): Buffer {
   const bytes = Buffer.concat([...member.pieces()].map((piece) => Buffer.from(piece)));
   if (bytes.byteLength !== member.byteLength) throw new Error(`${bytes.byteLength}, not ${member.byteLength} bytes`);
   return bytes;

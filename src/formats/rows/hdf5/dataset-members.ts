@@ -1,29 +1,21 @@
 /** Makes chunks of datasets of the records of a shuffle, which are rows. */
-import { VerificationError } from '../../src/errors.js';
-import { type FinishedPage, FinishedPages } from '../../src/formats/rows/finished-pages.js';
-import { copyBox, copyBytes, gridOf, placesIn, productOf } from '../../src/formats/rows/hdf5/chunk-box.js';
-import { describeChunks } from '../../src/formats/rows/hdf5/file-end.js';
-import { encodeChunk } from '../../src/formats/rows/hdf5/filters/chunk-filters.js';
-import type { Hdf5Rows, RowsDataset } from '../../src/formats/rows/hdf5/rows-spec.js';
-import { freeBytes } from '../../src/machine/free-bytes.js';
-import { inPhase } from '../../src/phase-clock.js';
-import type { MemberWriter } from '../../src/sinks/member-writer.js';
-import type { ShuffleSettings } from '../settings.js';
-import { threadStateOf } from '../thread-state.js';
-import { waitingPlaces } from './waiting-places.js';
+import { VerificationError } from '../../../errors.js';
+import type { JobControl } from '../../../job-control.js';
+import { freeBytes } from '../../../machine/free-bytes.js';
+import { inPhase } from '../../../phase-clock.js';
+import type { MemberWriter } from '../../member.js';
+import { type FinishedPage, FinishedPages } from '../finished-pages.js';
+import type { WaitingUnits } from '../row-format.js';
+import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
+import { describeChunks } from './file-end.js';
+import { encodeChunk } from './filters/chunk-filters.js';
+import type { Hdf5Rows, RowsDataset } from './rows-spec.js';
 
-/**
- * @param attemptName the beginning of the names of temp files.
- * @param turn of the task: those of several tasks begin with different disks.
- */
 export function datasetMembers(
-  job: ShuffleSettings,
   { datasets, rowBytes }: Hdf5Rows,
-  attemptName: string,
-  turn: number,
+  { newPlace }: WaitingUnits,
+  control: JobControl,
 ): MemberWriter {
-  const newPlace = waitingPlaces(job, `${attemptName}-chunks`, turn);
-  const { control } = threadStateOf(job);
   const newChunks = () => new FinishedPages(control, newPlace);
   let chunks = newChunks();
   const columns = datasets.map((dataset) => new WrittenColumn(dataset));

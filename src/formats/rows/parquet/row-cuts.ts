@@ -1,7 +1,7 @@
 /** Where a row group may be cut into slices: where a page index tells which rows pages hold. */
-import type { ByteRanges } from '../formats/rows/parquet/footer.js';
-import { type PageTable, readPageTable } from '../formats/rows/parquet/page-table.js';
-import type { MeasuredGroup } from './tables.js';
+import type { ByteRanges } from './footer.js';
+import type { MeasuredGroup } from './open-tables.js';
+import { type PageTable, readPageTable } from './page-table.js';
 
 /** Neighbours read a dictionary and a page of each column twice: a part has at least so many times their bytes. */
 const LEAST_PARTS_ONCE = 16;

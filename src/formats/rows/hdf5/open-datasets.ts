@@ -1,49 +1,39 @@
 /** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
 
-import { InputError } from '../errors.js';
-import {
-  type ChosenRows,
-  chooseRows,
-  differenceOf,
-  requireRows,
-  rowsIn,
-  unitRowsOf,
-} from '../formats/rows/hdf5/choose-rows.js';
-import { type Dataset, readDataset, readerBytes } from '../formats/rows/hdf5/dataset.js';
-import { makeHead } from '../formats/rows/hdf5/file-head.js';
-import { type FoundObject, objectsIn, openPaths } from '../formats/rows/hdf5/groups.js';
-import { Hdf5Bytes, type ReadBytes } from '../formats/rows/hdf5/hdf5-bytes.js';
-import { inInput } from '../formats/rows/hdf5/input-error.js';
-import { refuseOwnLayouts } from '../formats/rows/hdf5/own-layouts.js';
-import { differenceInRest, type Fact, nameOfDataset, restOf } from '../formats/rows/hdf5/rest.js';
-import type { Hdf5Output, Hdf5Rows, RowsDataset } from '../formats/rows/hdf5/rows-spec.js';
-import { openForRead, readBytes, withFile } from '../io/files.js';
-import { hearSignalsAt } from '../pause.js';
-import { nameSome } from '../quantity.js';
-import { type FileInput, holdsRows, type Input, type InputTable, type RowsRequest, type TableInput } from './source.js';
+import { InputError } from '../../../errors.js';
+import { openForRead, readBytes, withFile } from '../../../io/files.js';
+import { hearSignalsAt } from '../../../pause.js';
+import { nameSome } from '../../../quantity.js';
+import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
+import { type ChosenRows, chooseRows, differenceOf, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
+import { type Dataset, readDataset, readerBytes } from './dataset.js';
+import { makeHead } from './file-head.js';
+import { type FoundObject, objectsIn, openPaths } from './groups.js';
+import { Hdf5Bytes, type ReadBytes } from './hdf5-bytes.js';
+import { inInput } from './input-error.js';
+import { refuseOwnLayouts } from './own-layouts.js';
+import { differenceInRest, type Fact, nameOfDataset, restOf } from './rest.js';
+import type { Hdf5Output, Hdf5Rows, RowsDataset } from './rows-spec.js';
 
-interface OpenedDatasets {
-  readonly inputs: readonly Input[];
-  readonly hdf5: Hdf5Rows;
-  /** Undefined: nothing is written. */
-  readonly output: Hdf5Output | undefined;
+export interface Hdf5Facts extends RowFacts {
+  /** Rows from one place where it may be cut to the next. */
+  readonly groupRows: number;
 }
 
 /** @throws InputError if a file is damaged, or differs from the first one in what rows are or mean, or beside them. */
-export async function openDatasets(inputs: readonly Input[], request: RowsRequest): Promise<OpenedDatasets> {
+export async function openDatasets(files: readonly RowsFile[], request: RowsRequest): Promise<OpenedRows> {
   const { signal, writes, onWarning } = request;
-  const opened: TableInput[] = [];
+  const facts: Hdf5Facts[] = [];
   const leftOut = new Set<string>();
   const withBlock: string[] = [];
   let first: FirstDatasets | undefined;
-  for (const input of inputs) {
-    await hearSignalsAt(opened.length, signal);
-    if (!holdsRows(input)) throw new RangeError(`${input.path} holds no rows`);
-    const { path } = input;
-    inHdf5(input, (file) => {
+  for (const each of files) {
+    await hearSignalsAt(facts.length, signal);
+    const { path } = each;
+    inHdf5(each, (file) => {
       if (file.blockBytes > 0) withBlock.push(path);
       const isFirst = first === undefined;
-      const comparesRest = writes && inputs.length > 1;
+      const comparesRest = writes && files.length > 1;
       const objects = isFirst || comparesRest ? objectsIn(file) : undefined;
       first ??= openFirst(file, objects ?? [], path, request);
       const datasets = datasetsIn(file, first.hdf5.datasets, path, first.path, objects);
@@ -52,7 +42,7 @@ export async function openDatasets(inputs: readonly Input[], request: RowsReques
         if (isFirst) first = { ...first, rest: new Map(rest) };
         else requireSameRest(path, rest, first);
       }
-      opened.push({ ...input, table: measure(input, datasets, first.hdf5, path) });
+      facts.push(measure(each, datasets, first.hdf5));
     });
   }
   if (first === undefined) throw new RangeError('there is no input');
@@ -64,11 +54,24 @@ export async function openDatasets(inputs: readonly Input[], request: RowsReques
   ] as const;
   for (const [paths, what] of writes ? [...told, ...lost] : [])
     if (paths.length > 0) onWarning(`${nameSome(paths)}: ${what}`);
-  return { inputs: opened, hdf5, output };
+  const complete = async () => {
+    if (output === undefined) throw new RangeError('these rows are only read');
+    return output;
+  };
+  return { facts, rows: hdf5, complete };
+}
+
+/** The options of HDF5 inputs. */
+interface Hdf5Choice {
+  /** The datasets that give rows, by their paths. Absent: all. */
+  readonly hdf5?: readonly string[] | undefined;
 }
 
 /** Facts with which the other inputs are compared. */
-interface FirstDatasets extends Omit<OpenedDatasets, 'inputs'> {
+interface FirstDatasets {
+  readonly hdf5: Hdf5Rows;
+  /** Undefined: nothing is written. */
+  readonly output: Hdf5Output | undefined;
   readonly path: string;
   /** Whether the caller named datasets. */
   readonly isNamed: boolean;
@@ -78,7 +81,7 @@ interface FirstDatasets extends Omit<OpenedDatasets, 'inputs'> {
   readonly rest: ReadonlyMap<string, Fact>;
 }
 
-function inHdf5<T>({ path, version }: FileInput, use: (file: Hdf5Bytes) => T): T {
+function inHdf5<T>({ path, version }: RowsFile, use: (file: Hdf5Bytes) => T): T {
   return withFile(openForRead(path, 'input'), (file) => {
     const read = inPages((position, byteLength) => readBytes(file, position, byteLength));
     return inInput(path, () => use(new Hdf5Bytes(read, version.byteLength)));
@@ -104,15 +107,16 @@ function openFirst(
   file: Hdf5Bytes,
   objects: readonly FoundObject[],
   path: string,
-  { read, writes }: RowsRequest,
+  { choice, writes }: RowsRequest,
 ): FirstDatasets {
+  const { hdf5: asked }: Hdf5Choice = choice;
   refuseOwnLayouts(file, objects);
-  const { datasets, numbers, leftOut, told } = chooseRows(file, objects, read.datasets);
+  const { datasets, numbers, leftOut, told } = chooseRows(file, objects, asked);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
-  const isNamed = read.datasets !== undefined;
+  const isNamed = asked !== undefined;
   const head = writes ? makeHead({ file, objects, datasets, rows: numbers, leftOut }) : undefined;
-  const output = head && { unitRows: unitRowsOf(datasets), head };
-  return { path, hdf5: { datasets, rowBytes }, output, isNamed, leftOut, told, rest: new Map() };
+  const output = head && { format: 'HDF5', unitRows: unitRowsOf(datasets), head };
+  return { path, hdf5: { format: 'HDF5', datasets, rowBytes }, output, isNamed, leftOut, told, rest: new Map() };
 }
 
 /** @param leftOut gets the paths of datasets with as many rows that are not asked for. */
@@ -175,12 +179,7 @@ export function datasetsIn(
   return datasets;
 }
 
-function measure(
-  { version }: FileInput,
-  datasets: readonly Dataset[],
-  { rowBytes }: Hdf5Rows,
-  path: string,
-): InputTable {
+function measure({ path, version }: RowsFile, datasets: readonly Dataset[], { rowBytes }: Hdf5Rows): Hdf5Facts {
   const rows = datasets[0]?.shape.lengths[0] ?? 0;
   if (!Number.isSafeInteger(rows * rowBytes))
     throw new InputError(
@@ -195,12 +194,11 @@ function measure(
     format: 'HDF5',
     rows,
     unsureBytes: 0,
-    hasPageIndex: false,
-    codec: undefined,
-    rowGroups: Math.ceil(rows / groupRows),
+    isExact: true,
+    mayBeCut: rows > groupRows,
     groupRows,
     rowBytes: allBytes,
     storedBytes: Math.min(version.byteLength, allBytes),
-    pageBytes: readerBytes(datasets),
+    readerBytes: readerBytes(datasets),
   };
 }

@@ -1,25 +1,25 @@
 /** Reads the dictionaries that an output keeps (`formats/rows/parquet/kept-dictionary.ts`) from the pages of inputs. */
 
-import { InputError, SystemError } from '../errors.js';
-import { ColumnMemory } from '../formats/rows/parquet/columns/column-memory.js';
-import { decompressPage, requireExpansion } from '../formats/rows/parquet/columns/page-codecs.js';
-import { PageError } from '../formats/rows/parquet/columns/page-error.js';
-import type { ByteRanges } from '../formats/rows/parquet/footer.js';
+import { InputError, SystemError } from '../../../errors.js';
+import { hearSignalsAt } from '../../../pause.js';
+import type { RowsFile, RowsRequest } from '../row-format.js';
+import { ColumnMemory } from './columns/column-memory.js';
+import { decompressPage, requireExpansion } from './columns/page-codecs.js';
+import { PageError } from './columns/page-error.js';
+import type { ByteRanges } from './footer.js';
 import {
   type DictionaryLeaf,
   GatheredValues,
   type KeptDictionary,
   shownValues,
   splitPlain,
-} from '../formats/rows/parquet/kept-dictionary.js';
-import { type Leaf, nameOfLeaf } from '../formats/rows/parquet/leaf.js';
-import { readPageHeader } from '../formats/rows/parquet/page-header.js';
-import type { ColumnChunk } from '../formats/rows/parquet/row-group.js';
-import type { TableSchema } from '../formats/rows/parquet/schema.js';
-import { ThriftError } from '../formats/rows/parquet/thrift.js';
-import { hearSignalsAt } from '../pause.js';
-import { holdsRows, type Input, type RowsRequest } from '../sources/source.js';
-import { sourcesIn, withFooter } from '../sources/tables.js';
+} from './kept-dictionary.js';
+import { type Leaf, nameOfLeaf } from './leaf.js';
+import { sourcesIn, withFooter } from './open-tables.js';
+import { readPageHeader } from './page-header.js';
+import type { ColumnChunk } from './row-group.js';
+import type { TableSpec } from './table-spec.js';
+import { ThriftError } from './thrift.js';
 
 /** All kept dictionaries together: the manifest of a job has them, and each thread. */
 const MOST_KEPT_BYTES = 8 * 2 ** 20;
@@ -35,27 +35,26 @@ interface GatheredLeaf extends DictionaryLeaf {
 }
 
 /**
- * Reads those of the first input that has rows. Others are read where the order has a meaning.
+ * Reads those of the first input. Others are read where the order has a meaning.
  * @throws InputError if two have another order, or one is too large to be kept in order.
  */
 export async function readDictionaries(
-  inputs: readonly Input[],
-  schema: TableSchema,
+  files: readonly RowsFile[],
+  rows: TableSpec,
   asked: readonly DictionaryLeaf[],
-  { read, signal, onWarning }: Pick<RowsRequest, 'read' | 'signal' | 'onWarning'>,
+  { signal, onWarning }: Pick<RowsRequest, 'signal' | 'onWarning'>,
 ): Promise<readonly KeptDictionary[]> {
   const memory = new ColumnMemory({ takeSpare: () => true, giveSpare: () => {} }, 0);
   let kept = asked.flatMap((each): GatheredLeaf[] => {
-    const column = schema.leaves[each.leaf];
+    const column = rows.schema.leaves[each.leaf];
     return column === undefined ? [] : [{ ...each, column, values: new GatheredValues(column), last: NOTHING }];
   });
   let first: string | undefined;
   let groupCount = 0;
-  for (const input of inputs) {
-    if (!holdsRows(input) || input.table.rows === 0) continue;
-    const { path } = input;
-    await withFooter(input, async (footer, file) => {
-      const sources = sourcesIn(footer, schema, read, path);
+  for (const each of files) {
+    const { path } = each;
+    await withFooter(each, async (footer, file) => {
+      const sources = sourcesIn(footer, rows, path);
       let group = 0;
       for (const { columns } of footer.rowGroups()) {
         await hearSignalsAt(groupCount++, signal);

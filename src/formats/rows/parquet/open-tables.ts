@@ -1,23 +1,21 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.js';
-import { type ByteRanges, type FileFooter, readFooter } from '../formats/rows/parquet/footer.js';
-import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from '../formats/rows/parquet/hive-columns.js';
-import { withWideIndices } from '../formats/rows/parquet/key-values.js';
-import { type Leaf, valueBytesOf } from '../formats/rows/parquet/leaf.js';
-import type { PageCodec } from '../formats/rows/parquet/page-codec.js';
-import { type LeafSource, reconcile, schemasDiffer, unify } from '../formats/rows/parquet/reconcile.js';
-import type { ColumnChunk } from '../formats/rows/parquet/row-group.js';
-import { type HiveColumn, shownPath, type TableSchema } from '../formats/rows/parquet/schema.js';
-import { selectColumns } from '../formats/rows/parquet/select-columns.js';
-import type { TableSpec } from '../formats/rows/parquet/table-spec.js';
-import { openForRead, readBytes, withFileAsync } from '../io/files.js';
-import { isRemote } from '../io/remote-objects.js';
-import { hearSignalsAt } from '../pause.js';
-import { nameSome } from '../quantity.js';
-import type { ReadSpec } from '../spec.js';
-import { moreInputs } from './list-inputs.js';
-import { type FileInput, holdsRows, type Input, type InputTable, type RowsRequest, type TableInput } from './source.js';
+import { UsageError } from '../../../errors.js';
+import { openForRead, readBytes, withFileAsync } from '../../../io/files.js';
+import { isRemote } from '../../../io/remote-objects.js';
+import { hearSignalsAt } from '../../../pause.js';
+import { moreInputs, nameSome } from '../../../quantity.js';
+import type { RowFacts, RowsFile, RowsRequest } from '../row-format.js';
+import { type ByteRanges, type FileFooter, readFooter } from './footer.js';
+import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from './hive-columns.js';
+import { withWideIndices } from './key-values.js';
+import { type Leaf, valueBytesOf } from './leaf.js';
+import type { PageCodec } from './page-codec.js';
+import { type LeafSource, reconcile, schemasDiffer, unify } from './reconcile.js';
+import type { ColumnChunk } from './row-group.js';
+import { type HiveColumn, shownPath, type TableSchema } from './schema.js';
+import { selectColumns } from './select-columns.js';
+import type { TableSpec } from './table-spec.js';
 
 /** Values that take less than their lengths are stored once where they are equal: then they are thought to have this. */
 const USUAL_VALUE_BYTES = 16;
@@ -25,42 +23,56 @@ const USUAL_VALUE_BYTES = 16;
 const USUAL_PAGE_BYTES = 2 * 2 ** 20;
 
 interface OpenedTables {
-  readonly inputs: readonly Input[];
-  readonly table: TableSpec;
+  readonly facts: readonly ParquetFacts[];
+  readonly rows: TableSpec;
+}
+
+export interface ParquetFacts extends RowFacts {
+  /** Of its first column chunk; undefined: it has no rows. */
+  readonly codec: PageCodec | undefined;
+}
+
+/** The options of Parquet inputs. */
+interface ParquetChoice {
+  /** The columns that are read, by their names. Absent: all. */
+  readonly columns?: readonly string[] | undefined;
+  /** Whether rows have the columns that the names of their directories say. Absent: no. */
+  readonly hive?: boolean | undefined;
 }
 
 /**
  * Reads the footer of each input.
- * @param inputs of rows, all of them.
  * @throws InputError if a footer is damaged, or the schema of an input is not that of the first one.
  */
-export async function openTables(inputs: readonly Input[], request: RowsRequest): Promise<OpenedTables> {
-  const { read, signal, onWarning } = request;
-  const opened: TableInput[] = [];
+export async function openTables(inputs: readonly RowsFile[], request: RowsRequest): Promise<OpenedTables> {
+  const { signal, onWarning } = request;
+  const { columns, hive }: ParquetChoice = request.choice;
+  const facts: ParquetFacts[] = [];
   let first: { readonly path: string; readonly rows: TableSchema } | undefined;
   let table: TableSpec | undefined;
   const seen = new Set<string>();
   const withOtherKeys: string[] = [];
   const otherKeys = new Set<string>();
-  const hiveColumns = read.hive === true ? askedHiveColumns(inputs, request) : undefined;
+  const hiveColumns = hive === true ? askedHiveColumns(inputs, request) : undefined;
   const replacedColumns = new Set<string>();
   const lost = new Map<string, string>();
   const isFar = inputs.some(({ path }) => isRemote(path));
-  const ends = isFar ? (await import('../remote/remote-inputs.js')).endsOf(inputs.map(({ path }) => path)) : undefined;
+  const ends = isFar
+    ? (await import('../../../remote/remote-inputs.js')).endsOf(inputs.map(({ path }) => path))
+    : undefined;
   for (const input of inputs) {
-    await hearSignalsAt(opened.length, signal);
+    await hearSignalsAt(facts.length, signal);
     await ends?.(input.path, signal);
-    if (!holdsRows(input)) throw new RangeError(`${input.path} holds no rows`);
     const { path } = input;
-    opened.push(
+    facts.push(
       await withFooter(input, async (footer) => {
         const { schema, replaced } = withHiveColumns(footer.schema, hiveColumnsAt(hiveColumns, path));
         for (const name of replaced) replacedColumns.add(name);
-        if (read.hive !== true) noteLost(lost, schema, path);
+        if (hive !== true) noteLost(lost, schema, path);
         const digest = digestOf(schema);
         if (table === undefined || !seen.has(digest)) {
           seen.add(digest);
-          const own = columnsOf(schema, path, first === undefined, request);
+          const own = columnsOf(schema, path, first === undefined, { columns, onWarning });
           const unified =
             table === undefined ? { schema: withNames(own, hiveColumns), ignored: [] } : unify(table.schema, own);
           const others =
@@ -69,12 +81,12 @@ export async function openTables(inputs: readonly Input[], request: RowsRequest)
           first ??= { path, rows: unified.schema };
           if (unified.ignored.length > 0) withOtherKeys.push(path);
           for (const key of unified.ignored) otherKeys.add(key);
-          table = { schema: unified.schema, codec: table?.codec };
+          table = { format: 'Parquet', schema: unified.schema, codec: table?.codec, columns };
         }
         const { schema: rows } = table;
-        const measured = await measure(footer, sourcesIn(footer, rows, read, path), rows, signal);
-        table = { schema: rows, codec: table.codec ?? measured.codec };
-        return { ...input, table: measured };
+        const measured = await measure(footer, sourcesIn(footer, table, path), rows, signal);
+        table = { ...table, codec: table.codec ?? measured.codec };
+        return measured;
       }),
     );
   }
@@ -92,12 +104,12 @@ export async function openTables(inputs: readonly Input[], request: RowsRequest)
     onWarning(`${nameSome([...replacedColumns])}: taken from the names of directories, not from the files`);
   if (table === undefined) throw new RangeError('there is no input');
   const { schema } = table;
-  if (inputs.length === 1) return { inputs: opened, table };
-  return { inputs: opened, table: { ...table, schema: { ...schema, keyValues: withWideIndices(schema.keyValues) } } };
+  if (inputs.length === 1) return { facts, rows: table };
+  return { facts, rows: { ...table, schema: { ...schema, keyValues: withWideIndices(schema.keyValues) } } };
 }
 
 /** @throws InputError, UsageError if the directories do not say the same columns, or none. */
-function askedHiveColumns(inputs: readonly Input[], { writes }: Pick<RowsRequest, 'writes'>): readonly HiveColumn[] {
+function askedHiveColumns(inputs: readonly RowsFile[], { writes }: Pick<RowsRequest, 'writes'>): readonly HiveColumn[] {
   const hiveColumns = hiveColumnsOf(
     inputs.map(({ path }) => path),
     writes,
@@ -129,7 +141,7 @@ function columnsOf(
   schema: TableSchema,
   path: string,
   isFirst: boolean,
-  { read: { columns }, onWarning }: Pick<RowsRequest, 'read' | 'onWarning'>,
+  { columns, onWarning }: ParquetChoice & Pick<RowsRequest, 'onWarning'>,
 ): TableSchema {
   if (columns === undefined) return schema;
   const { schema: chosen, cut } = selectColumns(schema, columns, path);
@@ -149,7 +161,7 @@ function digestOf({ elements, keyValues = new Uint8Array() }: TableSchema): stri
 
 /** @param use the file is open as long as it runs. */
 export function withFooter<T>(
-  { path, version }: FileInput,
+  { path, version }: RowsFile,
   use: (footer: FileFooter, file: ByteRanges) => Promise<T>,
 ): Promise<T> {
   return withFileAsync(openForRead(path, 'input'), async (file) => {
@@ -161,8 +173,7 @@ export function withFooter<T>(
 /** Where the columns of rows lie in a file. */
 export function sourcesIn(
   footer: FileFooter,
-  rows: TableSchema,
-  { columns }: Pick<ReadSpec, 'columns'>,
+  { schema: rows, columns }: Pick<TableSpec, 'schema' | 'columns'>,
   path: string,
 ): readonly LeafSource[] {
   const { schema, origins } = withHiveColumns(footer.schema, hiveColumnsAt(rows.hiveColumns, path));
@@ -187,7 +198,7 @@ export interface MeasuredGroup {
   /** In columns of which the footer does not tell it. */
   readonly unsureBytes: number;
   /** A page of each column takes so much at the most, if its pages are as usual. */
-  readonly pageBytes: number;
+  readonly readerBytes: number;
 }
 
 export function* measuredGroups(
@@ -196,7 +207,7 @@ export function* measuredGroups(
   { leaves }: TableSchema,
 ): Generator<MeasuredGroup> {
   for (const { firstRow, columns, rows } of footer.rowGroups()) {
-    let [storedBytes, rowBytes, unsureBytes, pageBytes] = [0, 0, 0, 0];
+    let [storedBytes, rowBytes, unsureBytes, readerBytes] = [0, 0, 0, 0];
     const chunks: ColumnChunk[] = [];
     for (const [i, { index, constant }] of sources.entries()) {
       if (constant !== undefined) {
@@ -210,9 +221,9 @@ export function* measuredGroups(
       storedBytes += chunk.byteLength;
       rowBytes += chunkBytes;
       if (valueBytesOf(leaf) === 0 && chunk.plainBytes === undefined) unsureBytes += chunkBytes;
-      pageBytes += Math.min(chunkBytes, USUAL_PAGE_BYTES);
+      readerBytes += Math.min(chunkBytes, USUAL_PAGE_BYTES);
     }
-    yield { firstRow, rows, chunks, storedBytes, rowBytes, unsureBytes, pageBytes };
+    yield { firstRow, rows, chunks, storedBytes, rowBytes, unsureBytes, readerBytes };
   }
 }
 
@@ -236,8 +247,8 @@ async function measure(
   sources: readonly LeafSource[],
   rows: TableSchema,
   signal: AbortSignal | undefined,
-): Promise<InputTable> {
-  let [storedBytes, rowBytes, unsureBytes, pageBytes, count] = [0, 0, 0, 0, 0];
+): Promise<ParquetFacts> {
+  let [storedBytes, rowBytes, unsureBytes, readerBytes, count] = [0, 0, 0, 0, 0];
   let hasPageIndex = false;
   let codec: PageCodec | undefined;
   for (const group of measuredGroups(footer, sources, rows)) {
@@ -248,9 +259,11 @@ async function measure(
     storedBytes += group.storedBytes;
     rowBytes += group.rowBytes;
     unsureBytes += group.unsureBytes;
-    pageBytes = Math.max(pageBytes, group.pageBytes);
+    readerBytes = Math.max(readerBytes, group.readerBytes);
   }
-  const { rows: rowCount, rowGroupCount: rowGroups } = footer;
-  const counts = { rows: rowCount, rowGroups, rowBytes, unsureBytes, storedBytes, pageBytes };
-  return { format: 'Parquet', ...counts, hasPageIndex, codec };
+  const { rows: rowCount, rowGroupCount } = footer;
+  const bytes = { rowBytes, unsureBytes, storedBytes, readerBytes };
+  // A page index tells where pages begin.
+  const mayBeCut = rowGroupCount > 1 || hasPageIndex;
+  return { format: 'Parquet', rows: rowCount, ...bytes, isExact: false, mayBeCut, codec };
 }

@@ -2,36 +2,29 @@
  * A part of a table: row groups, or a part of one, whose column chunks are read a page at a time and joined into rows. A row is opaque to all
  * that follows (`src/formats/rows/parquet/leaf.ts`); its position is its ordinal in the file.
  */
-import { thenAlways, thenAlwaysAsync } from '../../src/cleanup.js';
-import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../src/errors.js';
-import { KnownEnds } from '../../src/formats/known-ends.js';
-import { ChunkInput, ChunkPages } from '../../src/formats/rows/parquet/chunk-pages.js';
-import {
-  type ColumnMemory,
-  MOST_REGION_BYTES,
-  type Region,
-} from '../../src/formats/rows/parquet/columns/column-memory.js';
-import { type ChunkToDecode, LeafReader } from '../../src/formats/rows/parquet/columns/leaf-reader.js';
-import { PageError, PageMemoryError } from '../../src/formats/rows/parquet/columns/page-error.js';
-import { RowJoiner } from '../../src/formats/rows/parquet/columns/row-joiner.js';
-import { ConstantPages } from '../../src/formats/rows/parquet/constant-pages.js';
-import { type FileFooter, readFooter } from '../../src/formats/rows/parquet/footer.js';
-import { nameOfLeaf } from '../../src/formats/rows/parquet/leaf.js';
-import { readPageHeader } from '../../src/formats/rows/parquet/page-header.js';
-import { readPageTable } from '../../src/formats/rows/parquet/page-table.js';
-import { PartPages, partOf, type RowRange } from '../../src/formats/rows/parquet/part-pages.js';
-import type { LeafSource } from '../../src/formats/rows/parquet/reconcile.js';
-import type { ColumnChunk, RowGroup } from '../../src/formats/rows/parquet/row-group.js';
-import type { TableSchema } from '../../src/formats/rows/parquet/schema.js';
-import type { TableSpec } from '../../src/formats/rows/parquet/table-spec.js';
-import { ThriftError } from '../../src/formats/rows/parquet/thrift.js';
-import { RegularInput } from '../../src/io/input-source.js';
-import { inPhase } from '../../src/phase-clock.js';
-import type { InputPart } from '../../src/sources/input-part.js';
-import { sourcesIn } from '../../src/sources/tables.js';
-import { beginAt, type PartSource, type ReadContext, type UseOfSource } from './part-source.js';
-
-type TablePart = InputPart & { kind: 'table' };
+import { thenAlways, thenAlwaysAsync } from '../../../cleanup.js';
+import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../../errors.js';
+import type { RegularInput } from '../../../io/input-source.js';
+import { inPhase } from '../../../phase-clock.js';
+import { KnownEnds } from '../../known-ends.js';
+import type { RecordSource } from '../../record-source.js';
+import type { RowsContext, RowsPart } from '../row-format.js';
+import { ChunkInput, ChunkPages } from './chunk-pages.js';
+import { type ColumnMemory, MOST_REGION_BYTES, type Region } from './columns/column-memory.js';
+import { type ChunkToDecode, LeafReader } from './columns/leaf-reader.js';
+import { PageError, PageMemoryError } from './columns/page-error.js';
+import { RowJoiner } from './columns/row-joiner.js';
+import { ConstantPages } from './constant-pages.js';
+import { type FileFooter, readFooter } from './footer.js';
+import { nameOfLeaf } from './leaf.js';
+import { sourcesIn } from './open-tables.js';
+import { readPageHeader } from './page-header.js';
+import { readPageTable } from './page-table.js';
+import { PartPages, partOf, type RowRange } from './part-pages.js';
+import type { LeafSource } from './reconcile.js';
+import type { ColumnChunk, RowGroup } from './row-group.js';
+import type { TableSpec } from './table-spec.js';
+import { ThriftError } from './thrift.js';
 
 /** Longer headers of pages are not looked at for a message. */
 const LARGEST_HEAD_BYTES = 64 * 1024;
@@ -41,18 +34,22 @@ const USUAL_PAGE_BYTES = 2 * 2 ** 20;
 const JOINED_BYTES = 128 * 1024;
 const MOST_JOINED_ROWS = 8192;
 
-export async function withTable<T>(part: TablePart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
-  const { table } = context.read;
-  if (table === undefined) throw new RangeError('the rows of a table are known before it is read');
-  const input = new RegularInput(part.path, part.version, context.control, part.gate);
-  const read = async () => {
-    const rows = new RowReader(part, input, table, context);
-    return thenAlwaysAsync(
-      () => use(rows.source()),
-      () => rows.close(),
-    );
-  };
-  return thenAlwaysAsync(read, () => input.close());
+export async function withTable<T>(
+  part: RowsPart,
+  table: TableSpec,
+  context: TableContext,
+  use: (source: RecordSource) => Promise<T>,
+): Promise<T> {
+  const rows = new RowReader(part, table, context);
+  return thenAlwaysAsync(
+    () => use(rows.source()),
+    () => rows.close(),
+  );
+}
+
+interface TableContext extends RowsContext {
+  /** Where pages are decoded. */
+  readonly columns: ColumnMemory;
 }
 
 interface JoinedRows {
@@ -74,11 +71,11 @@ interface OpenLeaf {
 type PagesOfLeaf = ChunkPages | PartPages | ConstantPages;
 
 class RowReader {
-  readonly #part: TablePart;
+  readonly #part: RowsPart;
   readonly #input: RegularInput;
-  readonly #context: ReadContext;
+  readonly #context: RowsContext;
   readonly #columns: ColumnMemory;
-  readonly #schema: TableSchema;
+  readonly #table: TableSpec;
   readonly #footer: FileFooter;
   readonly #leaves: OpenLeaf[] = [];
   #joiner: RowJoiner | undefined;
@@ -91,19 +88,19 @@ class RowReader {
   #leaf: number | undefined;
   #page = 0;
 
-  constructor(part: TablePart, input: RegularInput, { schema }: TableSpec, context: ReadContext) {
+  constructor(part: RowsPart, table: TableSpec, context: TableContext) {
     this.#part = part;
-    this.#input = input;
+    this.#input = context.input;
     this.#context = context;
-    this.#columns = context.columns();
+    this.#columns = context.columns;
     const { path, version } = part;
-    this.#footer = readFooter({ read: bytesOf(input) }, version.byteLength, path);
-    this.#schema = schema;
+    this.#footer = readFooter({ read: bytesOf(this.#input) }, version.byteLength, path);
+    this.#table = table;
   }
 
   #open(): RowJoiner {
-    const { leaves } = this.#schema;
-    const sources = sourcesIn(this.#footer, this.#schema, this.#context.read, this.#part.path);
+    const { leaves } = this.#table.schema;
+    const sources = sourcesIn(this.#footer, this.#table, this.#part.path);
     for (const [i, { index, definitionLevels, isUntyped, constant }] of sources.entries()) {
       const leaf = leaves[i];
       if (leaf === undefined) throw new RangeError(`rows have no leaf ${i}`);
@@ -120,17 +117,14 @@ class RowReader {
     return this.#joiner;
   }
 
-  source(): PartSource {
+  source(): RecordSource {
     const ends = new KnownEnds();
-    const framing = ends.framing();
     const { control } = this.#context;
     const batches = this.#joined();
     let batch: JoinedRows = { address: 0, byteLength: 0, ends: new Uint32Array() };
     let given = 0;
     return {
-      framing,
-      begin: beginAt(framing, 0, 0),
-      end: Number.POSITIVE_INFINITY,
+      framing: ends.framing(),
       read: ({ bytes }, at, most) => {
         if (given === batch.byteLength) {
           const next = inPhase('transpose', () => this.#inPlace(() => batches.next()));
@@ -146,7 +140,6 @@ class RowReader {
         control.count('decodedBytes', count);
         return count;
       },
-      finish: () => this.#input.requireUnchanged(),
     };
   }
 

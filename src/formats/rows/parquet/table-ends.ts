@@ -3,15 +3,16 @@
  * describe it. So the ends of all files follow from the bytes before them, whoever wrote them and when, and one end after the
  * other is made.
  */
-import { fileEnd } from '../formats/rows/parquet/file-end.js';
-import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from '../formats/rows/parquet/kept-dictionary.js';
-import { nameOfLeaf } from '../formats/rows/parquet/leaf.js';
-import type { TableSchema } from '../formats/rows/parquet/schema.js';
-import type { WrittenTable } from '../formats/rows/parquet/table-output.js';
-import { PARQUET_MAGIC } from '../formats/rows/parquet/write-footer.js';
-import { closeFile, readBytes } from '../io/files.js';
-import { ownVersion } from '../io/own-version.js';
-import type { FileContent, StoredEnds } from './output-layout.js';
+
+import { closeFile, readBytes } from '../../../io/files.js';
+import { ownVersion } from '../../../io/own-version.js';
+import type { FileContent, StoredEnds } from '../../stored-ends.js';
+import { fileEnd } from './file-end.js';
+import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from './kept-dictionary.js';
+import { nameOfLeaf } from './leaf.js';
+import type { TableSchema } from './schema.js';
+import type { WrittenTable } from './table-output.js';
+import { PARQUET_MAGIC } from './write-footer.js';
 
 export function tableEnds(table: WrittenTable, onWarning: (line: string) => void): StoredEnds {
   const endsOf = (each: WrittenTable): StoredEnds => ({
@@ -21,7 +22,7 @@ export function tableEnds(table: WrittenTable, onWarning: (line: string) => void
   });
   let common: StoredEnds | undefined;
   const commonEnds = (contents: readonly FileContent[]) => {
-    common ??= endsOf({ ...table, schema: commonSchema(table, contents, onWarning) });
+    common ??= endsOf({ ...table, rows: { ...table.rows, schema: commonSchema(table, contents, onWarning) } });
     return common;
   };
   return { ...endsOf(table), commonEnds };
@@ -29,7 +30,7 @@ export function tableEnds(table: WrittenTable, onWarning: (line: string) => void
 
 /** Readers take a column of several files for a dictionary in all of them or in none. */
 function commonSchema(
-  { schema, write: { dictionaries = [] } }: WrittenTable,
+  { rows: { schema }, write: { dictionaries = [] } }: WrittenTable,
   contents: readonly FileContent[],
   onWarning: (line: string) => void,
 ): TableSchema {
@@ -54,7 +55,10 @@ function commonSchema(
   return withPlainLeaves(schema, new Set(plain.map(({ leaf }) => leaf)));
 }
 
-function* endOfTable({ schema, write: spec }: WrittenTable, content: FileContent): Generator<Uint8Array, void> {
+function* endOfTable(
+  { rows: { schema }, write: spec }: WrittenTable,
+  content: FileContent,
+): Generator<Uint8Array, void> {
   const units = openUnits(content);
   try {
     yield* fileEnd({ schema, spec, createdBy: `pileshuf version ${ownVersion()}`, ...units });

@@ -1,0 +1,24 @@
+/** What an output is made of if its records are encoded: members, each of consecutive records. */
+
+export interface MemberWriter {
+  /** Whether a member ends with each full buffer of records. Otherwise one ends with each unit. */
+  readonly endsWithBuffer: boolean;
+  /** @param records the next ones; one that is longer than a buffer comes in several calls. */
+  add(records: Uint8Array): void;
+  /** @returns the member of all records since the last one; undefined: there were none. */
+  end(): Member | undefined;
+  /** Frees what it holds, also in the middle of a member. */
+  close(): void;
+}
+
+export interface Member {
+  readonly byteLength: number;
+  /** Memory that is not counted yet, if it waits. */
+  readonly memoryBytes: number;
+  /** The last of its bytes, which tell what the end of the file says of it; undefined: it says nothing. */
+  readonly description: Uint8Array | undefined;
+  /** Its bytes, once more with each call. */
+  pieces(): Iterable<Uint8Array>;
+  /** Frees its memory and its temp files: it can be read no more. */
+  release(): void;
+}
