@@ -144,13 +144,7 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
     const ending = (framing && lineEndOf(framing)) ?? NOTHING;
     return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
   }
-  if (selector.kind === 'row') {
-    const findInRow = finderOfRows(selector.value);
-    return (memory, start) => {
-      const value = findInRow(memory, start);
-      return value && { ...value, encoding: 'latin1' };
-    };
-  }
+  if (selector.kind === 'row') return finderOfRows(selector.value);
   if (selector.kind !== 'key') return undefined;
   const match = selector.expression === undefined ? undefined : matcherOf(selector.expression);
   return (memory, start, end) => {

@@ -126,7 +126,7 @@ export interface RowValueSpec {
 export type RowValueFinder = (
   memory: Buffer,
   start: number,
-) => { readonly text: string; readonly isNumber: boolean } | undefined;
+) => { readonly text: string; readonly encoding: 'latin1'; readonly isNumber: boolean } | undefined;
 
 /** Rows that are written together. They have at most so many bytes on average and so many rows, or exactly so many rows. */
 export type UnitSize =

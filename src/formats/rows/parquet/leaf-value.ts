@@ -63,7 +63,7 @@ export function finderOfLeaf({ leaves, kind }: SoughtLeaf): RowValueFinder {
   const isNumber = kind !== 'text';
   return (memory, start) => {
     const value = findLeafValue(memory, start, leaves);
-    return value && { text: textOfValue(memory, value, kind), isNumber };
+    return value && { text: textOfValue(memory, value, kind), encoding: 'latin1', isNumber };
   };
 }
 
