@@ -15,7 +15,7 @@ function closedPort(): MessagePort {
 
 /**
  * Frees the memory behind `bytes`; every view of the same buffer is empty from now on. A buffer that Node shares among
- * small pieces stays as it is.
+ * small pieces stays as it is, and so does the memory of WebAssembly.
  */
 export function freeBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;

@@ -34,7 +34,7 @@ const LEVEL_OF_PAGE_TABLES = 3;
 
 type Parameters = readonly (readonly [parameter: number, value: number])[];
 
-/** Compresses bytes to one frame, in a buffer of its own that may be larger. */
+/** Compresses bytes to one frame, which is good until the next call. */
 type Compress = (bytes: Uint8Array, parameters: Parameters) => Uint8Array;
 
 export interface ZstdWriter {
@@ -61,7 +61,7 @@ export function openZstdPacker(level: number, writer = chooseWriter()): SegmentC
   };
 }
 
-/** For pages of Parquet, which have checksums of their own. */
+/** For pages of Parquet, which have checksums of their own. A page is good until the next call. */
 export function openZstdPages(level: number, writer = chooseWriter()): (bytes: Uint8Array) => Uint8Array {
   const parameters = [...levelOf(level), ...(level === LEVEL_OF_PAGE_TABLES ? PAGE_TABLES : [])];
   return (bytes) => writer.compress(bytes, parameters);
@@ -111,29 +111,38 @@ const RESET_ALL = 3;
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** All encoders of a thread share one context. */
-let opened: { readonly libzstd: Libzstd; readonly context: number } | undefined;
+let opened: OpenedContext | undefined;
 
-function openContext() {
+interface OpenedContext {
+  readonly libzstd: Libzstd;
+  readonly context: number;
+  /** The address of what was compressed last, and of its frame behind it. */
+  region: number;
+}
+
+function openContext(): OpenedContext {
   const libzstd = openLibzstd();
-  return { libzstd, context: allocated(libzstd.ZSTD_createCCtx()) };
+  return { libzstd, context: allocated(libzstd.ZSTD_createCCtx()), region: 0 };
 }
 
 const wasmWriter: ZstdWriter = {
   isSlow: true,
   compress: (bytes, parameters) => {
     opened ??= openContext();
-    const { libzstd, context } = opened;
+    const own = opened;
+    const { libzstd, context } = own;
     if (bytes.byteLength > MOST_KEPT_BYTES) opened = undefined;
+    libzstd.free(own.region);
+    own.region = 0;
     const boundBytes = libzstd.ZSTD_compressBound(bytes.byteLength);
     const input = allocated(libzstd.malloc(bytes.byteLength + boundBytes));
+    own.region = input;
     const room = input + bytes.byteLength;
     new Uint8Array(libzstd.memory.buffer, input).set(bytes);
     libzstd.ZSTD_CCtx_reset(context, RESET_ALL);
     for (const [parameter, value] of parameters) libzstd.ZSTD_CCtx_setParameter(context, parameter, value);
     const result = libzstd.ZSTD_compress2(context, room, boundBytes, input, bytes.byteLength);
-    const frame = new Uint8Array(libzstd.memory.buffer, room, checked(libzstd, result)).slice();
-    libzstd.free(input);
-    return frame;
+    return new Uint8Array(libzstd.memory.buffer, room, checked(libzstd, result));
   },
 };
 
