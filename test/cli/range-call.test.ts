@@ -1,5 +1,5 @@
 /** Calls with --input-range: what the words mean, and the command as a process: closed pipes, signals, full disks. */
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
@@ -7,8 +7,6 @@ import { rangeOptionsOf } from '#src/cli/range-call.js';
 import type { RangeOptions } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { IN_TIME, runShell } from '../fixtures/run-shell.js';
-import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -65,18 +63,6 @@ describe('the command', () => {
     expect(events[1]).toMatchObject({ event: 'progress', phase: 'shuffle', pass: 1, passes: 1, bytesTotal: 10 });
   });
 
-  it.runIf(fromCi)('answers at once, however long the range is, and stops when its reader leaves', async () => {
-    const script = `${IN_TIME} "$@" -i 0-18446744073709551615 -n 3
-      for range in '-i 1-18446744073709551615' '-r -i 0-1'; do
-        ${IN_TIME} "$@" $range --workers 2 | head -n 2; echo "\${PIPESTATUS[0]}"
-      done`;
-    const { stdout, stderr, exitCode } = await runShell(script, ['-q']);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const lines = stdout.toString().split('\n');
-    expect(lines).toHaveLength(3 + 2 * 3 + 1);
-    expect([lines[5], lines[8]]).toEqual(['141', '141']);
-  });
-
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -102,21 +88,5 @@ describe('the command', () => {
     mkdirSync(path('-'));
     const { exitCode, stdout, stderr } = await runCommand(['-i', '7-7', '-o', '-', '-q'], { cwd: path() });
     expect({ exitCode, stdout: stdout.toString(), stderr }).toEqual({ exitCode: 0, stdout: '7\n', stderr: '' });
-  });
-
-  it.runIf(fromCi)('ends an endless stream whose reader takes nothing', async () => {
-    const script = '"$@" > >(sleep 3) & sleep 1; kill -TERM $!; wait $!; echo "$?" >&2';
-    const { stderr } = await runShell(script, ['-r', '-i', '5-9']);
-    expect(stderr).toBe(
-      'pileshuf: interrupted by SIGTERM: stopped before the end; the output may be incomplete\n143\n',
-    );
-  });
-
-  it.runIf(existsSync('/dev/full'))('says when the disk is full', async () => {
-    const { exitCode, stderr } = await runShell(`${IN_TIME} "$@" > /dev/full`, ['-i', '1-3000000', '--workers', '2']);
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 1,
-      stderr: expect.stringMatching(/^pileshuf: cannot write to standard output: no space left.*\n$/),
-    });
   });
 });

@@ -3,7 +3,7 @@
  * threads too, which run twice at once, under the names of several hosts, with inputs that nobody may change, and on a disk
  * that is full.
  */
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { drawsFor } from '../fixtures/draws.js';
@@ -11,7 +11,7 @@ import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { arraysOf, contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { type CommandResult, type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale, sampled } from '../fixtures/scale.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -117,20 +117,6 @@ describe('tasks in processes of their own', () => {
     120_000,
   );
 
-  it.each(sampled(KINDS, 2, 1, 2))('run twice at once: $name', async ({ options, inline }) => {
-    for (const task of await planJob(options, inline)) {
-      const both = await Promise.all([runCommand(task), runCommand(task)]);
-      const failed = both.filter(({ exitCode }) => exitCode !== 0);
-      // A second commit may find that another process commits.
-      expect(failed.map(({ stderr }) => stderr).join('')).toMatch(
-        task.includes('commit')
-          ? /^(pileshuf: another process commits \S+: process \d+ on \S+; wait for it\n)?$/
-          : /^$/,
-      );
-    }
-    expectAllIsDone();
-  });
-
   it('take their indexes from the scheduler', async () => {
     const variables = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'];
     for (const task of await planJob([], true)) {
@@ -141,13 +127,6 @@ describe('tasks in processes of their own', () => {
         await expectDone(task.toSpliced(at, 2), { env: { [variables[index] ?? '']: String(index) } });
       }
     }
-    expectAllIsDone();
-  });
-
-  it('read inputs that nobody may change', async () => {
-    const tasks = await planJob([], true);
-    for (const name of ['in-0', 'in-1']) chmodSync(directory.path(name), 0o444);
-    for (const task of tasks) await expectDone(task);
     expectAllIsDone();
   });
 

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { contentOf, findJobPaths, namesBelow, runInProcess, useSmallJob } from './resumable-job.js';
+import { contentOf, findJobPaths, runInProcess, useSmallJob } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
 
 const directory = useMemoryDirectory();
@@ -35,32 +35,6 @@ async function makeShards(path: string) {
 
 describe('a job directory', () => {
   const at = () => directory.path('job');
-
-  it('that holds the job of another output is nothing to discard by this one', async () => {
-    const former = await makeShards(directory.path('mine'));
-    await makeShards(job.output);
-    const words = [...THREE, '--force', '--job-dir', at()];
-    await expectKilled(KILLED_WHILE_MOVING, ...words);
-    // But for locks.
-    const files = () => namesBelow(at()).filter((name) => !name.startsWith('lock'));
-    const before = files();
-    for (const more of [[], ['--force'], ['--resume'], ['--prefix', 'x', '--force']]) {
-      const mine = [...job.inputs, '-o', directory.path('mine'), ...THREE, '--job-dir', at(), ...more];
-      expect(await runInProcess(mine)).toMatchObject({
-        exitCode: 2,
-        failure: {
-          code: 'ERR_JOB_UNFINISHED',
-          message: expect.stringMatching(
-            /job holds an unfinished job of another output, .*out: resume or discard that job with its own command, /,
-          ),
-        },
-      });
-    }
-    expect(files()).toEqual(before);
-    expect(contentOf(directory.path('mine'))).toEqual(former);
-    expect(await run(...words, '--resume')).toMatchObject({ exitCode: 0, failure: undefined });
-    await job.expectWhole({ shards });
-  });
 
   it('that is missing is named in the error if its outputs are staged', async () => {
     await expectKilled(KILLED_IN_PASS_2, '--resume', '--job-dir', at());

@@ -3,11 +3,11 @@
  * and pipes in place, and never renames a file over them.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { seen, sortLines } from '../fixtures/command-outcome.js';
-import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -89,40 +89,6 @@ it('too few descriptors for the program itself are reported in one line', () => 
     });
   }
   expect(start(40)).toEqual({ status: 0, stderr: '' });
-});
-
-it('too few descriptors for a job are reported in one line, and nothing of it stays', async () => {
-  const inputs = writeInputs(directory);
-  const jobs = [
-    ['-o', directory.path('out'), '--force'],
-    ['-o', directory.path('shards'), '--shards', '30', '--force'],
-    [],
-  ];
-  const before = readdirSync(directory.path()).sort();
-  let failures = 0;
-  for (let limit = 20; limit < 32; limit += 2) {
-    for (const words of jobs) {
-      const script = `ulimit -n ${limit}; ${IN_TIME} "$0" ${BUILT} "$@" > /dev/null`;
-      const { status, stderr } = spawnSync(
-        'bash',
-        ['-c', script, process.execPath, ...options(), ...inputs, ...words],
-        {
-          encoding: 'utf8',
-          env: { ...process.env, ...smallSizes() },
-        },
-      );
-      // Node itself may not come as far as to the program.
-      if (status !== 0 && stderr.startsWith('pileshuf')) {
-        failures += 1;
-        expect(stderr).toMatch(/^pileshuf: [^\n]*too many open files \(raise `ulimit -n`\)\n$/);
-        expect(status).toBe(1);
-      }
-      for (const name of ['out', 'shards']) rmSync(directory.path(name), { recursive: true, force: true });
-      expect(readdirSync(directory.path()).sort(), `${limit} descriptors: ${stderr}`).toEqual(before);
-      expect(readdirSync(directory.temp)).toEqual([]);
-    }
-  }
-  expect(failures).toBeGreaterThan(2);
 });
 
 describe('an output that is no regular file', () => {

@@ -124,23 +124,6 @@ describe('the progress of a job', () => {
   });
 });
 
-it('each report tells the bytes of all phases: those of the plan, and those that a phase has found', async () => {
-  writeFileSync(directory.path('packed'), gzipSync(TEXT));
-  const { told, report } = await progressOf([directory.path('packed')], SIZES);
-  const stored = statSync(directory.path('packed')).size;
-  const bytesOf = ({ phases }: ShuffleProgress) => phases.map(({ phase, bytes }) => [phase, bytes]);
-  const planned = told[0]?.phases.find(({ phase }) => phase === 'shuffle')?.bytes ?? 0;
-  expect(planned).toBeGreaterThan(stored);
-  for (const each of told) {
-    const written = each.phase === 'scatter' ? planned : report.bytes;
-    expect(bytesOf(each)).toEqual([
-      ['scatter', stored],
-      ['shuffle', written],
-      ['commit', 0],
-    ]);
-  }
-});
-
 describe('between the passes', () => {
   const shards = { by: 'count', shardCount: 3 } as const;
   const casesOfCi: [string, Partial<ShuffleOptions>, string[]][] = [

@@ -54,15 +54,6 @@ describe('a profile', () => {
     for (const seconds of Object.values(profile.seconds)) expect(seconds).toBeGreaterThanOrEqual(0);
   });
 
-  it('tells of a job on the calling thread, in memory', async () => {
-    const profile = await profileOf({}, {});
-    expect(profile.tasks.map(({ kind, thread }) => ({ kind, thread }))).toEqual([
-      { kind: 'scatter', thread: 0 },
-      { kind: 'write', thread: 0 },
-    ]);
-    expect(phasesOf(profile.pass1)).toContain('scatter');
-  });
-
   it('tells the work on columns of a table from that on rows', async () => {
     const words = column('words', 'BYTE_ARRAY', (i) => `line ${i}`);
     const input = writeParquet(directory.path('in.parquet'), { rows: 20_000, columns: [words] });

@@ -58,17 +58,6 @@ describe('the report', () => {
     expect(await reportOf({}, {})).toEqual({ ...SAME_FOR_ALL, workers: 1, piles: 1, tempBytes: 0, shards: [] });
   });
 
-  it('of a job that writes shards', async () => {
-    const shards = { by: 'count', shardCount: 3 } as const;
-    expect(await reportOf({ shards, shardPrefix: 'train' }, ON_DISK)).toEqual({
-      ...SAME_FOR_ALL,
-      workers: 2,
-      piles: 5,
-      tempBytes: STORED_BYTES,
-      shards: [0, 1, 2].map((shard) => directory.path('out', `train-0000${shard}-of-00003.input`)),
-    });
-  });
-
   it('of nothing', async () => {
     const report = await reportOf({ inputs: [{ path: '/dev/null' }] }, { ...ON_DISK, inline: true });
     expect(report).toEqual({
@@ -82,12 +71,5 @@ describe('the report', () => {
       tempBytes: 0,
       shards: [],
     });
-  });
-
-  it('names the seed that was drawn, another one each time', async () => {
-    const { seed: a } = await reportOf({ seed: undefined, output: directory.path('out a') }, {});
-    const { seed: b } = await reportOf({ seed: undefined, output: directory.path('out b') }, {});
-    expect(a).toMatch(/^\S+$/);
-    expect(a).not.toBe(b);
   });
 });

@@ -88,16 +88,6 @@ describe('the numbers of a range', () => {
     expect(await write({ range: { low: 5, high: 4 }, repeat: true, headCount: 0 })).toBe('');
   });
 
-  it('depend on the seed and on the range', async () => {
-    const texts = [
-      await write({ range: { low: 0, high: 99 } }),
-      await write({ range: { low: 0, high: 99 }, seed: '43' }),
-      (await write({ range: { low: 100, high: 199 } })).replace(/^1/gm, '').replace(/^0/gm, ''),
-      await write({ range: { low: 0, high: 99 }, repeat: true, headCount: 100 }),
-    ];
-    expect(new Set(texts).size).toBe(4);
-  });
-
   it('with replacement are the first of an endless sequence', async () => {
     const range = { low: 3, high: 9 };
     const many = linesOf(await write({ range, repeat: true, headCount: 700 }));
