@@ -61,53 +61,34 @@ describe('the words of the main command', () => {
     });
   });
 
-  it('reads the three shard rules', () => {
-    const shardsOf = (...argv: string[]) => {
-      const invocation = parse('-o', 'd', ...argv);
-      return invocation.kind === 'shuffle' ? invocation.options.shards : undefined;
-    };
-    expect(shardsOf('--shards', '2')).toEqual({ by: 'count', shardCount: 2 });
-    expect(shardsOf('--shard-records', '100000')).toEqual({ by: 'records', recordsPerShard: 100_000 });
-    expect(shardsOf('--shard-bytes', '1GB')).toEqual({ by: 'bytes', maxShardBytes: 1_000_000_000 });
-  });
-
-  it('reads how the output is compressed', () => {
-    const compressOf = (text: string) => {
-      const invocation = parse('--compress', text);
-      return invocation.kind === 'shuffle' ? invocation.options.compress : undefined;
-    };
-    expect(compressOf('none')).toBe('none');
-    expect(compressOf('gzip')).toEqual({ codec: 'gzip' });
-    expect(compressOf('gzip:1')).toEqual({ codec: 'gzip', level: 1 });
-    expect(compressOf('zstd:19')).toEqual({ codec: 'zstd', level: 19 });
-  });
-
-  it('reads the kinds of records', () => {
-    const recordsOf = (...argv: string[]) => {
-      const invocation = parse(...argv);
-      return invocation.kind === 'shuffle' ? invocation.options.records : undefined;
-    };
-    expect(recordsOf('--delimiter', '\\r\\n')).toEqual({ by: 'delimiter', delimiter: Buffer.from('\r\n') });
-    expect(recordsOf('--lines-per-record', '4')).toEqual({ by: 'lines', linesPerRecord: 4 });
-    expect(recordsOf('--record-size', '4096')).toEqual({ by: 'size', recordBytes: 4096 });
-    expect(recordsOf('--length-prefixed', 'u32le')).toEqual({ by: 'length-prefix', prefix: 'u32le' });
-    for (const by of ['lines', 'paragraphs', 'csv', 'tfrecord', 'npy', 'webdataset']) {
-      expect(recordsOf(`--${by}`)).toEqual({ by });
-    }
-  });
-
-  it('reads values attached to short options', () => {
-    expect(parse('-S50%', '-zqofile', 'x')).toEqual({
-      ...untouched,
-      inputs: ['x'],
-      options: { memoryBytes: Math.floor(readMemory().totalBytes / 2), zeroTerminated: true, output: 'file' },
-      quiet: true,
-    });
-  });
-
-  it.each(['', '0', '-1', '--force', 'a b\n', 'Ł'])('takes any string as a seed: %j', (seed) => {
-    expect(parse('--seed', seed)).toEqual({ ...untouched, options: { seed } });
-    expect(parse(`--seed=${seed}`)).toEqual({ ...untouched, options: { seed } });
+  it.each<[words: readonly string[], options: object]>([
+    [['--shards', '2', '-o', 'd'], { shards: { by: 'count', shardCount: 2 }, output: 'd' }],
+    [['--shard-records=100000', '-od'], { shards: { by: 'records', recordsPerShard: 100_000 }, output: 'd' }],
+    [['--shard-bytes', '1GB', '-o', 'd'], { shards: { by: 'bytes', maxShardBytes: 1e9 }, output: 'd' }],
+    [['--compress', 'none'], { compress: 'none' }],
+    [['--compress', 'gzip'], { compress: { codec: 'gzip' } }],
+    [['--compress', 'gzip:1'], { compress: { codec: 'gzip', level: 1 } }],
+    [['--delimiter', '\\r\\n'], { records: { by: 'delimiter', delimiter: Buffer.from('\r\n') } }],
+    [['--lines-per-record', '4'], { records: { by: 'lines', linesPerRecord: 4 } }],
+    [['--record-size', '4096'], { records: { by: 'size', recordBytes: 4096 } }],
+    [['--length-prefixed', 'u32le'], { records: { by: 'length-prefix', prefix: 'u32le' } }],
+    ...['lines', 'paragraphs', 'csv', 'tfrecord', 'npy', 'webdataset'].map((by): [string[], object] => [
+      [`--${by}`],
+      { records: { by } },
+    ]),
+    [
+      ['-S50%', '-zofile'],
+      { memoryBytes: Math.floor(readMemory().totalBytes / 2), zeroTerminated: true, output: 'file' },
+    ],
+    ...['', '0', '-1', '--force', 'a b\n', 'Ł'].map((seed): [string[], object] => [['--seed', seed], { seed }]),
+    [['--seed='], { seed: '' }],
+    [
+      ['-o', 'x', '--output', 'x', '-z', '-z', '-S1G', '-S1G'],
+      { output: 'x', zeroTerminated: true, memoryBytes: 2 ** 30 },
+    ],
+    [['--io-limit', '/=2', '--io-limit', '/=2'], { ioLimits: { '/': 2 } }],
+  ])('%j are %j', (words, options) => {
+    expect(parse(...words)).toEqual({ ...untouched, options });
   });
 
   it('collects lists in the order given, and then does not default to standard input', () => {
@@ -124,15 +105,6 @@ describe('the words of the main command', () => {
       ...untouched,
       inputs: [],
       inputLists: [{ flag: '--files-from', path: 'list' }],
-    });
-  });
-
-  it('accepts what is said twice without contradiction', () => {
-    expect(
-      parse('-o', 'x', '--output', 'x', '--io-limit', '/=2', '--io-limit', '/=2', '-z', '-z', '-S1G', '-S1G'),
-    ).toEqual({
-      ...untouched,
-      options: { output: 'x', ioLimits: { '/': 2 }, zeroTerminated: true, memoryBytes: 2 ** 30 },
     });
   });
 
