@@ -4,7 +4,6 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { AttemptLog } from '#src/cluster/attempt-log.js';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { PileshufError, planCluster, shuffle } from '#src/index.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
@@ -176,14 +175,6 @@ describe('two attempts at the same time', () => {
 });
 
 describe('a commit', () => {
-  it('is followed by nothing of an attempt that had begun before, and tells too late', async () => {
-    const log = new AttemptLog('shuffle', 1, 0);
-    for (const task of await planJob(GZIP_SHARDS)) await runNow(task);
-    log.begin(directory.path('job'));
-    log.failed(new Error('too late'));
-    expectAllIsDone();
-  });
-
   it('takes the shards of the attempt that was first', async () => {
     const tasks = await planJob(GZIP_SHARDS);
     for (const task of tasks.filter(({ kind }) => kind !== 'commit')) {
