@@ -227,7 +227,7 @@ describe('a task', () => {
     expect(await messageOf(again())).toContain(
       'shuffle-000000 is damaged: its bytes do not match their checksum; remove',
     );
-    change('plan', 'cluster-plan 4', 'cluster-plan 5');
+    change('plan', 'cluster-plan 5', 'cluster-plan 6');
     expect(await messageOf(again())).toContain('plan is damaged');
     giveUp();
   });
