@@ -75,7 +75,6 @@ export type {
 } from './job/preview-report.js';
 export { previewShuffle, previewTogether } from './job/preview-shuffle.js';
 export { shuffle } from './job/shuffle.js';
-export { type RangeReport, shuffleRange } from './job/shuffle-range.js';
 export { shuffleStore } from './job/shuffle-store.js';
 export { shuffleTogether } from './job/shuffle-together.js';
 export {
@@ -126,7 +125,6 @@ export type {
 export type {
   CheckOptions,
   IndexOptions,
-  RangeOptions,
   ReadOptions,
   ShuffleOptions,
   ShuffleStoreOptions,

@@ -28,8 +28,12 @@ export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
-export function deriveRangeKey(seed: string, low: bigint, high: bigint): bigint {
-  return hashOf(seed, 'number range', `${low}-${high}`).readBigUInt64LE();
+/** For the draws of a few numbers of a range: the first bytes of an endless sequence. */
+export function deriveNumberDraws(seed: string, range: string, byteLength: number): Buffer {
+  const texts = [seed, 'numbers', range];
+  return createHash('shake256', { outputLength: byteLength })
+    .update(Buffer.concat(texts.map(lengthPrefixed)))
+    .digest();
 }
 
 /** For `seedrandom`, to draw the order of the piles in an epoch. */

@@ -5,7 +5,6 @@ import type { ContentRule } from '../src/keep/content-rule.js';
 import type { PileSetLayout, RescatterTarget } from '../src/piles/pile-layout.js';
 import type { RamPoolHandle } from '../src/piles/ram-pool.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
-import type { NumberWay } from '../src/plan/number-range.js';
 import type { ReadSpec } from '../src/spec.js';
 
 export interface TaskSettings {
@@ -62,16 +61,6 @@ export interface ShuffleSettings extends PileSettings {
   readonly rescatterTo: RescatterTarget;
   /** The ascending keys of the records whose places a report tells. Absent: the job has no report. */
   readonly sampledKeys?: BigUint64Array | undefined;
-}
-
-export interface NumberSettings extends TaskSettings {
-  readonly low: bigint;
-  /** The highest number less `low`. */
-  readonly lastOffset: bigint;
-  readonly key: bigint;
-  readonly terminator: number;
-  readonly way: NumberWay;
-  readonly outputBytes: number;
 }
 
 export interface LoadSettings extends TaskSettings {

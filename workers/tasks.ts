@@ -20,7 +20,6 @@ import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';
 import { verifyPiles } from './tasks/verify-piles.js';
 import { writeDraws } from './tasks/write-draws.js';
-import { writeNumbers } from './tasks/write-numbers.js';
 import { writeRange } from './tasks/write-range.js';
 
 export { forgetJob } from './thread-state.js';
@@ -43,7 +42,6 @@ const TASKS = {
   verify: verifyPiles,
   write: writeRange,
   'write-draws': writeDraws,
-  'write-numbers': writeNumbers,
 };
 
 export type TaskName = keyof typeof TASKS;

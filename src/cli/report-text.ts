@@ -1,6 +1,5 @@
 /** Summaries, each as one line. The seed is always in that of a shuffle: it may have been drawn and is needed again. */
 
-import type { RangeReport } from '../job/shuffle-range.js';
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
@@ -15,7 +14,7 @@ export function describeShuffle(report: ShuffleReport): string {
     ...(splits === undefined ? [] : [describeSplits(splits)]),
     ...blankWords(blank),
     ...duplicateWords(duplicates),
-    ...outputWords(report, wasFinished),
+    ...outputWords(report),
     ...(resumed === undefined ? [] : [describeResumed(resumed)]),
     ...groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup),
     ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
@@ -45,11 +44,6 @@ function describeGroup({ name = 'other inputs', read, weighed, epochs, unit }: G
   return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')} (${rounded} ${rounded === 1 ? 'epoch' : 'epochs'}, ${formatBytes(weighed.bytes)}${sum})`;
 }
 
-/** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */
-export function describeRange(report: RangeReport): string {
-  return [formatPlural(report.numbers, 'number'), ...outputWords(report)].join(', ');
-}
-
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */
 export function describeTogether(report: ShuffleTogetherReport): string {
   const { records, members, seed, seconds, resumedMembers, wasFinished } = report;
@@ -71,11 +65,7 @@ function describeSeed(seed: string): string {
   return `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`;
 }
 
-type OutputReport = Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum'> & {
-  readonly seconds: Pick<ShuffleReport['seconds'], 'total'>;
-};
-
-function outputWords({ bytes, seconds, seed, checksum }: OutputReport, wasFinished?: boolean): string[] {
+function outputWords({ bytes, seconds, seed, checksum, wasFinished }: ShuffleReport): string[] {
   const time = [
     `${formatExactBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),

@@ -19,6 +19,7 @@
 
 import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { isAddress } from '../io/files.js';
 import { isRemote } from '../io/remote-objects.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { prepareShuffle } from '../job/prepare-shuffle.js';
@@ -289,7 +290,7 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {
-    path: isAbsolute(path) || isRemote(path) ? path : resolve(path),
+    path: isAbsolute(path) || isAddress(path) ? path : resolve(path),
     byteLength,
     modifiedNanoseconds,
     codec: codec?.name,

@@ -11,6 +11,7 @@ import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
 import type { FileVersion } from './file-version.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
+import { isOfNumbers, NumberLines } from './number-lines.js';
 import { isRemote, RemoteObject } from './remote-objects.js';
 
 export type { FileVersion } from './file-version.js';
@@ -19,8 +20,8 @@ export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   readonly role: FileRole;
-  /** Absent: a file of this machine. */
-  readonly remote?: RemoteObject;
+  /** What reads it, if it is no file of this machine. */
+  readonly remote?: RemoteObject | NumberLines;
 }
 
 /** Node passes no more to the operating system in one call. */
@@ -35,8 +36,14 @@ function open(path: string, role: FileRole, flags: number, mode?: number): OpenF
   return { fd, path, role };
 }
 
+/** Whether it names an input that is no file of this machine. */
+export function isAddress(path: string): boolean {
+  return isRemote(path) || isOfNumbers(path);
+}
+
 export function openForRead(path: string, role: FileRole): OpenFile {
   if (role === 'input' && isRemote(path)) return { fd: -1, path, role, remote: new RemoteObject(path) };
+  if (role === 'input' && isOfNumbers(path)) return { fd: -1, path, role, remote: new NumberLines(path) };
   return open(path, role, constants.O_RDONLY);
 }
 

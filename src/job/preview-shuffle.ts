@@ -10,9 +10,9 @@
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
+import { isAddress } from '../io/files.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
 import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { mostRecords } from '../keep/head.js';
@@ -155,7 +155,7 @@ async function devicesOf(
   };
   for (const [index, input] of inputsToRead.entries()) {
     await hearSignalsAt(index, request.signal);
-    if (isKept(input) && !isRemote(input.path)) use('inputs', input.path, 'input');
+    if (isKept(input) && !isAddress(input.path)) use('inputs', input.path, 'input');
   }
   for (const directory of hasTemp ? site.tempDirs : []) use('temp', directory, 'temp', directory);
   if (site.outputDirectory !== undefined) use('output', site.outputDirectory, 'output', site.outputDirectory);

@@ -36,6 +36,7 @@ import type { FileChoice } from '../sources/file-choice.js';
 import type { InputIdRule } from '../sources/ids.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { completeMix } from './mix-options.js';
+import { drawInput, numbersInput, rangeOf } from './number-options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';
@@ -126,20 +127,23 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind, options.records === undefined && options.header === undefined);
-  const { read, ...inputs } = completeInputs(options);
+  const { read, inputs: named, ...choice } = completeInputs(options);
   const unique = completeUnique(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
-  const spec: ShuffleSpec = {
+  const asked: ShuffleSpec = {
     read,
     key: { seed: seed ?? drawSeed(), from: keys },
     keep: { ...output.spec.keep, repeat, unique, mix },
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,
   };
-  requireNoCopies(spec.keep.mix, spec.cut);
+  requireNoCopies(mix, asked.cut);
+  const drawn = drawInput(options.inputs, asked);
+  const spec = drawn === undefined ? asked : { ...asked, keep: { ...asked.keep, repeat: false } };
   return {
-    ...inputs,
+    ...choice,
+    inputs: drawn === undefined ? named : [drawn],
     ...completeResume(options),
     ...output,
     ...completeMachine(options),
@@ -194,15 +198,18 @@ function asked(choice: RowChoice): RowChoice | undefined {
 
 function requireInput(input: NamedInput): void {
   if (isPath(input)) return;
-  const isList = typeof input === 'object' && input !== null && 'records' in input;
-  if (isList) {
-    requireKnownOptions('an object of `inputs`', input, { records: true });
-    if (Array.isArray(input.records) && input.records.every(isTextOrBytes)) return;
+  const given = typeof input === 'object' && input !== null ? input : {};
+  if ('records' in given) {
+    requireKnownOptions('an object of `inputs`', given, { records: true });
+    if (Array.isArray(given.records) && given.records.every(isTextOrBytes)) return;
     throw new UsageError('`inputs`: expected `records` to be an array of strings or of bytes');
   }
-  const isNamed = typeof input === 'object' && isPath(input?.path);
-  if (!isNamed) throw new UsageError('`inputs`: expected an array of paths, or of objects with a path or with records');
-  requireKnownOptions('an object of `inputs`', input, { path: true });
+  const isNamed = 'path' in given && isPath(given.path);
+  if (!isNamed && !('range' in given))
+    throw new UsageError(
+      '`inputs`: expected an array of paths, or of objects with a path, with records or with a range',
+    );
+  requireKnownOptions('an object of `inputs`', given, isNamed ? { path: true } : { range: true });
 }
 
 /** @param kindOfRecords undefined: unknown. */
@@ -294,8 +301,10 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'mem
   return totalBytes;
 }
 
-function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
-  if (typeof input === 'string' || !('records' in input)) return input;
+function askedInput(input: NamedInput, format: RecordFormat): AskedInput {
+  if (typeof input === 'string' || 'path' in input) return input;
+  if ('range' in input) return numbersInput(rangeOf(input), format);
+  const { framing, header } = format;
   const delimiter = framing && framingOf(framing).delimiter;
   if (delimiter === undefined)
     throw new UsageError(

@@ -643,38 +643,6 @@ export interface ShuffleTogetherOptions
   readonly output: string;
 }
 
-const RANGE = optionGroup('Output', {
-  /** Only the first numbers of the order. Default: all of them. */
-  headCount: option<number | bigint>({}),
-  /**
-   * Draws each number anew from the whole range, so that numbers repeat. Without `headCount` there is no end: only a
-   * stream can take that. Default false.
-   */
-  repeat: option<boolean>({ check: flag }),
-  /** Numbers end with a NUL byte instead of a newline. Default false. */
-  zeroTerminated: option<boolean>({ check: flag }),
-  /** Numbers are never compressed. An `output` whose name ends like `.gz` is refused without this. */
-  compress: option<'none'>({}),
-});
-
-export const SHUFFLE_RANGE_OPTIONS = {
-  range: option({}),
-  ...RANGE,
-  output: OUTPUT.output,
-  force: CUT.force,
-  seed: ORDER.seed,
-  workers: MACHINE.workers,
-  ...TALK,
-};
-
-export interface RangeOptions
-  extends OptionsOf<typeof RANGE>,
-    TalkOptions,
-    Pick<ShuffleOptions, 'output' | 'force' | 'seed' | 'workers'> {
-  /** The whole numbers from `low` to `high`, both included and at most 2^64 - 1. `high` may be `low - 1`: no numbers. */
-  readonly range: { readonly low: number | bigint; readonly high: number | bigint };
-}
-
 // biome-ignore format: a table, of few lines an entry
 const INDEX = optionGroup('Output', {
   /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */

@@ -29,12 +29,17 @@ import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
 /**
  * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. Records
- * in memory: `{ records }`.
+ * in memory: `{ records }`. The whole numbers from `low` to `high`, both included and at most 2^64 - 1, a line each:
+ * `{ range }`. `high` may be `low - 1`: no numbers.
  */
-export type NamedInput = string | { readonly path: string } | { readonly records: readonly (string | Uint8Array)[] };
+export type NamedInput =
+  | string
+  | { readonly path: string }
+  | { readonly records: readonly (string | Uint8Array)[] }
+  | { readonly range: { readonly low: number | bigint; readonly high: number | bigint } };
 
-/** A named input whose records, if it has any, are joined by the delimiter of the job. */
-export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
+/** As a job reads it: records in memory are joined by its delimiter, and numbers have an address. */
+export type AskedInput = string | { readonly path: string } | { readonly list: RecordList };
 
 export type NamedFiles =
   | { readonly kind: 'list'; readonly list: RecordList }

@@ -13,6 +13,7 @@ import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { counted } from '../errors.js';
 import { hashFileEnds } from '../io/file-window.js';
+import { isAddress } from '../io/files.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { isRemote } from '../io/remote-objects.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
@@ -43,7 +44,7 @@ export async function noteInputs(
 
 /** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
-  const path = input.path === STANDARD_INPUT || isRemote(input.path) ? input.path : resolve(input.path);
+  const path = input.path === STANDARD_INPUT || isAddress(input.path) ? input.path : resolve(input.path);
   hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
   target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
@@ -51,7 +52,7 @@ function writeFingerprint(target: Buffer, input: Input): void {
 
 function hashEnds(input: Input): Buffer {
   // The validator of a remote one says more than its ends, which would cost two requests.
-  return input.kind === 'file' && !isRemote(input.path)
+  return input.kind === 'file' && !isAddress(input.path)
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
 }

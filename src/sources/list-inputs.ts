@@ -8,7 +8,16 @@ import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuff
 import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
 import { holdsNothing, type Pointer, pointerIn, refuseNameOfRows, rowsIn } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
-import { type FileVersion, type OpenFile, openForRead, readAt, readBytes, versionOf, withFile } from '../io/files.js';
+import {
+  type FileVersion,
+  isAddress,
+  type OpenFile,
+  openForRead,
+  readAt,
+  readBytes,
+  versionOf,
+  withFile,
+} from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
 import { isRemote, isSeekable } from '../io/remote-objects.js';
@@ -284,8 +293,8 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
       );
     return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
   }
-  const stat = isRemote(path) ? undefined : statPath(path, 'input');
-  if (stat === undefined && !isRemote(path)) {
+  const stat = isAddress(path) ? undefined : statPath(path, 'input');
+  if (stat === undefined && !isAddress(path)) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
   }
   if (stat?.isFIFO() || stat?.isCharacterDevice()) return streamOf(`${stat.dev}:${stat.ino}`);

@@ -1,4 +1,3 @@
-import { UsageError } from '../../errors.js';
 import type { ShufflePreview, TogetherPreview } from '../../job/preview-report.js';
 import { previewShuffle, previewTogether } from '../../job/preview-shuffle.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../../plan/memory-plan.js';
@@ -26,10 +25,6 @@ export const command: CommandDefinition<'plan'> = {
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run({ operands, values, given, display, reporter, talk, tuning }) {
-    if (values.range !== undefined)
-      throw new UsageError(
-        '--input-range needs no plan: numbers have no inputs and no temp data, and take little memory',
-      );
     const { signal, onWarning } = talk;
     const together = togetherCallOf({ operands, values, given });
     let report: ShufflePreview | TogetherPreview;

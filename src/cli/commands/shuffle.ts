@@ -93,14 +93,14 @@ export const command: CommandDefinition<'shuffle'> = {
 
 /** @param hint called before anything is read. */
 export async function shuffleJobOf(
-  { inputs: typed, records, profile, report, options, ...files }: ShuffleCall,
+  { inputs: typed, given, profile, report, options, ...files }: ShuffleCall,
   signal: AbortSignal,
   hint: () => void,
 ): Promise<ShuffleOptions> {
   if (options.output === undefined || options.output === '-') refuseToWriteToLists(files);
   hint();
   const named = await readNamedFiles({ ...files, seed: options.seed }, typed, signal);
-  const job = { ...options, ...named, inputs: records === undefined ? named.inputs : [{ records }] };
+  const job = { ...options, ...named, inputs: given ?? named.inputs };
   if (profile !== undefined) requireProfilePlace(profile, job);
   if (report !== undefined && !/\.(html|json)$/.test(report))
     throw new UsageError(`--report ${report}: expected a name that ends in .html or .json`);
@@ -113,7 +113,6 @@ export async function shuffleJobOf(
 async function otherCallOf(
   words: ParsedWords<'shuffle'>,
 ): Promise<((call: CommandCall<'shuffle'>) => Promise<void>) | undefined> {
-  if (words.values.range !== undefined) return (await import('../range-call.js')).runRangeCall;
   if (words.values.together === undefined) return undefined;
   const { togetherCallOf, runTogetherCall } = await import('../together-call.js');
   const together = togetherCallOf(words);
@@ -132,20 +131,30 @@ function refuseToWriteToLists({ inputLists, inputIds: ids }: Pick<ShuffleCall, '
 type ShuffleCall = ReturnType<typeof shuffleCallOf>;
 
 /**
- * What the words ask for. Nothing is read yet: `inputs` are as typed, or `-` if nothing names an input. Undefined
- * `records`: the operands are inputs.
+ * What the words ask for. Nothing is read yet: `inputs` are as typed, or `-` if nothing names an input. `given` stand in
+ * place of named inputs.
  */
 export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>, 'operands' | 'values'>) {
-  const { echo, inputLists = [], inputIds, randomSource, mix, profile, report, ...others } = values;
-  const { range: _, together: __, dryRun: ___, ...options } = others;
+  const { inputLists = [], inputIds, randomSource, mix, profile, report, ...others } = values;
+  const { echo: _, range: __, together: ___, dryRun: ____, ...options } = others;
   refuseShardsInStream(values);
-  const [list] = inputLists;
+  const given = givenInputs(operands, values);
+  const inputs = given === undefined ? chooseInputs(operands, inputLists) : [];
+  if (mix === '-') throw new UsageError('--mix -: expected the name of a file; standard input is for records');
+  return { inputs, given, inputLists, inputIds, randomSource, mix, profile, report, options };
+}
+
+/** The inputs that are no files; undefined: the words name inputs. */
+function givenInputs(
+  operands: readonly string[],
+  { echo, range, inputLists: [list] = [] }: Pick<OptionValues<'shuffle'>, 'echo' | 'range' | 'inputLists'>,
+): ShuffleOptions['inputs'] | undefined {
   if (echo === true && list !== undefined)
     throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
-  const inputs = echo === true ? [] : chooseInputs(operands, inputLists);
-  if (mix === '-') throw new UsageError('--mix -: expected the name of a file; standard input is for records');
-  const records = echo === true ? operands : undefined;
-  return { inputs, records, inputLists, inputIds, randomSource, mix, profile, report, options };
+  if (range === undefined) return echo === true ? [{ records: operands }] : undefined;
+  const other = echo === true ? '--echo' : (operands[0] ?? list?.flag);
+  if (other === undefined) return [{ range }];
+  throw new UsageError(`--input-range stands in place of inputs, which ${other} gives, too; give one of them`);
 }
 
 export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {

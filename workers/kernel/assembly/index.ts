@@ -39,15 +39,6 @@ export {
 export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
 export { splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {
-  drawOffsets,
-  numbersChecksum,
-  numbersSum,
-  permuteOffsets,
-  prepareNumbers,
-  sortOffsets,
-  writeNumbers,
-} from './numbers';
-export {
   gather,
   gatheredByteLength,
   hashInPlace,

@@ -95,27 +95,18 @@ export function philoxLanes(
   key: u64,
   out: usize,
 ): void {
-  let low = i32x4.splat(position0 as u32);
-  low = i32x4.replace_lane(low, 1, position1 as u32);
-  low = i32x4.replace_lane(low, 2, position2 as u32);
-  low = i32x4.replace_lane(low, 3, position3 as u32);
-  let high = i32x4.splat((position0 >> 32) as u32);
-  high = i32x4.replace_lane(high, 1, (position1 >> 32) as u32);
-  high = i32x4.replace_lane(high, 2, (position2 >> 32) as u32);
-  high = i32x4.replace_lane(high, 3, (position3 >> 32) as u32);
-  philoxVectors(low, high, copy, purpose, key, out);
-}
-
-/** `philoxLanes` for positions whose low and high halves are in vectors. */
-// @ts-ignore: decorator
-@inline
-export function philoxVectors(low: v128, high: v128, copy: u32, purpose: u32, key: u64, out: usize): void {
+  let c0 = i32x4.splat(position0 as u32);
+  c0 = i32x4.replace_lane(c0, 1, position1 as u32);
+  c0 = i32x4.replace_lane(c0, 2, position2 as u32);
+  c0 = i32x4.replace_lane(c0, 3, position3 as u32);
+  let c1 = i32x4.splat((position0 >> 32) as u32);
+  c1 = i32x4.replace_lane(c1, 1, (position1 >> 32) as u32);
+  c1 = i32x4.replace_lane(c1, 2, (position2 >> 32) as u32);
+  c1 = i32x4.replace_lane(c1, 3, (position3 >> 32) as u32);
   const multiplier0 = i32x4.splat(0xd2511f53);
   const multiplier1 = i32x4.splat(0xcd9e8d57);
   const weyl0 = i32x4.splat(WEYL_0);
   const weyl1 = i32x4.splat(WEYL_1);
-  let c0 = low;
-  let c1 = high;
   let c2 = i32x4.splat(copy);
   let c3 = i32x4.splat(purpose);
   let k0 = i32x4.splat(key as u32);

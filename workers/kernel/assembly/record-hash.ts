@@ -136,13 +136,6 @@ export function hashInCache(start: usize, byteLength: u32): u64 {
   return finish(sum, byteLength);
 }
 
-/** The `recordHash` of at most 16 bytes, followed by zeros in the vector. */
-// @ts-ignore: decorator
-@inline
-export function hashOfBlock(block: v128, byteLength: u32): u64 {
-  return finish(addBlock(i64x2.splat(0), block, i64x2(KEY_0, KEY_1)), byteLength);
-}
-
 const QUOTE: u8 = 0x22;
 
 /** The `recordHash` of a quote and the bytes at `start`. Reads the byte before them, too. */

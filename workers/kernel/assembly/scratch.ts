@@ -9,13 +9,10 @@ export const DECODED_PLACE: usize = 160; // one character in UTF-8
 export const HEADER_PLACE: usize = 176; // one header of a stored record, with slack
 export const SEQUENCE_PLACE: usize = 1008; // 1 KiB behind a newline
 export const CRC_TABLES_PLACE: usize = 2048; // 8 tables of 1 KiB
-export const OFFSETS_PLACE: usize = 10240; // 256 offsets of u64
-export const ROWS_PLACE: usize = 12288; // 260 rows of u32
-export const COLUMNS_PLACE: usize = 13328; // 260 columns of u32
-export const ENTRIES_PLACE: usize = 14368; // 132 entries of 16 bytes
+export const ENTRIES_PLACE: usize = 10240; // 132 entries of 16 bytes
 
-export const SPLITS_PLACE: usize = 16480; // 12 KiB for bounds and a selector
-export const BRACKETS_PLACE: usize = 28800; // 1 KiB
+export const SPLITS_PLACE: usize = 12352; // 12 KiB for bounds and a selector
+export const BRACKETS_PLACE: usize = 24672; // 1 KiB
 
 // @ts-ignore: decorator
 @inline

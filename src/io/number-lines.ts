@@ -1,0 +1,120 @@
+/**
+ * The numbers of a range as a file that is stored nowhere: each number in decimal, and its end. It is read by position, as
+ * any file is. Its path is an address: `numbers://1-1000`, or `numbers0://1-1000` with NUL in place of newlines.
+ */
+import { UsageError } from '../errors.js';
+import type { FileVersion } from './file-version.js';
+
+/** The whole numbers from `low` to `high`, both included; none if `high` is `low - 1`. */
+export interface NumberRange {
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+export function addressOfNumbers({ low, high }: NumberRange, endsInNul: boolean): string {
+  return `numbers${endsInNul ? '0' : ''}://${low}-${high}`;
+}
+
+const ADDRESS = /^numbers(0?):\/\/(\d+)-(-?\d+)$/;
+
+export function isOfNumbers(path: string): boolean {
+  return ADDRESS.test(path);
+}
+
+/** Two of these blocks differ in few columns, however long their numbers are. */
+const NUMBERS_OF_BLOCK = 1000n;
+const DIGITS_IN_BLOCK = 3;
+
+export class NumberLines {
+  readonly version: FileVersion;
+  readonly #low: bigint;
+  readonly #end: string;
+  /** The lines of `NUMBERS_OF_BLOCK` numbers, also below and above the range; where they begin in the file; which they are. */
+  #block: Buffer = Buffer.alloc(0);
+  #blockStart = Number.POSITIVE_INFINITY;
+  #ordinal = -1n;
+
+  constructor(path: string) {
+    const [, nul, low = '', high = ''] = ADDRESS.exec(path) ?? [];
+    this.#low = BigInt(low);
+    this.#end = nul === '0' ? '\0' : '\n';
+    const byteLength = this.#positionOf(BigInt(high) + 1n);
+    if (byteLength > Number.MAX_SAFE_INTEGER)
+      throw new UsageError(
+        `the numbers from ${low} to ${high} have more than 2^53 bytes; expected a shorter range, or at most 2^20 numbers of it by \`headCount\``,
+      );
+    this.version = { identity: path, byteLength, modifiedNanoseconds: 0n };
+  }
+
+  /** As `readAt` of files. */
+  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
+    const wanted = Math.max(0, Math.min(byteLength, this.version.byteLength - position));
+    for (let done = 0; done < wanted; ) {
+      const from = this.#find(position + done);
+      const piece = this.#block.subarray(from, from + wanted - done);
+      bytes.set(piece, offset + done);
+      done += piece.byteLength;
+    }
+    return wanted;
+  }
+
+  close(): void {}
+
+  /** Returns the place in the block of a position in the file. */
+  #find(position: number): number {
+    const end = this.#blockStart + this.#block.byteLength;
+    if (position === end) this.#take(this.#ordinal + 1n);
+    else if (position < this.#blockStart || position > end)
+      this.#take(numberAt(BigInt(position) + bytesBelow(this.#low)) / NUMBERS_OF_BLOCK);
+    return position - this.#blockStart;
+  }
+
+  #take(ordinal: bigint): void {
+    const prefix = Buffer.from(String(ordinal));
+    const lineBytes = prefix.byteLength + DIGITS_IN_BLOCK + this.#end.length;
+    const first = ordinal * NUMBERS_OF_BLOCK;
+    if (ordinal > 0n && this.#block.byteLength === Number(NUMBERS_OF_BLOCK) * lineBytes) {
+      for (const [column, digit] of prefix.entries()) {
+        if (this.#block[column] === digit) continue;
+        for (let at = column; at < this.#block.byteLength; at += lineBytes) this.#block[at] = digit;
+      }
+    } else {
+      const lines = Array.from({ length: Number(NUMBERS_OF_BLOCK) }, (_, i) => `${first + BigInt(i)}${this.#end}`);
+      this.#block = Buffer.from(lines.join(''));
+    }
+    this.#ordinal = ordinal;
+    this.#blockStart = this.#positionOf(first);
+  }
+
+  #positionOf(number: bigint): number {
+    return Number(bytesBelow(number) - bytesBelow(this.#low));
+  }
+}
+
+/** The bytes of the lines of all numbers below `end`. */
+function bytesBelow(end: bigint): bigint {
+  let bytes = 0n;
+  for (let [first, next, lineBytes] = FIRST_LINES; first < end; [first, next, lineBytes] = linesAfter(next, lineBytes))
+    bytes += ((end < next ? end : next) - first) * lineBytes;
+  return bytes;
+}
+
+/** Returns the number whose line has the byte at a position in the lines of all numbers from 0 on. */
+function numberAt(position: bigint): bigint {
+  let left = position;
+  let [first, next, lineBytes] = FIRST_LINES;
+  while (left >= (next - first) * lineBytes) {
+    left -= (next - first) * lineBytes;
+    [first, next, lineBytes] = linesAfter(next, lineBytes);
+  }
+  return first + left / lineBytes;
+}
+
+/** The numbers [first, next) have lines of one length. */
+type Lines = readonly [first: bigint, next: bigint, lineBytes: bigint];
+
+const FIRST_LINES: Lines = [0n, 10n, 2n];
+
+function linesAfter(next: bigint, lineBytes: bigint): Lines {
+  return [next, next * 10n, lineBytes + 1n];
+}
