@@ -4,7 +4,7 @@
  *     int.from_bytes(sha256(pack('<Q', len(seed)) + seed + pack('<Q', len(id)) + id).digest()[:8], 'little')
  */
 import { describe, expect, it } from 'vitest';
-import { deriveDrawSeed, deriveEpochKey, deriveInputKey, deriveRangeKey, drawSeed } from '#src/keys.js';
+import { deriveDrawSeed, deriveInputKey, deriveNumberDraws, drawSeed } from '#src/keys.js';
 
 describe('deriveInputKey', () => {
   it.each([
@@ -29,21 +29,15 @@ describe('deriveInputKey', () => {
   });
 });
 
-describe('deriveRangeKey', () => {
+describe('deriveNumberDraws', () => {
+  // By hashlib.shake_256.
   it.each([
-    ['', 0n, 0n, 0x4a3a74d1174de287n],
-    ['42', 1n, 10n, 0xb589b79ef1455fb9n],
-    ['Ł', 0n, 2n ** 64n - 1n, 0x2a0ef1114e087990n],
-  ])('of seed %j from %d to %d', (seed, low, high, key) => {
-    expect(deriveRangeKey(seed, low, high)).toBe(key);
-  });
-
-  it('tells seeds and ranges apart, and is the key of no input and no epoch', () => {
-    const keys = ['1', '12', ''].flatMap((seed) => [
-      ...[deriveRangeKey(seed, 1n, 23n), deriveRangeKey(seed, 12n, 3n), deriveRangeKey(seed, 1n, 24n)],
-      ...[deriveInputKey(seed, '1-23'), deriveInputKey(seed, 'number range'), deriveEpochKey(seed, 1)],
-    ]);
-    expect(new Set(keys).size).toBe(keys.length);
+    ['', '0-0', '6adb4af845450cf4c241109593c6c2ec'],
+    ['42', '1-10', '011980b14a7d5a1eabfbade64835642b'],
+    ['Ł', '0-18446744073709551615', '2dc017e732f9d81cdceae59457f62c85'],
+  ])('of seed %j and range %s begin a longer sequence', (seed, range, bytes) => {
+    expect(deriveNumberDraws(seed, range, 16).toString('hex')).toBe(bytes);
+    expect(deriveNumberDraws(seed, range, 40).toString('hex')).toMatch(bytes);
   });
 });
 

@@ -21,7 +21,6 @@ type Call = (options: object) => unknown;
 const CALLS: Readonly<Record<string, Call>> = {
   shuffle: (options) => library.shuffle(untyped({ inputs: ['a'], ...options })),
   shuffleTogether: (options) => library.shuffleTogether(untyped({ together: [['a', 'b']], output: 'out', ...options })),
-  shuffleRange: (options) => library.shuffleRange(untyped({ range: { low: 1, high: 2 }, ...options })),
   appendToStore: (options) => library.appendToStore(store(), untyped({ inputs: ['a'], ...options })),
   shuffleStore: (options) => library.shuffleStore(store(), untyped(options)),
   indexFile: (options) => library.indexFile('a', untyped(options)),

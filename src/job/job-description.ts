@@ -25,7 +25,7 @@ export interface DescribedJob {
   readonly plan: { readonly isResumable: boolean; readonly layout: KeptLayout | undefined };
 }
 
-/** Of a job that reads a store or makes its records: its manifest only says whose files these are. */
+/** Of a job that reads a store: its manifest only says whose files these are. */
 export const WITHOUT_INPUTS: Omit<DescribedJob, 'request'> = {
   inputs: [],
   inputIds: undefined,

@@ -47,8 +47,6 @@ interface ReadPlaces {
   readonly rows?: string | undefined;
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
-  /** Default true. */
-  readonly mayHaveTempData?: boolean;
   /** Where the output may lie. Default: on disks. */
   readonly outputs?: OutputPlaces;
 }
@@ -56,16 +54,13 @@ interface ReadPlaces {
 export type JobSite = FilesSite | StreamSite;
 
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
-  const { storeDirectory, mayHaveTempData = true, outputs = ONLY_DISKS } = places;
+  const { storeDirectory, outputs = ONLY_DISKS } = places;
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
       : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, places) };
   const output = outputs.resolve(request.output, naming, request.force);
-  const site =
-    output.kind === 'stream'
-      ? streamSite(request, output, mayHaveTempData)
-      : filesSite(request, output, mayHaveTempData);
+  const site = output.kind === 'stream' ? streamSite(request, output) : filesSite(request, output);
   if (storeDirectory !== undefined) {
     for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
     if (site.kind === 'files') requireOutside(site.output.path, 'the output', [storeDirectory]);
@@ -80,7 +75,7 @@ function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): 
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
 
-function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveTempData: boolean): StreamSite {
+function streamSite(request: SiteRequest, output: StreamSite['output']): StreamSite {
   if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
       `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as \`output\``,
@@ -90,12 +85,12 @@ function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveT
     kind: 'stream',
     output,
     outputDirectory: undefined,
-    ...(mayHaveTempData ? tempDirsOf(request, { directory: varTmp(), choice: 'default' }) : NO_TEMP_DIRS),
+    ...tempDirsOf(request, { directory: varTmp(), choice: 'default' }),
     paths: undefined,
   };
 }
 
-function filesSite(request: SiteRequest, place: OutputPlace, mayHaveTempData: boolean): FilesSite {
+function filesSite(request: SiteRequest, place: OutputPlace): FilesSite {
   const output = place.to;
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const outputDirectory = place.stagingParent?.();
@@ -106,9 +101,7 @@ function filesSite(request: SiteRequest, place: OutputPlace, mayHaveTempData: bo
         tempDirs: [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)],
         tempChoice: 'jobDir' as const,
       }
-    : mayHaveTempData
-      ? tempDirsOf(request, { directory: stagingParent, choice: place.isOnDisk ? 'output' : 'default' })
-      : NO_TEMP_DIRS;
+    : tempDirsOf(request, { directory: stagingParent, choice: place.isOnDisk ? 'output' : 'default' });
   const paths = deriveJobPaths({
     outputIdentity: outputIdentityOf(output),
     outputPath: output.path,
@@ -131,8 +124,6 @@ function stagingParentElsewhere(request: SiteRequest, jobDir: string | undefined
   requireTempDirs([directory], tempChoice);
   return realPathOf(directory, 'temp');
 }
-
-const NO_TEMP_DIRS = { tempDirs: [], tempChoice: 'default' } as const;
 
 /** The named directories, else `$TMPDIR`, else the given one. */
 function tempDirsOf(

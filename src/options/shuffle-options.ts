@@ -565,7 +565,8 @@ export interface ShuffleOptions
     OptionsOf<typeof REPORT> {
   /**
    * Files, directories, glob patterns, addresses (`https://`, `s3://`, `hf://`), or `-` for standard input. `{ records }`
-   * is an input in memory: each record gets the delimiter after it, as in a file. A directory means all regular files
+   * is an input in memory: each record gets the delimiter after it, as in a file. `{ range }` is the whole numbers from
+   * `low` to `high`, a line each. A directory means all regular files
    * below it, except hidden ones and those that pileshuf made beside data. Files of a directory or pattern are sorted by
    * the bytes of their paths. `{ path }` is never a pattern. With the default `inputIds`, the output depends on the order
    * of the inputs.

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type ShuffleOptions, shuffle, shuffleRange, shuffleTogether } from '#src/index.js';
+import { type ShuffleOptions, shuffle, shuffleTogether } from '#src/index.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -110,16 +110,6 @@ describe.skipIf(!isOnPath('python3'))('a program in Python', () => {
     const rule = by === '' ? {} : { uniqueBy: by, missing: 'none' };
     const words = by === '' ? [] : ['--by', by, '--missing', 'none'];
     expect(python('unique.py', ...words, seed, ...inputs)).toBe(await shuffled(inputs, { ...options, ...rule }));
-  });
-
-  it.each([
-    ['1-100', [], {}],
-    ['1-3000000', ['9'], { headCount: 9 }],
-    ['1-6', ['9', 'repeat'], { headCount: 9, repeat: true }],
-  ] as const)('prints a range: %s %j', async (range, words, options) => {
-    const [low = 0, high = 0] = range.split('-').map(Number);
-    await shuffleRange({ range: { low, high }, seed, output: file('numbers'), ...options });
-    expect(python('range.py', range, seed, ...words)).toBe(readFileSync(file('numbers'), 'latin1'));
   });
 
   it('prints the checksum', async () => {

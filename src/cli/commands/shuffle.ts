@@ -42,7 +42,7 @@ writes the same bytes as an undisturbed job. You can resume a job started with
 of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
-With --input-range there are no inputs: a line is a number (docs/COOKBOOK.md).
+With --input-range the input is a range of numbers, a line each.
 With --together several files stay aligned (docs/CHOOSING-RECORDS.md).
 
 Examples:
