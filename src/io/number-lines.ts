@@ -63,27 +63,31 @@ export class NumberLines {
   /** Returns the place in the block of a position in the file. */
   #find(position: number): number {
     const end = this.#blockStart + this.#block.byteLength;
-    if (position === end) this.#take(this.#ordinal + 1n);
-    else if (position < this.#blockStart || position > end)
-      this.#take(numberAt(BigInt(position) + bytesBelow(this.#low)) / NUMBERS_OF_BLOCK);
+    if (position === end) this.#take(this.#ordinal + 1n, end);
+    else if (position < this.#blockStart || position > end) {
+      const ordinal = numberAt(BigInt(position) + bytesBelow(this.#low)) / NUMBERS_OF_BLOCK;
+      this.#take(ordinal, this.#positionOf(ordinal * NUMBERS_OF_BLOCK));
+    }
     return position - this.#blockStart;
   }
 
-  #take(ordinal: bigint): void {
+  #take(ordinal: bigint, start: number): void {
     const prefix = Buffer.from(String(ordinal));
     const lineBytes = prefix.byteLength + DIGITS_IN_BLOCK + this.#end.length;
-    const first = ordinal * NUMBERS_OF_BLOCK;
-    if (ordinal > 0n && this.#block.byteLength === Number(NUMBERS_OF_BLOCK) * lineBytes) {
+    const block = this.#block;
+    const { byteLength } = block;
+    if (ordinal > 0n && byteLength === Number(NUMBERS_OF_BLOCK) * lineBytes) {
       for (const [column, digit] of prefix.entries()) {
-        if (this.#block[column] === digit) continue;
-        for (let at = column; at < this.#block.byteLength; at += lineBytes) this.#block[at] = digit;
+        if (block[column] === digit) continue;
+        for (let at = column; at < byteLength; at += lineBytes) block[at] = digit;
       }
     } else {
+      const first = ordinal * NUMBERS_OF_BLOCK;
       const lines = Array.from({ length: Number(NUMBERS_OF_BLOCK) }, (_, i) => `${first + BigInt(i)}${this.#end}`);
       this.#block = Buffer.from(lines.join(''));
     }
     this.#ordinal = ordinal;
-    this.#blockStart = this.#positionOf(first);
+    this.#blockStart = start;
   }
 
   #positionOf(number: bigint): number {
