@@ -68,6 +68,12 @@ const options = (output: string): ShuffleOptions => ({
 
 const digestOf = (bytes: Uint8Array) => hash('sha256', bytes);
 
+/** Of a request that another program signs. */
+const headersOf = (body: Uint8Array) => ({
+  'x-amz-content-sha256': digestOf(body),
+  'content-md5': hash('md5', body, 'base64'),
+});
+
 /** By name, the digests of the files of an output on this machine. */
 function filesOf(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, digestOf(readFileSync(join(path, name)))]));
@@ -232,7 +238,7 @@ it.runIf(fromCi)('is done already when its job is resumed, until somebody replac
       fetch(`${server.url}/bucket/${name}`, {
         method: 'PUT',
         body: 'other',
-        headers: { 'x-amz-content-sha256': digestOf(Buffer.from('other')) },
+        headers: headersOf(Buffer.from('other')),
       }),
     );
     expect(await errorOf(job(asked))).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
@@ -334,7 +340,7 @@ describe('a job that fails', () => {
     await server.change({ fault: null, settings: { secret: undefined } });
     const list = await (await fetch(`${server.url}/bucket?uploads`)).text();
     const body = Buffer.alloc(PART);
-    const headers = { 'x-amz-content-sha256': digestOf(body) };
+    const headers = headersOf(body);
     for (const [, key = '', id = ''] of list.matchAll(/<Key>([^<]*)<\/Key><UploadId>([^<]*)</g)) {
       const upload = `${server.url}/bucket/${key}`;
       if (isReplaced) await fetch(`${upload}?partNumber=1&uploadId=${id}`, { method: 'PUT', body, headers });

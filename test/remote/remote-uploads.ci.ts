@@ -278,6 +278,8 @@ describe('a job that ends early', () => {
   it('leaves no upload whose id came too late', async () => {
     await server.change({ settings: { answersAfterMilliseconds: 100 } });
     expect(() => beginUpload(address, stopAfter(0))).toThrow('stopped');
+    // It is answered after the upload has begun.
+    await outputs.head(address);
     await end();
     await server.change({ settings: { answersAfterMilliseconds: 0 } });
     start();
