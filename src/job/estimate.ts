@@ -59,8 +59,14 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
     decodedBytes: 4 * WINDOW_BYTES,
     keptBytes: 0,
   });
-  const ofPlain = drawWindows(windows, plain, Math.min(MOST_PLAIN_WINDOWS, plain.length), draw);
-  const ofCompressed = drawWindows(windows, compressed, COMPRESSED_WINDOWS, draw);
+  // Each window of a plain input on another machine is a request.
+  const ofPlain = drawWindows(windows, plain, { count: Math.min(MOST_PLAIN_WINDOWS, plain.length), ofInput: 1 }, draw);
+  const ofCompressed = drawWindows(
+    windows,
+    compressed,
+    { count: COMPRESSED_WINDOWS, ofInput: COMPRESSED_WINDOWS },
+    draw,
+  );
   const { sizes, least, most } = sizesOf(compressed, ofCompressed);
   const decodedBytes = inputs.map((input) => {
     if (input.kind === 'stream') return undefined;
@@ -97,11 +103,15 @@ interface Drawn {
   readonly window: Window | undefined;
 }
 
-/** The windows of places that lie equally far from one another in the stored bytes of all inputs. */
+/**
+ * Reads the windows of places that lie equally far from one another in the stored bytes of all inputs.
+ * @param most how many places are drawn (`count`), and how many windows of one input are read (`ofInput`): its last one
+ *   stands for its other places.
+ */
 function drawWindows(
   windows: InputWindows,
   inputs: readonly FileInput[],
-  count: number,
+  { count, ofInput }: { readonly count: number; readonly ofInput: number },
   draw: () => number,
 ): readonly Drawn[] {
   const totalBytes = storedBytesOf(inputs);
@@ -111,8 +121,11 @@ function drawWindows(
   for (const input of inputs) {
     const { byteLength } = input.version;
     const at = () => ((drawn.length + first) / count) * totalBytes;
-    while (drawn.length < count && at() < start + byteLength)
-      drawn.push({ input, window: windows.around(input, (at() - start) / byteLength) });
+    let window: Window | undefined;
+    for (let places = 0; drawn.length < count && at() < start + byteLength; places++) {
+      if (places < ofInput) window = windows.around(input, (at() - start) / byteLength);
+      drawn.push({ input, window });
+    }
     start += byteLength;
   }
   return drawn;
