@@ -32,7 +32,7 @@ export interface ReadSpec extends RecordFormat {
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
-  /** What is asked for if the inputs hold rows. Absent: nothing. */
+  /** The choice of the caller, if the inputs hold rows. Absent: none. */
   readonly rowChoice?: RowChoice | undefined;
   /** The rows that all inputs have. Absent: the inputs hold records, or their rows are not read yet. */
   readonly rows?: RowsSpec | undefined;
@@ -47,7 +47,7 @@ export interface KeySpec {
 export interface WriteSpec {
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
-  /** What is asked for if the inputs hold rows. Absent: nothing. */
+  /** The choice of the caller, if the inputs hold rows. Absent: none. */
   readonly rowChoice?: RowChoice | undefined;
   /** How rows are written. Absent: the output has records, one after the other, or the inputs are not read yet. */
   readonly rows?: WrittenRowsSpec | undefined;

@@ -1,4 +1,4 @@
-/** What an output is made of if its records are encoded: members, each of consecutive records. */
+/** An output whose records are encoded is made of members, each of consecutive records. */
 
 export interface MemberWriter {
   /** Whether a member ends with each full buffer of records. Otherwise one ends with each unit. */

@@ -18,7 +18,7 @@ export interface NumberField {
   readonly name: string;
   /** In the form that the kernel takes. */
   readonly path: Uint8Array;
-  /** Of rows. Absent: records are JSON. */
+  /** The place of the value in rows. Absent: records are JSON. */
   readonly value?: RowValueSpec;
 }
 

@@ -20,7 +20,7 @@ export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   readonly role: FileRole;
-  /** What reads it, if it is no file of this machine. */
+  /** The reader of an input that is no file of this machine. */
   readonly remote?: RemoteObject | NumberLines;
 }
 

@@ -173,7 +173,7 @@ export type RangeEnds = ValueOf<typeof rangeEnds>;
 export type FinishedRange = ValueOf<typeof finishedRange>;
 /** Bytes [start, end) of one shard as they are stored, counted from the end of its header, written by one task. */
 export type WrittenRegion = ValueOf<typeof writtenRegion>;
-/** What the place of an output notes of a region, and alone reads. */
+/** The note of a region by the place of the output, which alone reads it. */
 export type RegionProof = Pick<WrittenRegion, 'uploaded'>;
 export type ShuffledNote = ValueOf<typeof shuffledNote>;
 export type DamagedRegion = ValueOf<typeof damagedRegion>;

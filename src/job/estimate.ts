@@ -147,7 +147,7 @@ interface Sizes {
   readonly most: number;
 }
 
-/** What compressed inputs decode to. */
+/** Estimates the bytes that compressed inputs decode to. */
 function sizesOf(inputs: readonly CompressedInput[], drawn: readonly Drawn[]): Sizes {
   const ratios = new Map<unknown, number[]>();
   for (const { input, window } of drawn) {

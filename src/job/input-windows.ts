@@ -45,7 +45,7 @@ interface Piece {
   readonly atEnd: boolean;
 }
 
-/** What is decoded of an input, and how many stored bytes that took. */
+/** The decoded bytes of an input, and how many stored bytes they took. */
 interface Decoded {
   readonly bytes: Uint8Array;
   readonly storedBytes: number;

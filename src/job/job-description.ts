@@ -25,7 +25,7 @@ export interface DescribedJob {
   readonly plan: { readonly isResumable: boolean; readonly layout: KeptLayout | undefined };
 }
 
-/** Of a job that reads a store: its manifest only says whose files these are. */
+/** The inputs of a job that reads a store: its manifest only says whose files these are. */
 export const WITHOUT_INPUTS: Omit<DescribedJob, 'request'> = {
   inputs: [],
   inputIds: undefined,

@@ -47,7 +47,7 @@ interface ReadPlaces {
   readonly rows?: string | undefined;
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
-  /** Where the output may lie. Default: on disks. */
+  /** The places where the output may lie. Absent: those on disks. */
   readonly outputs?: OutputPlaces;
 }
 

@@ -1,4 +1,4 @@
-/** What units of rows take while they are made, in memory and on the temp disks. */
+/** Units of rows take memory and temp disks while they are made. */
 import type { UnitSize } from '../formats/rows/row-format.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { spareOfPass2 } from '../plan/pass2-memory.js';

@@ -212,7 +212,7 @@ export function unitOfRows(spec: ShuffleSpec, format: RowFormat | undefined): Un
   return output && format?.unitOf(output);
 }
 
-/** What a thread needs beside rows: it reads them in pass 1, and writes them in pass 2. */
+/** Returns the bytes that a thread needs beside rows: it reads them in pass 1, and writes them in pass 2. */
 function columnBytesOf(inputs: readonly Input[], spec: ShuffleSpec, format: RowFormat | undefined): number {
   const output = outputOfRows(spec);
   const writerBytes = (output && format?.writerBytes(output)) ?? 0;

@@ -1,4 +1,4 @@
-/** What an output needs of a service of objects. Failures are as those of local outputs. */
+/** The calls of a service of objects that an output needs. They fail as those of local outputs. */
 import type { UploadedPart } from './part-uploads.js';
 import type { FoundObject, FoundPart, OpenUpload } from './s3-uploads.js';
 import type { ListedObject } from './service.js';

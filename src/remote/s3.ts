@@ -51,7 +51,7 @@ export class S3 implements Service {
     this.#credentials = new CredentialsOfAws(settings, http);
   }
 
-  /** Who looks at an object for the first time asks for its checksum, too: many objects are no longer than the look. */
+  /** The first request for an object asks for its checksum, too: many objects are no longer than this request. */
   targetOf(path: string, validator: string | undefined): Promise<Target> {
     const isAsked = validator === undefined && this.#saysChecksums;
     return this.signed(namedBy(path), isAsked ? { headers: CHECKSUM_MODE } : {});

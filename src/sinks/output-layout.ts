@@ -17,7 +17,7 @@ export interface OutputLayout {
   readonly compression: Compression | undefined;
   /** Absent: the output has records, one after the other. */
   readonly rows?: RowsOutput | undefined;
-  /** Where rows begin that are written together. Absent: there are none. */
+  /** The rows at which a unit begins, whose rows are written together. Absent: there are none. */
   readonly units?: UnitCuts | undefined;
   /**
    * How a record gets its place: it is known beforehand; a task that knows how much it will write claims it in turn; or

@@ -62,7 +62,7 @@ export interface Coverage {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number;
-  /** Of rows. Absent: `end` less `start`. */
+  /** The bytes of rows. Absent: `end` less `start`. */
   readonly rowBytes?: number | undefined;
   /** Size of the decoded input, if this part reached its end. */
   readonly inputBytes: number | undefined;

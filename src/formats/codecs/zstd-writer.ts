@@ -61,7 +61,7 @@ export function openZstdPacker(level: number, writer = chooseWriter()): SegmentC
   };
 }
 
-/** For pages of Parquet, which have checksums of their own. A page is good until the next call. */
+/** Compresses pages of Parquet, which have checksums of their own. A page is good until the next call. */
 export function openZstdPages(level: number, writer = chooseWriter()): (bytes: Uint8Array) => Uint8Array {
   const parameters = [...levelOf(level), ...(level === LEVEL_OF_PAGE_TABLES ? PAGE_TABLES : [])];
   return (bytes) => writer.compress(bytes, parameters);

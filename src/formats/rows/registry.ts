@@ -13,11 +13,11 @@ export interface KnownRowFormat {
   readonly needsNul?: true;
   /** Finds where data begin that have other bytes before them. */
   readonly findStart?: typeof findStart;
-  /** Of names, without dots. Outputs get the first one. */
+  /** The endings of names, without dots. Outputs get the first one. */
   readonly endings: readonly [string, ...string[]];
-  /** What its own options do. */
+  /** Its own options, with what each does. */
   readonly options: Readonly<Record<string, string>>;
-  /** Of the values that `RowFormat.seek` gives. Absent: it gives none. */
+  /** Returns what finds a value that `RowFormat.seek` gives. Absent: it gives none. */
   finderOf?(value: RowValueSpec): RowValueFinder;
   readonly load: () => Promise<RowFormat>;
 }
@@ -64,12 +64,12 @@ export function finderOfRows(value: RowValueSpec): RowValueFinder {
   throw new RangeError(`rows of ${value.format} have no values`);
 }
 
-/** Of outputs. */
+/** Returns the ending of outputs of rows. */
 export function extensionOfRows(format: string): string {
   return `.${known(format).endings[0]}`;
 }
 
-/** What is known of rows before they are read. */
+/** The facts of rows before they are read. */
 export function unreadRows(format: string): RowFacts {
   const none = { rows: 0, rowBytes: 0, unsureBytes: 0, storedBytes: 0, readerBytes: 0 };
   return { format, ...none, isExact: false, mayBeCut: false };

@@ -51,16 +51,16 @@ export interface RowsFile {
   readonly version: FileVersion;
 }
 
-/** What is known of the rows of a file, as far as they are read. A format adds its own. */
+/** The facts of the rows of a file, as far as they are read. A format adds its own. */
 export interface RowFacts {
   readonly format: string;
   readonly rows: number;
-  /** What they take as records, about. */
+  /** The bytes that they take as records, about. */
   readonly rowBytes: number;
   /** The part of `rowBytes` that is a guess: it may be half as much, or three times. */
   readonly unsureBytes: number;
   readonly storedBytes: number;
-  /** What a thread needs to decode them, at the most. */
+  /** The most bytes that a thread needs to decode them. */
   readonly readerBytes: number;
   readonly isExact: boolean;
   readonly mayBeCut: boolean;
@@ -77,7 +77,7 @@ export interface RowsRequest {
   readonly writes: boolean;
 }
 
-/** What rows are, in all inputs. */
+/** The rows that all inputs have. */
 export interface RowsSpec {
   readonly format: string;
 }
@@ -93,7 +93,7 @@ export interface RowsOutput {
 }
 
 export interface OpenedRows {
-  /** Of each file. */
+  /** The facts of each file. */
   readonly facts: readonly RowFacts[];
   readonly rows: RowsSpec;
   /** Decides how the rows are written. Only rows that were opened to be written are. */
@@ -109,7 +109,7 @@ export interface CutTaker {
 }
 
 export interface SoughtColumn {
-  /** As the caller wrote it. */
+  /** The text of the caller. */
   readonly text: string;
   /** Undefined: it is no path of names. */
   readonly keys: readonly string[] | undefined;
@@ -160,7 +160,7 @@ export interface RowsContext {
 
 /** Units that are not complete wait in memory, or in files. */
 export interface WaitingUnits {
-  /** What the plan gives the thread, beside the spare memory of the job. */
+  /** The bytes that the plan gives the thread, beside the spare memory of the job. */
   readonly allowanceBytes: number;
   readonly newPlace: () => SpillPlace;
 }

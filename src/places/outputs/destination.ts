@@ -1,4 +1,4 @@
-/** Where an output appears when it is complete, as plain data: of a job, of its later attempts, and of tasks elsewhere. */
+/** The place where an output appears when it is complete, as plain data: for a job, its later attempts, and tasks elsewhere. */
 import type { ShardNaming } from './shard-names.js';
 
 /** Paths are absolute, without symbolic links, or addresses without a slash at their end. */

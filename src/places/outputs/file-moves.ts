@@ -59,7 +59,7 @@ export async function moveOutputs(
   }
 }
 
-/** As `moveOutputs`. If a step fails, undoes the earlier ones: afterwards there is the whole output, or all former files. */
+/** Moves outputs as `moveOutputs`. If a step fails, it undoes the earlier ones: then there is the whole output, or all former files. */
 export async function moveOrTakeBack(
   place: Destination,
   directories: MoveDirectories,

@@ -24,7 +24,7 @@ export async function findPlaces(output: string | undefined, request: PlacesRequ
   return kind === undefined ? DISKS : kind.open(request);
 }
 
-/** For jobs that write to disks alone. */
+/** Finds a place for jobs that write to disks alone. */
 export const ONLY_DISKS: OutputPlaces = {
   ...DISKS,
   resolve(output, naming, mayReplace) {

@@ -41,7 +41,7 @@ const PROBE_NAME = completionMarkerName('may-write');
 /** How much larger than the mean a shard of as many records may be. */
 const UNEVEN = 4;
 
-/** By the thread that uploads. */
+/** Opens places in object storage, to which a thread of its own uploads. */
 export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPlaces {
   const outputs = remoteOutputs(request);
   const at = (to: Destination) => new ObjectsPlace(to, outputs, partBytes);
@@ -307,7 +307,7 @@ export class ObjectsPlace implements OutputPlace {
     }
   }
 
-  /** In the directories of tasks, too. */
+  /** Ends the uploads in the directories of tasks, too. */
   async discard(directory: string): Promise<void> {
     await severalAtOnce(listIfThere(directory), async (name) => {
       const path = join(directory, name);

@@ -19,7 +19,7 @@ export interface StreamPlace {
   readonly path: string;
 }
 
-/** What a job says when it opens places. */
+/** The facts of a job that places need when they are opened. */
 export interface PlacesRequest extends Pick<RemoteRequest, 'memoryBytes' | 'workers' | 'service' | 'onRetry'> {
   /** The least size of the parts in which shards leave. */
   readonly partBytes?: number | undefined;
@@ -54,7 +54,7 @@ export interface OutputPlace {
   readonly isOnDisk: boolean;
   /** Whether the output appears by one step. If by more, a later attempt must finish them or take them back. */
   readonly appearsAtOnce: boolean;
-  /** What a user who interrupts must know while the output appears. */
+  /** The line for a user who interrupts while the output appears. */
   readonly warningOfWait?: string;
   /** Whether `appear` found another's output and removed all of its own: nothing is left to resume. */
   readonly isWithdrawn?: boolean;

@@ -109,7 +109,7 @@ export class StagedOutput {
     }
   }
 
-  /** What the regions make of each shard. */
+  /** Returns the content that the regions make of each shard. */
   #contentsOf({ cuts, ends }: OutputLayout, regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>): FileContent[] {
     return Array.from({ length: cuts.shardCount }, (_, shard) => {
       const path = stagedPath(this.#stagingDirectory, shard);

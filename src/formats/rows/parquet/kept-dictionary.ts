@@ -41,7 +41,7 @@ export function withPlainLeaves(schema: TableSchema, plain: ReadonlySet<number>)
   return { ...schema, keyValues: withoutDictionaries(schema.keyValues, root, plain) };
 }
 
-/** Those of the leaves that have values beside a dictionary in some row group of the file. */
+/** Returns the leaves that have values beside a dictionary in some row group of the file. */
 export function plainLeavesIn(units: StagedUnits, leaves: readonly number[]): number[] {
   const found = new Set<number>();
   for (const { description } of describedUnits(units, PARQUET_MAGIC.byteLength)) {

@@ -115,7 +115,7 @@ function parse(reader: ThriftReader): PageHeader {
   return { kind, ...sizes, valueCount, encoding, ...levels, rows, nullCount, isCompressed };
 }
 
-/** What a header says that says no more of its page. */
+/** The values of a header that says no more of its page. */
 export const USUAL_HEADER = {
   crc: undefined,
   definitionEncoding: 'RLE',

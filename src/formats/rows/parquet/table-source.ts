@@ -48,7 +48,7 @@ export async function withTable<T>(
 }
 
 interface TableContext extends RowsContext {
-  /** Where pages are decoded. */
+  /** The memory in which pages are decoded. */
   readonly columns: ColumnMemory;
 }
 

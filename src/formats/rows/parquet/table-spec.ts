@@ -8,6 +8,6 @@ export interface TableSpec extends RowsSpec {
   readonly schema: TableSchema;
   /** Of the first column chunk of all inputs; undefined: they have no rows. */
   readonly codec: PageCodec | undefined;
-  /** Those that the caller chose, by their names. Absent: all. */
+  /** The columns that the caller chose, by their names. Absent: all. */
   readonly columns?: readonly string[] | undefined;
 }
