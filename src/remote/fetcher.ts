@@ -358,7 +358,7 @@ class FetchingThread {
   /** Undefined: the service says none, or nothing of the object is compared. */
   #checksumFor({ path, validator, inputBytes }: ObjectToRead): Promise<ReadChecksum | undefined> | undefined {
     const service = this.#serviceOf(path);
-    if (service.checksumOf === undefined) return undefined;
+    if (service.checksumOf === undefined || inputBytes === 0) return undefined;
     const name = `${validator} ${path}`;
     const known = this.#checksums.get(name);
     if (known !== undefined) return known;

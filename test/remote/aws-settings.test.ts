@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { requireAddress, requireForTasks, requireObjectHeaders, shownText } from '#src/remote/address.js';
 import { CredentialsOfAws } from '#src/remote/aws-credentials.js';
 import { AwsSettings, type Environment } from '#src/remote/aws-settings.js';
@@ -151,6 +151,7 @@ describe('credentials', () => {
     url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   });
   afterEach(() => {
+    vi.useRealTimers();
     service.closeAllConnections();
     service.close();
   });
@@ -215,6 +216,8 @@ describe('credentials', () => {
     const all = await Promise.all([credentials.find(), credentials.find()]);
     expect(all.map((each) => each?.accessKeyId)).toEqual(['m', 'm']);
     expect(asked.filter((line) => line === `GET ${roles}role token`)).toHaveLength(2);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 });
+    expect((await credentials.find())?.accessKeyId).toBe('n');
   });
 
   it('are none where no role answers, and where nobody is to be named', async () => {

@@ -157,6 +157,7 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
   it('from S3 whose lists are of the first version, and which refuses a range of an empty object', async () => {
     await server.change({ settings: { lists: 'first version', refusesEmpty: true } });
     expect((await outputOf(['s3://bucket/in/'])).equals(local)).toBe(true);
+    expect((await server.change()).filter(({ path }) => path.endsWith('/sub/d.jsonl'))).toEqual([]);
     await shuffle({ ...options('none'), inputs: ['s3://bucket/in/sub/d.jsonl'] }, SMALL);
     expect(readFileSync(directory.path('none'), 'utf8')).toBe('');
   });
