@@ -287,4 +287,20 @@ describe('planUnitRanges', () => {
       }),
     );
   });
+
+  it('makes the last ranges smaller, each as long as its units', () => {
+    const totals = totalsOf(Array(240).fill(1), [1]);
+    const cuts: ShardCuts = { by: 'rank', shardCount: 1, totalRecords: 240 };
+    const rangesOf = (mostOfUnit: number, threadCount: number) =>
+      planUnitRanges(totals, { cuts, end: 240, mostOfUnit }, threadCount, () => false).map(
+        ({ first, end }) => end - first,
+      );
+    const ofUnits = rangesOf(1, 10);
+    expect([ofUnits.slice(0, 3), ofUnits.slice(-3)]).toEqual([
+      [3, 2, 2],
+      [1, 1, 1],
+    ]);
+    expect(new Set(rangesOf(1, 2).slice(0, 30))).toEqual(new Set([4]));
+    expect(rangesOf(60, 4)).toEqual([60, 60, 60, 60]);
+  });
 });
