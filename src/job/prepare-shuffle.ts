@@ -1,4 +1,13 @@
-/** Plans and checks a shuffle before it writes its first byte. */
+/**
+ * Plans and checks a shuffle before it writes its first byte.
+ *
+ *     resolve   options -> the request; names -> inputs with their versions
+ *     claim     the place of the output, and the work of an earlier attempt
+ *     look      headers and rows of the inputs -> the whole spec
+ *     weigh     how often the records of each group come
+ *     plan      memory, piles and slices; the disks have the space          work-plan.ts
+ */
+import type { Release } from '../cleanup.js';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
@@ -15,7 +24,7 @@ import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { findPlaces } from '../places/outputs/find-place.js';
 import { requireUnread } from '../places/outputs/output-place.js';
 import { requireNotRead } from '../places/outputs/stream.js';
-import type { Tuning } from '../plan/memory-plan.js';
+import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
@@ -23,34 +32,43 @@ import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
 import { type Input, identityOf, isKept, isPlain, rowsOf } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
-import { claimPlace, type EarlierAttempt, type HeldSite } from './earlier-attempt.js';
+import { claimPlace } from './earlier-attempt.js';
 import { type Estimate, estimateInputs } from './estimate.js';
 import type { JobScope } from './job.js';
 import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { requireFileForRows, requireOutputOfRows } from './rows-options.js';
-import { chooseSite, type JobSite, type StreamSite } from './site.js';
+import { chooseSite, type JobSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
-export interface PreparedShuffle extends ReadableInputs {
-  /** With the seed of a resumed attempt, and the framing from the headers. */
+/** What a job reads and writes, as its options and the names of its inputs tell. */
+type ResolvedShuffle = Awaited<ReturnType<typeof resolve>>;
+
+/** Where a job writes, and what an earlier attempt left there. */
+type ClaimedSite = Awaited<ReturnType<typeof claim>>;
+
+/** What the beginnings of the inputs tell. */
+interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
+  /** Its spec is complete, with the seed of a resumed attempt. */
   readonly request: ShuffleRequest;
   /** All inputs, or none if the output has no records. */
   readonly inputsToRead: readonly Input[];
-  /** Of these. */
+  /** Of the inputs that are read. */
   readonly estimate: Estimate;
+}
+
+export interface PreparedShuffle
+  extends SeenInputs,
+    ReadableInputs,
+    Pick<ClaimedSite, 'site' | 'earlier' | 'deviceGates' | 'disks'> {
   /** Undefined: the inputs hold no rows. */
   readonly rowFormat: RowFormat | undefined;
   readonly inputIds: InputIds;
   /** Whether a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
-  readonly site: StreamSite | HeldSite;
-  readonly earlier: EarlierAttempt | undefined;
-  readonly deviceGates: DeviceGates;
-  readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
   readonly control: JobControl;
@@ -71,121 +89,170 @@ export async function prepareShuffle(
   { releases, warn }: JobScope,
   { isPreview = false, checkPlaces }: Preparation = {},
 ): Promise<PreparedShuffle> {
-  const given = completeShuffle(options);
-  const { onWarning, signal } = given;
-  const { key, keep } = given.spec;
-  const writesNothing = mostRecords(keep) === 0;
-  // Files with keys from ordinals must keep their places.
-  const header = key.from === 'ordinal' ? undefined : given.spec.read.header;
-  const { memoryBytes, workers, service } = given;
-  const places = { memoryBytes, workers, service, onRetry: onRetryOf(given), partBytes: tuning.partBytes };
-  const outputs = await findPlaces(given.output, places);
-  const { read, ...listed } = await listNamed(
-    { ...given, read: given.spec.read },
-    { header, keepsHeaders: true, takesRows: true },
-  );
-  const transferBytes = Math.max(listed.fetchBytes, outputs.poolBytes);
-  const asked = { ...given, memoryBytes: given.memoryBytes - transferBytes, spec: { ...given.spec, read } };
-  const reading = { ...asked, read };
-  const rowFormat = await requireOutputOfRows(asked, listed.inputs);
-  if (key.from === 'position') warnOfMates(listed.inputs, read, true, onWarning);
-  const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
-  const grouped = await groupJob(asked.spec, listed.inputs);
-  refuseToResumeStreams(asked, listed.inputs);
-  const chosen = chooseSite(asked, { ...listed, rows: rowsOf(listed.inputs[0])?.format, outputs });
-  requireFileForRows(rowFormat, listed.inputs, chosen);
-  const reports = asked.report === undefined ? undefined : await import('./report/tell-report.js');
-  checkPlaces?.(listed, chosen);
-  requireApart(asked, chosen, listed);
-  requireTempDirs(chosen.tempDirs, chosen.tempChoice);
-  const deviceGates = new DeviceGates(asked.ioLimits);
-  const disks = new TempDisks(chosen.tempDirs, deviceGates);
-  const compared = { request: asked, inputs: listed.inputs, inputIds };
-  const { site, earlier, manifest } = await claimPlace(asked, chosen, compared, releases, isPreview);
-  // A job that is done has its report.
-  reports?.requireReportPlace(asked, listed, chosen);
-
-  const place = { disks, hasFiles: site.kind === 'files', manifest, tuning };
-  const draws = deriveDrawSeed((manifest?.spec ?? asked.spec).key.seed);
-  const needBefore = () => {
-    const estimate = estimateInputs(listed.inputs, read.framing, draws);
-    const weighed = { ...asked, weighing: grouped.given };
-    return expectMemoryNeed({ ...place, request: weighed, inputs: listed.inputs, estimate });
-  };
-  const { framing, rows, ...opened } = await openHeaders(listed.inputs, reading, needBefore, {
-    comparesKeys: mayKeepEqualKeys(keep),
-    readsStreams: writesNothing && !isPreview,
-  });
-  const { inputs, firstHeader } = opened;
-  const ofRows = rows && (await rows.complete(asked.spec.write.rowChoice ?? {}));
-  const known = {
-    ...asked.spec,
-    read: { ...read, framing, rows: rows?.rows },
-    key: manifest?.spec.key ?? key,
-    write: { ...asked.spec.write, rows: ofRows },
-  };
-  const path = inputs[0]?.path ?? '';
-  const spec =
-    rows === undefined
-      ? withColumns(known, firstHeader)
-      : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, path, sought));
-  const request = { ...asked, spec };
-  warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
-  const gates = await gatesOf(inputs, deviceGates, signal);
-  const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
-
-  const inputsToRead = writesNothing ? [] : inputs;
-  const work = { ...place, inputs: inputsToRead, estimate: estimateInputs(inputsToRead, framing, draws), rowFormat };
-  const shared = inputsToRead.length === 0 ? undefined : grouped.shared;
-  const noted = earlier?.manifest.shareWeights;
-  const findWeighing = async () => {
-    if (shared === undefined) return grouped.given;
-    const { shares, groupOf, weigh } = shared;
-    if (noted !== undefined) {
-      return weigh(
-        noted.map(({ weight }) => weight),
-        noted.map(({ amount }) => amount),
-      );
-    }
-    const counted = { groupOf, groupCount: shares.groups.length, field: spec.keep.mix.shares?.field };
-    const readable = { ...work, ...counted, gates, firstHeader, site, deviceGates };
-    const memoryNeed = expectMemoryNeed({ ...work, request });
-    const { countInputs, expectCounts } = await import('./count-inputs.js');
-    const count = isPreview ? expectCounts : countInputs;
-    return weighByShares(shared, await count(readable, request, memoryNeed, tuning, warn));
-  };
-  const weighing = await findWeighing();
-  const plan = await planShuffle({ ...work, request: { ...request, weighing } });
-  const { memory } = plan;
-  // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
-  if (earlier === undefined) {
-    if (memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
-    requireSpace(plan.diskNeeds, (need) => needsAtSite(need, site), memory.stripeCount, deviceGates, onWarning);
-  }
-  if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
+  const resolved = await resolve(options, tuning.partBytes);
+  const { rowFormat, inputIds } = resolved;
+  const claimed = await claim(resolved, releases, isPreview, checkPlaces);
+  const { site, earlier, manifest, deviceGates, disks, reports } = claimed;
+  const onDisk = { disks, hasFiles: site.kind === 'files', manifest, tuning, rowFormat };
+  const seen = await look(resolved, claimed, (work) => expectMemoryNeed({ ...onDisk, ...work }), isPreview);
+  const { request, inputs, inputsToRead, estimate } = seen;
+  const toPlan = { ...onDisk, inputs: inputsToRead, estimate };
+  const counting: Counting = (count, readable) =>
+    count(readable, request, expectMemoryNeed({ ...toPlan, request }), tuning, warn);
+  const { weighing, isCounted } = await weigh(resolved, claimed, seen, counting, isPreview);
+  const plan = await planShuffle({ ...toPlan, request: { ...request, weighing } });
+  requireSpaceFor(plan, claimed, request.onWarning);
+  if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, request.onWarning);
   const control = createControl(plan, deviceGates);
-  const { tempDirs } = site;
+  const { tempDirs, outputDirectory } = site;
   const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
   releases.push(() => reportLog?.close());
   return {
-    ...opened,
-    request,
-    inputsToRead,
-    estimate: work.estimate,
+    ...seen,
     rowFormat,
     inputIds,
-    gates,
     weighing,
-    isCounted: shared !== undefined && noted === undefined,
+    isCounted,
     site,
     earlier,
     deviceGates,
     disks,
-    outputGate,
+    outputGate: outputDirectory === undefined ? UNGATED : deviceGates.gateOf(outputDirectory, 'output'),
     plan,
     control,
     reportLog,
   };
+}
+
+/** Completes the options, and lists the inputs that they name. Nothing is written yet, and no header read. */
+async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
+  const given = completeShuffle(options);
+  const { spec, memoryBytes, workers, service, onWarning } = given;
+  const outputs = await findPlaces(given.output, {
+    memoryBytes,
+    workers,
+    service,
+    onRetry: onRetryOf(given),
+    partBytes,
+  });
+  // Files with keys from ordinals must keep their places.
+  const header = spec.key.from === 'ordinal' ? undefined : spec.read.header;
+  const { read, ...listed } = await listNamed(
+    { ...given, read: spec.read },
+    { header, keepsHeaders: true, takesRows: true },
+  );
+  const transferBytes = Math.max(listed.fetchBytes, outputs.poolBytes);
+  const request = { ...given, memoryBytes: memoryBytes - transferBytes, spec: { ...spec, read } };
+  const { inputs } = listed;
+  const rowFormat = await requireOutputOfRows(request, inputs);
+  if (spec.key.from === 'position') warnOfMates(inputs, read, true, onWarning);
+  const inputIds = chooseInputIds(request.inputIds, inputs);
+  const grouped = await groupJob(request.spec, inputs);
+  refuseToResumeStreams(request, inputs);
+  return { request, listed, outputs, rowFormat, inputIds, grouped };
+}
+
+/** Takes hold of the place where the job writes, and of the work of an earlier attempt. */
+async function claim(
+  { request, listed, outputs, rowFormat, inputIds }: ResolvedShuffle,
+  releases: Release[],
+  isPreview: boolean,
+  checkPlaces: Preparation['checkPlaces'],
+) {
+  const { inputs } = listed;
+  const chosen = chooseSite(request, { ...listed, rows: rowsOf(inputs[0])?.format, outputs });
+  requireFileForRows(rowFormat, inputs, chosen);
+  const reports = request.report === undefined ? undefined : await import('./report/tell-report.js');
+  checkPlaces?.(listed, chosen);
+  requireApart(request, chosen, listed);
+  requireTempDirs(chosen.tempDirs, chosen.tempChoice);
+  const deviceGates = new DeviceGates(request.ioLimits);
+  const disks = new TempDisks(chosen.tempDirs, deviceGates);
+  const claimed = await claimPlace(request, chosen, { request, inputs, inputIds }, releases, isPreview);
+  // A job that is done has its report.
+  reports?.requireReportPlace(request, listed, chosen);
+  return { ...claimed, deviceGates, disks, reports };
+}
+
+type MemoryNeedOf = (
+  work: Pick<Parameters<typeof expectMemoryNeed>[0], 'request' | 'inputs' | 'estimate'>,
+) => MemoryNeed;
+
+/** Reads the headers of the inputs or opens their rows, and completes the spec. */
+async function look(
+  { request: asked, listed, grouped }: ResolvedShuffle,
+  { manifest, deviceGates }: ClaimedSite,
+  memoryNeedOf: MemoryNeedOf,
+  isPreview: boolean,
+): Promise<SeenInputs> {
+  const { read, keep, write } = asked.spec;
+  const writesNothing = mostRecords(keep) === 0;
+  const key = manifest?.spec.key ?? asked.spec.key;
+  const draws = deriveDrawSeed(key.seed);
+  const needBefore = () => {
+    const estimate = estimateInputs(listed.inputs, read.framing, draws);
+    return memoryNeedOf({ request: { ...asked, weighing: grouped.given }, inputs: listed.inputs, estimate });
+  };
+  const { inputs, firstHeader, framing, rows } = await openHeaders(listed.inputs, { ...asked, read }, needBefore, {
+    comparesKeys: mayKeepEqualKeys(keep),
+    readsStreams: writesNothing && !isPreview,
+  });
+  const known = {
+    ...asked.spec,
+    read: { ...read, framing, rows: rows?.rows },
+    key,
+    write: { ...write, rows: rows && (await rows.complete(write.rowChoice ?? {})) },
+  };
+  const spec =
+    rows === undefined
+      ? withColumns(known, firstHeader)
+      : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, inputs[0]?.path ?? '', sought));
+  warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
+  const inputsToRead = writesNothing ? [] : inputs;
+  return {
+    request: { ...asked, spec },
+    inputs,
+    firstHeader,
+    gates: await gatesOf(inputs, deviceGates, asked.signal),
+    inputsToRead,
+    estimate: estimateInputs(inputsToRead, framing, draws),
+  };
+}
+
+type CountCall = typeof import('./count-inputs.js').countInputs;
+type Counting = (count: CountCall, readable: Parameters<CountCall>[0]) => ReturnType<CountCall>;
+
+/** Finds how often the records of each group come. An earlier attempt has noted it, or the groups are counted. */
+async function weigh(
+  { grouped: { given, shared }, rowFormat }: ResolvedShuffle,
+  { site, earlier, deviceGates }: ClaimedSite,
+  { inputsToRead: inputs, request, ...seen }: SeenInputs,
+  counting: Counting,
+  isPreview: boolean,
+): Promise<Pick<PreparedShuffle, 'weighing' | 'isCounted'>> {
+  if (shared === undefined || inputs.length === 0) return { weighing: given, isCounted: false };
+  const noted = earlier?.manifest.shareWeights;
+  if (noted !== undefined) {
+    const [weights, amounts] = [noted.map(({ weight }) => weight), noted.map(({ amount }) => amount)];
+    return { weighing: shared.weigh(weights, amounts), isCounted: false };
+  }
+  const { shares, groupOf } = shared;
+  const groups = { groupOf, groupCount: shares.groups.length, field: request.spec.keep.mix.shares?.field };
+  const { countInputs, expectCounts } = await import('./count-inputs.js');
+  const readable = { ...seen, ...groups, inputs, weighing: undefined, rowFormat, site, deviceGates };
+  const counted = await counting(isPreview ? expectCounts : countInputs, readable);
+  return { weighing: weighByShares(shared, counted), isCounted: true };
+}
+
+/** A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost. */
+function requireSpaceFor(
+  { memory, diskNeeds }: ShufflePlan,
+  { site, earlier, deviceGates }: ClaimedSite,
+  onWarning: ShuffleRequest['onWarning'],
+): void {
+  if (earlier !== undefined) return;
+  if (memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
+  requireSpace(diskNeeds, (need) => needsAtSite(need, site), memory.stripeCount, deviceGates, onWarning);
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */

@@ -46,7 +46,7 @@ export interface ListedInputs {
   placeOf(path: string): PlaceOfInput | undefined;
 }
 
-interface PlaceOfInput {
+export interface PlaceOfInput {
   readonly directory: string;
   readonly place: string;
 }
