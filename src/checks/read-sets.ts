@@ -65,26 +65,14 @@ export async function openSets(
 ): Promise<OpenedSets> {
   const { read: given, fileChoice, service, signal, onWarning, memoryBytes, workers } = asked;
   const remote = { memoryBytes, workers, service };
+  const listing = { ...given, fileChoice, signal, format: given, takesRows: true, mixesFiles: false, remote };
   const listed: ListedInputs[] = [];
-  for (const inputs of named)
-    listed.push(
-      await listInputs(inputs, onWarning, {
-        ...given,
-        fileChoice,
-        signal,
-        format: given,
-        takesRows: true,
-        mixesFiles: false,
-        remote,
-      }),
-    );
+  for (const inputs of named) listed.push(await listInputs(inputs, onWarning, listing));
   // All sets share them.
   const fetchBytes = Math.max(0, ...listed.map((each) => each.fetchBytes));
   const request = { ...asked, memoryBytes: memoryBytes - fetchBytes };
-  requireDirectory(
-    fileChoice,
-    listed.flatMap(({ directories }) => directories),
-  );
+  const directories = listed.flatMap((each) => each.directories);
+  requireDirectory(fileChoice, directories);
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
   const all = listed.flatMap(({ inputs }) => inputs);
   const readAs = asRows(given, all);
@@ -114,9 +102,8 @@ export async function openSets(
   const sets: OpenedSet[] = [];
   for (const set of opened) {
     const ofSet = { ...read, framing: set.framing };
-    const described = isCut
-      ? await describeForSlices(set.inputs, set.decodedBytes, ofSet, plan.sliceBytes, signal)
-      : [];
+    const describe = () => describeForSlices(set.inputs, set.decodedBytes, ofSet, plan.sliceBytes, signal);
+    const described = isCut ? await describe() : [];
     sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
   }
   return {

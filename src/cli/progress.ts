@@ -72,60 +72,35 @@ export function createReporter(
   const messages = createMessages(style === 'json', stream, adviseResume, nameFlags);
   const beganAtSeconds = nowSeconds();
   const way = wayToShow(style, stream);
-  const showsFromSeconds = beganAtSeconds + FIRST_AFTER_SECONDS[way];
-  let waiting: TimedProgress[] = [];
-  let state: JobState | undefined;
-  let loaded: LoadedDisplay | undefined;
-  let loading: Promise<void> | undefined;
-  let isBlind = quiet;
+  const endsWithPass1 = sharesTerminal && style === 'auto';
+  const shown = new LateDisplay(() => loadDisplay(way, endsWithPass1, stream, beganAtSeconds), {
+    showsFromSeconds: beganAtSeconds + FIRST_AFTER_SECONDS[way],
+    isBlind: quiet,
+  });
   let closed = false;
-  const take = ({ meter, display }: LoadedDisplay, { progress, atSeconds }: TimedProgress): void => {
-    state = meter.measure(progress, atSeconds);
-    if (atSeconds >= showsFromSeconds) display.show(state, atSeconds);
-  };
-  const load = async (): Promise<void> => {
-    const endsWithPass1 = sharesTerminal && style === 'auto';
-    const now = await loadDisplay(way, endsWithPass1, stream, beganAtSeconds).catch(() => undefined);
-    // A job does not end for want of a display.
-    if (now === undefined) isBlind = true;
-    else for (const event of waiting) take(now, event);
-    waiting = [];
-    loaded = now;
-  };
-  const loadOnce = (): Promise<void> => {
-    loading ??= load();
-    return loading;
-  };
   const close = (): void => {
     closed = true;
-    loaded?.display.stepAside();
+    shown.display?.stepAside();
   };
   return {
     close,
     progress(progress) {
-      if (closed || isBlind) return;
-      const event = { progress, atSeconds: nowSeconds() };
-      if (loaded !== undefined) {
-        take(loaded, event);
-        return;
-      }
-      waiting.push(event);
-      if (event.atSeconds >= showsFromSeconds) void loadOnce();
+      if (!closed) shown.take({ progress, atSeconds: nowSeconds() });
     },
     async ready() {
-      if (way === 'events' && !quiet) void loadOnce();
-      await loading;
+      if (way === 'events' && !quiet) void shown.load();
+      await shown.loading;
     },
     async status() {
       if (quiet) return;
-      await loadOnce();
-      if (closed || loaded === undefined) return;
-      loaded.display.stepAside();
-      stream.write(loaded.display.lineOf(state, nowSeconds() - beganAtSeconds));
+      await shown.load();
+      if (closed || shown.display === undefined) return;
+      shown.display.stepAside();
+      stream.write(shown.display.lineOf(shown.state, nowSeconds() - beganAtSeconds));
     },
     warning(line) {
       if (quiet || closed) return;
-      loaded?.display.stepAside();
+      shown.display?.stepAside();
       messages.warning(line);
     },
     hint(line) {
@@ -141,6 +116,59 @@ export function createReporter(
       messages.failure(thrown, stopSignal);
     },
   };
+}
+
+/** A display that is loaded when there is something to show. Progress that comes before waits for it. */
+class LateDisplay {
+  state: JobState | undefined;
+  loading: Promise<void> | undefined;
+  readonly #open: () => Promise<LoadedDisplay>;
+  readonly #showsFromSeconds: number;
+  #isBlind: boolean;
+  #waiting: TimedProgress[] = [];
+  #loaded: LoadedDisplay | undefined;
+
+  constructor(
+    open: () => Promise<LoadedDisplay>,
+    { showsFromSeconds, isBlind }: { readonly showsFromSeconds: number; readonly isBlind: boolean },
+  ) {
+    this.#open = open;
+    this.#showsFromSeconds = showsFromSeconds;
+    this.#isBlind = isBlind;
+  }
+
+  get display(): ProgressDisplay | undefined {
+    return this.#loaded?.display;
+  }
+
+  take(event: TimedProgress): void {
+    if (this.#isBlind) return;
+    if (this.#loaded !== undefined) {
+      this.#show(this.#loaded, event);
+      return;
+    }
+    this.#waiting.push(event);
+    if (event.atSeconds >= this.#showsFromSeconds) void this.load();
+  }
+
+  load(): Promise<void> {
+    this.loading ??= this.#load();
+    return this.loading;
+  }
+
+  async #load(): Promise<void> {
+    const now = await this.#open().catch(() => undefined);
+    // A job does not end for want of a display.
+    if (now === undefined) this.#isBlind = true;
+    else for (const event of this.#waiting) this.#show(now, event);
+    this.#waiting = [];
+    this.#loaded = now;
+  }
+
+  #show({ meter, display }: LoadedDisplay, { progress, atSeconds }: TimedProgress): void {
+    this.state = meter.measure(progress, atSeconds);
+    if (atSeconds >= this.#showsFromSeconds) display.show(this.state, atSeconds);
+  }
 }
 
 /** A view needs a terminal that can move its cursor; everything else gets lines. */

@@ -21,9 +21,10 @@ import { isAbsolute, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { isAddress } from '../io/files.js';
 import { isRemote } from '../io/remote-objects.js';
+import type { HeldSite } from '../job/earlier-attempt.js';
 import { type JobScope, runJob } from '../job/job.js';
-import { prepareShuffle } from '../job/prepare-shuffle.js';
-import type { ShuffleRequest } from '../job/request.js';
+import { type PreparedShuffle, prepareShuffle } from '../job/prepare-shuffle.js';
+import type { MachineRequest, ShuffleRequest } from '../job/request.js';
 import { scatterSettings } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
@@ -35,6 +36,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
 import { requireOutside } from '../places/outputs/files.js';
+import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { SlicePart } from '../plan/slices.js';
@@ -125,41 +127,16 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       profile = placeOfProfile(file, options.force ?? false, { ...listed, output }, options.jobDir);
     },
   });
-  const { site, inputsToRead, estimate, weighing, inputs } = prepared;
+  const { site, inputsToRead, inputs } = prepared;
   if (site.kind === 'stream')
     throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
 
   // Elsewhere the service verifies what it gets, and nobody can read it back before the commit.
   const readsBack = readBack && site.place.isOnDisk;
-  // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
+  const machine = { memoryBytes, workers: cpusPerTask };
+  const division = await divideAmongTasks(prepared, { site, machine, tasks, readsBack }, onDisk);
+  const { plan, taskCount, otherTasks, expectedBytes, expectedOutputBytes } = division;
   const { spec, service, ioLimits, tempZstdLevel } = prepared.request;
-  const allKeys = { ...spec, keep: withoutHead(spec.keep) };
-  const task = { memoryBytes, workers: cpusPerTask };
-  const readsRemote = inputs.some(({ path }) => isRemote(path));
-  const fetchBytes = readsRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(task) : 0;
-  const machine = { ...task, memoryBytes: memoryBytes - Math.max(fetchBytes, site.place.poolBytesOf?.(task) ?? 0) };
-  const request = { ...prepared.request, ...machine, spec: allKeys, weighing };
-  const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
-  const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
-  const planWith = (more: Tuning) => planShuffle({ ...work, tuning: more });
-  const whole = await planWith(onlySizes);
-  const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
-  const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
-  const taskCount = countTasks(tasks, expectedBytes, tuning);
-  const shuffle = Math.min(taskCount, !site.place.isOnDisk || isEncoded(spec.write) ? mostShards(spec.cut) : taskCount);
-  const { commitReadBytes = MOST_COMMIT_READ_BYTES } = tuning;
-  const otherTasks = {
-    measure: isDistinct(spec.keep) ? taskCount : 0,
-    shuffle,
-    // A verify task reads what the shuffle task of its index wrote.
-    verify: readsBack && expectedOutputBytes > commitReadBytes ? shuffle : 0,
-  };
-  const threadsOfShuffle = otherTasks.shuffle * cpusPerTask;
-  const plan = await planWith({
-    ...onDisk,
-    ...morePiles(whole, threadsOfShuffle, tuning),
-    sliceBytes: sliceBytesOf(expectedBytes, taskCount * cpusPerTask, tuning),
-  });
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
   const made: ClusterPlan = {
@@ -170,7 +147,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     service,
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
-    weighing,
+    weighing: prepared.weighing,
     output: site.output,
     stagingDirectory: site.paths.stagingDirectory,
     readsBack,
@@ -187,30 +164,92 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  const { directory } = site;
-  const { jobDirectory } = site.paths;
-  try {
-    if (directory.wasThere) await directory.clear();
-    await directory.makeDirectories(true);
-    await writeClusterPlan(jobDirectory, made);
-  } catch (error) {
-    await directory.end('discarded').catch(scope.warn);
-    throw error;
-  }
-  makeAttemptsDirectory(jobDirectory, scope.warn);
+  await writePlan(made, site, scope.warn);
+  return { jobDir: site.paths.jobDirectory, inputCount: inputs.length, cpusPerTask, ...reportOf(made) };
+}
+
+function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, memory }: ClusterPlan) {
   return {
-    jobDir: jobDirectory,
     seed: spec.key.seed,
-    inputCount: inputs.length,
     expectedBytes,
-    scatterTasks: made.scatterTasks.length,
+    scatterTasks: scatterTasks.length,
     measureTasks: otherTasks.measure,
     shuffleTasks: otherTasks.shuffle,
     verifyTasks: otherTasks.verify,
-    cpusPerTask,
     memoryBytes,
-    piles: plan.memory.pileCount,
+    piles: memory.pileCount,
   };
+}
+
+interface TasksToPlan {
+  readonly site: HeldSite;
+  /** The machine of each task. */
+  readonly machine: Pick<MachineRequest, 'memoryBytes' | 'workers'>;
+  readonly tasks: number;
+  readonly readsBack: boolean;
+}
+
+/** Decides how many tasks there are of each kind, and the slices and piles that give the threads of all tasks equal work. */
+async function divideAmongTasks(
+  { request: asked, inputs, inputsToRead, estimate, weighing }: PreparedShuffle,
+  { site, machine, tasks, readsBack }: TasksToPlan,
+  onDisk: Tuning,
+) {
+  const { spec } = asked;
+  // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
+  const allKeys = { ...spec, keep: withoutHead(spec.keep) };
+  const ofTask = await withoutTransfers(machine, inputs, site.place);
+  const request = { ...asked, ...ofTask, spec: allKeys, weighing };
+  const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
+  const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
+  const planWith = (tuning: Tuning) => planShuffle({ ...work, tuning });
+  const whole = await planWith({ ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES });
+  const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
+  const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
+  const taskCount = countTasks(tasks, expectedBytes, onDisk);
+  const { isOnDisk } = site.place;
+  const shuffle = Math.min(taskCount, !isOnDisk || isEncoded(spec.write) ? mostShards(spec.cut) : taskCount);
+  const { commitReadBytes = MOST_COMMIT_READ_BYTES } = onDisk;
+  const otherTasks = {
+    measure: isDistinct(spec.keep) ? taskCount : 0,
+    shuffle,
+    // A verify task reads what the shuffle task of its index wrote.
+    verify: readsBack && expectedOutputBytes > commitReadBytes ? shuffle : 0,
+  };
+  const plan = await planWith({
+    ...onDisk,
+    ...morePiles(whole, shuffle * machine.workers, onDisk),
+    sliceBytes: sliceBytesOf(expectedBytes, taskCount * machine.workers, onDisk),
+  });
+  return { plan, taskCount, otherTasks, expectedBytes, expectedOutputBytes };
+}
+
+/** Returns the machine of a task without the memory that holds its transfers. */
+async function withoutTransfers(
+  task: TasksToPlan['machine'],
+  inputs: readonly Input[],
+  place: OutputPlace,
+): Promise<TasksToPlan['machine']> {
+  const readsRemote = inputs.some(({ path }) => isRemote(path));
+  const fetchBytes = readsRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(task) : 0;
+  return { ...task, memoryBytes: task.memoryBytes - Math.max(fetchBytes, place.poolBytesOf?.(task) ?? 0) };
+}
+
+/** Makes the directory of the job, with the plan in it. */
+async function writePlan(
+  plan: ClusterPlan,
+  { directory, paths: { jobDirectory } }: HeldSite,
+  warn: JobScope['warn'],
+): Promise<void> {
+  try {
+    if (directory.wasThere) await directory.clear();
+    await directory.makeDirectories(true);
+    await writeClusterPlan(jobDirectory, plan);
+  } catch (error) {
+    await directory.end('discarded').catch(warn);
+    throw error;
+  }
+  makeAttemptsDirectory(jobDirectory, warn);
 }
 
 function countTasks(tasks: number, bytes: number, { sliceBytes }: Tuning): number {

@@ -88,7 +88,7 @@ export class Http {
   }
 
   async ask(
-    { server, path, headers, method = 'GET', body: sent }: Target,
+    target: Target,
     takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
     { mostTextBytes = MOST_ERROR_BYTES, signal, progress }: AskChoices = {},
   ): Promise<Reply> {
@@ -110,45 +110,41 @@ export class Http {
           controller.abort(error as Error);
         }
       };
-      agent.dispatch(
-        {
-          origin: server.origin,
-          path,
-          method,
-          headers: { ...OWN_HEADERS(), ...headers },
-          body: sent === undefined ? null : Readable.from(sent),
+      agent.dispatch(requestTo(target), {
+        onRequestStart(controller) {
+          stop = () => controller.abort(signal?.reason);
+          if (signal?.aborted === true) stop();
         },
-        {
-          onRequestStart(controller) {
-            stop = () => controller.abort(signal?.reason);
-            if (signal?.aborted === true) stop();
-          },
-          onResponseStart(controller, status, raw) {
-            reply = { status, headers: headersOf(raw) };
-            guarded(controller, () => {
-              body = takes(reply);
-            });
-          },
-          onResponseData(controller, chunk) {
-            const taking = body;
-            if (taking !== undefined) return guarded(controller, () => fill(taking, chunk));
-            // More is not needed, but the connection is, for the next request.
-            if (textBytes < mostTextBytes) text.push(chunk);
-            textBytes += chunk.byteLength;
-            if (reply.status === 200) guarded(controller, () => progress?.heard(chunk.byteLength));
-            if (textBytes > 4 * mostTextBytes) controller.abort(new Error('the server sends an endless text'));
-          },
-          onResponseEnd() {
-            resolve({ ...reply, text: Buffer.concat(text).toString() });
-          },
-          onResponseError(_, error) {
-            reject(error);
-          },
+        onResponseStart(controller, status, raw) {
+          reply = { status, headers: headersOf(raw) };
+          guarded(controller, () => {
+            body = takes(reply);
+          });
         },
-      );
+        onResponseData(controller, chunk) {
+          const taking = body;
+          if (taking !== undefined) return guarded(controller, () => fill(taking, chunk));
+          // More is not needed, but the connection is, for the next request.
+          if (textBytes < mostTextBytes) text.push(chunk);
+          textBytes += chunk.byteLength;
+          if (reply.status === 200) guarded(controller, () => progress?.heard(chunk.byteLength));
+          if (textBytes > 4 * mostTextBytes) controller.abort(new Error('the server sends an endless text'));
+        },
+        onResponseEnd() {
+          resolve({ ...reply, text: Buffer.concat(text).toString() });
+        },
+        onResponseError(_, error) {
+          reject(error);
+        },
+      });
     });
     return asked.finally(() => signal?.removeEventListener('abort', whenAborted));
   }
+}
+
+function requestTo({ server, path, headers, method = 'GET', body }: Target): Dispatcher.DispatchOptions {
+  const sent = body === undefined ? null : Readable.from(body);
+  return { origin: server.origin, path, method, headers: { ...OWN_HEADERS(), ...headers }, body: sent };
 }
 
 function headersOf(raw: Readonly<Record<string, unknown>>): Headers {

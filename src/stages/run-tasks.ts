@@ -66,17 +66,19 @@ export async function runTasks<Task, Result>(
   } finally {
     stopListening();
   }
-  if (underWay.size > 0) {
-    const { promise: tooLong, resolve } = promiseWithResolver();
-    const timer = setTimeout(resolve, STOP_MILLISECONDS);
-    await Promise.race([Promise.all(underWay), tooLong]);
-    clearTimeout(timer);
-  }
+  if (underWay.size > 0) await waitBriefly(underWay);
   isOver = true;
   // Tasks that were stopped for a reason only say that they were stopped.
   const reason = stop.reason ?? failure;
   if (reason !== undefined) throw reason;
   if (stop.isRequested) throw new AbortError();
+}
+
+async function waitBriefly(tasks: Iterable<Promise<void>>): Promise<void> {
+  const { promise: tooLong, resolve } = promiseWithResolver();
+  const timer = setTimeout(resolve, STOP_MILLISECONDS);
+  await Promise.race([Promise.all(tasks), tooLong]);
+  clearTimeout(timer);
 }
 
 /**

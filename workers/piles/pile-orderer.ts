@@ -241,7 +241,7 @@ export class PileOrderer {
   }
 
   async #rescatter(pile: LevelPile, emit: Emit): Promise<Tally> {
-    const { arena, control, reader, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
+    const { arena, control, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = pile.parentScale * BigInt(layout.pileCount);
     // The plan of pass 2 has room for every record.
@@ -269,25 +269,7 @@ export class PileOrderer {
         content: job.content,
         dropsEqual: job.content?.isDistinct === true && !subPiles.isTight,
       });
-      const { window } = scatterArena;
-      const place = (byteLength: number) => {
-        const room = window.makeRoom(windowBytes);
-        if (typeof room !== 'number') {
-          throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
-        }
-        return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
-      };
-      const receive = (byteLength: number) => {
-        window.filledEnd += byteLength;
-        const { recordStart, filledEnd } = window;
-        window.recordStart = inPhase('scatter', () => this.#wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
-      };
-      await reader.read(merged, layout, { place, receive });
-      if (window.pendingBytes !== 0) {
-        throw new VerificationError(
-          `pile ${merged.pile} ends inside a record, ${window.pendingBytes} bytes after its beginning`,
-        );
-      }
+      await this.#readAgain(pile, scatterArena, windowBytes);
       const { pileSet } = scatterArena.commit(null);
       let { dropped } = scatterArena;
       control.count('rescatteredBytes', pileSet.diskBytes);
@@ -300,6 +282,26 @@ export class PileOrderer {
       writer.close();
       for (const path of pileSetFiles(subLayout, name)) removeFile(path, 'temp');
     });
+  }
+
+  /** Scatters the stored records of a pile. */
+  async #readAgain({ merged, layout }: LevelPile, { window }: ScatterArena, windowBytes: number): Promise<void> {
+    const place = (byteLength: number) => {
+      const room = window.makeRoom(windowBytes);
+      if (typeof room !== 'number')
+        throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
+      return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
+    };
+    const receive = (byteLength: number) => {
+      window.filledEnd += byteLength;
+      const { recordStart, filledEnd } = window;
+      window.recordStart = inPhase('scatter', () => this.#wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
+    };
+    await this.#parts.reader.read(merged, layout, { place, receive });
+    if (window.pendingBytes === 0) return;
+    throw new VerificationError(
+      `pile ${merged.pile} ends inside a record, ${window.pendingBytes} bytes after its beginning`,
+    );
   }
 
   /** As many sub-piles as necessary, with buffers as large as the arena allows besides the window. */

@@ -79,28 +79,12 @@ function withDecoded<T>(
   { path, codec: codecName = '', end, members, version }: FilePart,
   input: RegularInput,
   { firstByte }: ReadBegin,
-  { control, decoderMemory, read, told }: ReadContext,
+  context: ReadContext,
   use: (decoded: DecodedReads) => Promise<T>,
 ): Promise<T> {
+  const { control, decoderMemory, read } = context;
   const codec = codecNamed(codecName, read.decompressProgram);
-  const onDecoder = (name: string) => {
-    told.decoder = name;
-  };
   const decode = (source: CompressedSource) => piecesInPhase('decompress', codec.decode(source, decoderMemory));
-  const decodePart = (start: number, storedEnd: number) => {
-    const open = (onRead?: (count: number) => void) => ({
-      ...storedBytes(input, start, storedEnd, control, onRead),
-      onDecoder,
-    });
-    const source = open((count) => control.count('scatteredBytes', count));
-    const again = { byteLength: storedEnd - start, open };
-    const pieces = decode(read.igzip ? { ...source, again } : source);
-    if (start > 0 || !isHeldToText(read)) return pieces;
-    return lookedAt(pieces, path, read, (doubt) => {
-      told.doubt = doubt;
-    });
-  };
-
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members ?? {
     storedStart: 0,
     storedEnd: version.byteLength,
@@ -116,7 +100,7 @@ function withDecoded<T>(
       position += piece.byteLength;
       return piece.subarray(Math.max(0, firstByte - start));
     };
-    for await (const piece of decodePart(storedStart, storedEnd)) {
+    for await (const piece of decodePart(input, storedStart, storedEnd, decode, context)) {
       const bytes = wanted(piece);
       if (decodedEnd !== undefined && position > decodedEnd) throw otherLength(path, members, 'more');
       control.count('decodedBytes', bytes.byteLength);
@@ -146,6 +130,29 @@ function withDecoded<T>(
       await pieces.return();
     },
   );
+}
+
+/** Decodes the stored bytes [start, end) of an input, and looks at the first records of the input. */
+function decodePart(
+  input: RegularInput,
+  start: number,
+  end: number,
+  decode: (source: CompressedSource) => AsyncGenerator<Uint8Array, void>,
+  { control, read, told }: ReadContext,
+): AsyncGenerator<Uint8Array, void> {
+  const onDecoder = (name: string) => {
+    told.decoder = name;
+  };
+  const open = (onRead?: (count: number) => void) => ({
+    ...storedBytes(input, start, end, control, onRead),
+    onDecoder,
+  });
+  const source = open((count) => control.count('scatteredBytes', count));
+  const pieces = decode(read.igzip ? { ...source, again: { byteLength: end - start, open } } : source);
+  if (start > 0 || !isHeldToText(read)) return pieces;
+  return lookedAt(pieces, input.path, read, (doubt) => {
+    told.doubt = doubt;
+  });
 }
 
 function otherLength(path: string, members: MemberRange | undefined, decodedBytes: number | 'more'): InputError {

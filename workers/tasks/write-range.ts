@@ -80,9 +80,8 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const totals = emptyTotals(expected.records.length);
   const dropped = expectsDropped ? emptyTotals(pileCount) : undefined;
   let countedBytes = 0;
-  const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
-  const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
-  const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
+  const reached = { rank: range.firstRank, byte: range.firstByte };
+  const neighbours = neighbourKeysOf(job);
   let opened: OutputSink | undefined;
   const members = units === undefined ? undefined : await makerOfMembers(task);
   const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
@@ -112,16 +111,11 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
         await emit(order, count, sink(byteLength), reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });
-      if (neighbours?.ofOneKey !== undefined) {
-        return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
-      }
+      if (neighbours?.ofOneKey !== undefined) return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
       totals.records[i] = reached.rank - before.rank;
       totals.recordBytes[i] = reached.byte - before.byte;
-      let found = tallyOf(totals, i);
-      if (dropped !== undefined) {
-        setTally(dropped, i, droppedOfPile);
-        found = sumOf(found, droppedOfPile);
-      }
+      if (dropped !== undefined) setTally(dropped, i, droppedOfPile);
+      const found = dropped === undefined ? tallyOf(totals, i) : sumOf(tallyOf(totals, i), droppedOfPile);
       requireSameTally(pile, found, tallyOf(expected, i));
       // The others are those of other tasks, too.
       if (pile >= range.end) continue;
@@ -129,19 +123,33 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       countedBytes += found.bytes;
     }
     const regions = await sink().close();
-    const { leavesTurn } = sink();
-    return { totals: totalsOfRange(totals, 0, pileCount), dropped, regions, leavesTurn, ends: neighbours?.ends };
+    const written = totalsOfRange(totals, 0, pileCount);
+    return { totals: written, dropped, regions, leavesTurn: sink().leavesTurn, ends: neighbours?.ends };
   };
-  const writeOrTakeBack = async (): Promise<WriteResult> => {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof VerificationError)) throw error;
-      control.count('shuffledBytes', -countedBytes);
-      throw (await opened?.takeBack()) === false ? new WrongStreamError(error) : error;
-    }
+  const takeBack = async () => {
+    control.count('shuffledBytes', -countedBytes);
+    return opened?.takeBack();
   };
-  return thenAlwaysAsync(writeOrTakeBack, async () => opened?.abandon());
+  return thenAlwaysAsync(
+    () => writeOrTakeBack(write, takeBack),
+    async () => opened?.abandon(),
+  );
+}
+
+/** Returns undefined where neighbours may have one key. */
+function neighbourKeysOf({ framing }: WriteTask['job']): NeighbourKeys | undefined {
+  const sampleKeys = framing && framingOf(framing).sampleKeys;
+  return sampleKeys && new NeighbourKeys(sampleKeys);
+}
+
+/** @param takeBack returns false if a stream has received a part. */
+async function writeOrTakeBack<T>(write: () => Promise<T>, takeBack: () => Promise<boolean | undefined>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    throw (await takeBack()) === false ? new WrongStreamError(error) : error;
+  }
 }
 
 interface PileLimit {

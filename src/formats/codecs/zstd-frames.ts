@@ -89,25 +89,14 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
     const layout = layoutOf(descriptor);
     const bytes = yield inHeader(layout.byteLength);
     const contentBytes = contentBytesIn(bytes, layout);
-    const refused = (problem: string) =>
-      corruptInput(path, `the zstd frame at byte ${storedOffset} (compressed) ${problem}`);
-    const dictionaryId = littleEndian(bytes, layout.idOffset, layout.idBytes);
-    if (dictionaryId !== 0) {
-      throw refused(
-        `needs the dictionary ${dictionaryId}, which pileshuf cannot be given; decompress it with \`zstd -d -D DICTIONARY\` first`,
-      );
-    }
     if (contentBytes !== undefined && !Number.isSafeInteger(contentBytes)) {
       // Only a field of eight bytes holds such a number.
       const claimed = Buffer.from(bytes).readBigUInt64LE(layout.idOffset + layout.idBytes);
       throw corrupt(`the frame claims to hold ${claimed} bytes`);
     }
     const windowBytes = layout.idOffset === 0 ? (contentBytes ?? 0) : windowOf(bytes[0] ?? 0);
-    if (windowBytes > MOST_WINDOW_BYTES) {
-      throw refused(
-        `has a window of ${windowBytes} bytes, more than the ${MOST_WINDOW_BYTES} that zstd can decode; compress the data again, with --long=31 at most`,
-      );
-    }
+    const beyond = beyondDecoders(littleEndian(bytes, layout.idOffset, layout.idBytes), windowBytes);
+    if (beyond !== undefined) throw corruptInput(path, `the zstd frame at byte ${storedOffset} (compressed) ${beyond}`);
     offset += layout.byteLength;
 
     const frame = { storedOffset, contentBytes, windowBytes };
@@ -123,6 +112,14 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
     }
     if ((descriptor & 0x04) !== 0) offset += CHECKSUM_BYTES;
   }
+}
+
+/** Says what a frame needs that no decoder here has. @param dictionaryId 0: it needs no dictionary. */
+function beyondDecoders(dictionaryId: number, windowBytes: number): string | undefined {
+  if (dictionaryId !== 0)
+    return `needs the dictionary ${dictionaryId}, which pileshuf cannot be given; decompress it with \`zstd -d -D DICTIONARY\` first`;
+  if (windowBytes <= MOST_WINDOW_BYTES) return undefined;
+  return `has a window of ${windowBytes} bytes, more than the ${MOST_WINDOW_BYTES} that zstd can decode; compress the data again, with --long=31 at most`;
 }
 
 /** Throws unless the input ends between two frames. @param rest the bytes of the next `field` that the input has. */

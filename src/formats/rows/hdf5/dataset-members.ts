@@ -3,7 +3,7 @@ import { VerificationError } from '../../../errors.js';
 import type { JobControl } from '../../../job-control.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
 import { inPhase } from '../../../phase-clock.js';
-import type { MemberWriter } from '../../member.js';
+import type { Member, MemberWriter } from '../../member.js';
 import { type FinishedPage, FinishedPages } from '../finished-pages.js';
 import type { WaitingUnits } from '../row-format.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
@@ -52,24 +52,28 @@ export function datasetMembers(
       if (partialBytes > 0) throw new VerificationError(`the last row is cut off after ${partialBytes} bytes`);
       if (count === 0) return undefined;
       const ordered = columns.flatMap((column) => column.end(chunks));
-      const chunkBytes = ordered.map(({ byteLength }) => byteLength);
-      const description = describeChunks(count, chunkBytes);
-      const own = chunks;
+      const unit = unitOf(chunks, ordered, count);
       count = 0;
       chunks = newChunks();
-      return {
-        byteLength: chunkBytes.reduce((sum, byteLength) => sum + byteLength, description.byteLength),
-        // The chunks have taken their memory, or lie in a file.
-        memoryBytes: 0,
-        description,
-        *pieces() {
-          yield* own.read(ordered);
-          yield description;
-        },
-        release: () => own.release(),
-      };
+      return unit;
     },
     close: () => chunks.release(),
+  };
+}
+
+function unitOf(chunks: FinishedPages, ordered: readonly FinishedPage[], rows: number): Member {
+  const chunkBytes = ordered.map(({ byteLength }) => byteLength);
+  const description = describeChunks(rows, chunkBytes);
+  return {
+    byteLength: chunkBytes.reduce((sum, byteLength) => sum + byteLength, description.byteLength),
+    // The chunks have taken their memory, or lie in a file.
+    memoryBytes: 0,
+    description,
+    *pieces() {
+      yield* chunks.read(ordered);
+      yield description;
+    },
+    release: () => chunks.release(),
   };
 }
 

@@ -127,9 +127,7 @@ class HeadMaker {
     const links = this.#known.links[this.places.objects.length] ?? 0;
     const made: (readonly [type: number, body: Buffer, flags?: number, order?: number])[] = [];
     if (rows !== undefined) {
-      const lengths = [0, ...rows.rowShape].map((length) => [length, 8] as const);
-      const most = rows.mostLengths.map((length) => [length ?? undefined, 8] as const);
-      made.push([MESSAGE.DATASPACE, packed(Buffer.of(2, lengths.length, 1, 1), ...lengths, ...most)]);
+      made.push([MESSAGE.DATASPACE, dataspaceOf(rows)]);
       made.push([MESSAGE.LAYOUT, chunkLayout(undefined, rows.chunkLengths, rows.elementBytes)]);
     }
     const dataset = kind === 'dataset' && rows === undefined ? readDataset(this.#file, object) : undefined;
@@ -159,11 +157,7 @@ class HeadMaker {
           made.push([MESSAGE.LINK, packed(body.subarray(0, -8), [this.#linked(to, path), 8])]);
       }
     }
-    if (made.some(([, { byteLength }]) => byteLength > MOST_MESSAGE_BYTES))
-      throw new Hdf5Problem(
-        `${path} has an attribute or a type of more than 64 KiB, which pileshuf does not write`,
-        false,
-      );
+    for (const [, body] of made) requireWritable(body, path);
     const headBytes = (flags & TRACKS_ORDER) === 0 ? 4 : 6;
     const messages = made.map(([type, body, ofMessage = 0, order = 0]) =>
       packed([type, 1], [body.byteLength, 2], [ofMessage, 1], packed([order, 2]).subarray(0, headBytes - 4), body),
@@ -294,6 +288,18 @@ class HeadMaker {
     for (const node of tree.nodes()) this.#put(node);
     return chunkLayout(tree.root, chunkLengths, type.byteLength);
   }
+}
+
+function requireWritable({ byteLength }: Buffer, path: string): void {
+  if (byteLength <= MOST_MESSAGE_BYTES) return;
+  throw new Hdf5Problem(`${path} has an attribute or a type of more than 64 KiB, which pileshuf does not write`, false);
+}
+
+/** Returns the shape of a dataset that has no rows yet. */
+function dataspaceOf({ rowShape, mostLengths }: RowsDataset): Buffer {
+  const lengths = [0, ...rowShape].map((length) => [length, 8] as const);
+  const most = mostLengths.map((length) => [length ?? undefined, 8] as const);
+  return packed(Buffer.of(2, lengths.length, 1, 1), ...lengths, ...most);
 }
 
 function chunkLayout(root: number | undefined, chunkLengths: readonly number[], elementBytes: number): Buffer {

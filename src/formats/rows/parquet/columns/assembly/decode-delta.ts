@@ -16,24 +16,33 @@ function signed(zigzag: u64): u64 {
   return (zigzag >>> 1) ^ (0 - (zigzag & 1));
 }
 
-function decodeDelta<T>(from: usize, to: usize, count: u32, target: usize): bool {
-  deltaEnd = from;
-  if (count == 0 && from == to) return true;
+let miniblocks: u64 = 0;
+let miniblockValues: u64 = 0;
+let firstValue: u64 = 0;
+
+/** Reads the header of a page of `count` values, which ends at `varintEnd`. */
+function readHeader(from: usize, to: usize, count: u32): bool {
   const blockValues = readVarint(from, to);
   if (varintEnd == 0) return fail(CUT, from);
-  const miniblocks = readVarint(varintEnd, to);
+  miniblocks = readVarint(varintEnd, to);
   if (varintEnd == 0) return fail(CUT, from);
   const total = readVarint(varintEnd, to);
   if (varintEnd == 0) return fail(CUT, from);
-  const first = readVarint(varintEnd, to);
+  firstValue = readVarint(varintEnd, to);
   if (varintEnd == 0) return fail(CUT, from);
-  let at = varintEnd;
   if (total != (count as u64)) return fail(COUNT_DIFFERS, from);
   if (blockValues > MOST_BLOCK_VALUES || miniblocks == 0 || blockValues % miniblocks != 0) return fail(MALFORMED, from);
-  const miniblockValues = blockValues / miniblocks;
+  miniblockValues = blockValues / miniblocks;
   if (miniblockValues == 0 || miniblockValues % 8 != 0) return fail(MALFORMED, from);
+  return true;
+}
 
-  let value = signed(first);
+function decodeDelta<T>(from: usize, to: usize, count: u32, target: usize): bool {
+  deltaEnd = from;
+  if (count == 0 && from == to) return true;
+  if (!readHeader(from, to, count)) return false;
+  let at = varintEnd;
+  let value = signed(firstValue);
   let left = count;
   if (left > 0) {
     store<T>(target, value as T);
