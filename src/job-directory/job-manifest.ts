@@ -91,7 +91,7 @@ export type JobManifest = ValueOf<typeof shape>;
 
 const format = new SealedFormat({
   kind: 'job',
-  version: 8,
+  version: 9,
   mostBytes: MOST_MANIFEST_BYTES,
   role: 'temp',
   shape,

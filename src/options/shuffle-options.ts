@@ -350,7 +350,8 @@ const ROW_GROUPS = optionGroup('Output', {
    * fixes the rows and their order; the codec, its level and the sizes of row groups change the bytes of the files alone.
    */
   parquetCodec: option<ParquetCompression>({
-    check: parquetCodec, resumes: ['codec of Parquet', ({ write }) => write.rowChoice?.['parquetCodec']],
+    check: parquetCodec,
+    resumes: ['codec of Parquet', ({ write: { rowChoice } }) => rowChoice?.['parquetCodec'] && parquetCodec(rowChoice['parquetCodec'])],
     name: 'parquet-codec', value: 'CODEC', parse: parseParquetCompression,
     usualWords: ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'],
     help: 'compress pages of Parquet outputs with none, snappy, gzip, brotli, zstd or lz4, with a level as in zstd:3',

@@ -24,9 +24,10 @@ export const columns: Check = (value, option) => {
     throw new UsageError(`${option}: expected an array of names of columns`);
 };
 
-export const parquetCodec: Check = (value) => {
-  askedCodec(value as Parameters<typeof askedCodec>[0]);
-};
+/** Returns the codec with its level, also where nobody named one. */
+export function parquetCodec(value: unknown): object {
+  return askedCodec(value as Parameters<typeof askedCodec>[0]);
+}
 
 /** @param what the message begins with this. */
 export function requireGlob(what: string, glob: unknown): void {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle, shuffleTogether } from '#src/index.js';
+import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -53,6 +54,13 @@ it.each([
   await expect(run({ ...rule, headCount: 2 })).rejects.toMatchObject(refused);
   await expect(run({ ...rule, resume: false })).rejects.toMatchObject(refused);
   expect((await run({ ...rule, resume: false, force: true })).wasFinished).toBeUndefined();
+});
+
+it('is done already: a table whose codec is named with its usual level, or without', async () => {
+  writeTable(input(), [{ text: 'a', number: 1 }], 1);
+  await run({ parquetCodec: { codec: 'zstd' } });
+  expect(await run({ parquetCodec: { codec: 'zstd', level: 3 } })).toMatchObject({ wasFinished: true });
+  await expect(run({ parquetCodec: { codec: 'zstd', level: 4 } })).rejects.toMatchObject(refused);
 });
 
 it('is done already: aligned files', async () => {

@@ -43,6 +43,45 @@ it('an address that a redirect gave expires under several requests', async () =>
   await expect(read()).rejects.toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
 });
 
+it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
+  'a redirect from https to %s is refused, and not followed',
+  async (location) => {
+    const http = new Http(PATIENCE, () => undefined);
+    const asked: string[] = [];
+    http.getRange = async ({ server }: Target): Promise<Reply> => {
+      asked.push(server.protocol);
+      return { status: 302, headers: { location }, text: '' };
+    };
+    http.ask = (target) => http.getRange(target, () => undefined);
+    const web = new Web();
+    web.targetOf = async (path) => targetAt(new URL(path), {});
+    const reader = new RangeReader(
+      http,
+      () => web,
+      PATIENCE,
+      () => {},
+    );
+    const path = 'https://host/file';
+    const range = { path, version: undefined, start: 0, end: 1 };
+    const body = { room: () => new Uint8Array(1), filled: () => {} };
+    const reads = [
+      reader.read(
+        path,
+        () => range,
+        () => body,
+      ),
+      reader.readText(path, async () => targetAt(new URL(path), {})),
+    ];
+    for (const read of reads) {
+      await expect(read).rejects.toMatchObject({
+        code: 'ERR_INPUT_UNREADABLE',
+        message: `cannot read ${path}: the server redirects to ${new URL(location).protocol}//, which is not safe; name another address`,
+      });
+    }
+    expect(asked).toEqual(['https:', 'https:']);
+  },
+);
+
 it('a text whose connection breaks, or brings bytes too slowly, is asked for again as an object is', async () => {
   let goesOn = (_: ServerResponse) => {};
   const server = createServer((_, response) => {
