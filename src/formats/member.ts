@@ -1,4 +1,10 @@
-/** An output whose records are encoded is made of members, each of consecutive records. */
+/**
+ * An output whose records are encoded is made of members, each of consecutive records. A compressed member holds the
+ * records of one full buffer, a row group of a table those of one unit.
+ */
+import { freeBytes } from '../machine/free-bytes.js';
+import { inPhase } from '../phase-clock.js';
+import type { MemberEncoder } from './codec.js';
 
 export interface MemberWriter {
   /** Whether a member ends with each full buffer of records. Otherwise one ends with each unit. */
@@ -21,4 +27,31 @@ export interface Member {
   pieces(): Iterable<Uint8Array>;
   /** Frees its memory and its temp files: it can be read no more. */
   release(): void;
+}
+
+export function compressedMembers(encoder: MemberEncoder): MemberWriter {
+  let bytes: Uint8Array | undefined;
+  return {
+    endsWithBuffer: true,
+    add: (records) => {
+      bytes = inPhase('compress', () => encoder.encode(records));
+    },
+    end: () => {
+      const member = bytes && memberOf(bytes);
+      bytes = undefined;
+      return member;
+    },
+    close: () => {},
+  };
+}
+
+function memberOf(bytes: Uint8Array): Member {
+  const { byteLength } = bytes;
+  return {
+    byteLength,
+    memoryBytes: byteLength,
+    description: undefined,
+    pieces: () => [bytes],
+    release: () => freeBytes(bytes),
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { SystemError } from '../errors.js';
-import { compiledProgram } from '../io/shipped-program.js';
+import { compiledProgram } from '../io/shipped-files.js';
 
 export interface Checked {
   readonly crc: bigint;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
-import { shippedFile } from '../io/shipped-file.js';
+import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';

@@ -2,7 +2,7 @@
  * A sink for records whose place is known only when those before them are written. It gathers records in its buffers,
  * used together as one. Each time they are full, it appends their bytes when it is its turn.
  *
- * It may make members of them (member-writer.ts): compressed ones, so that a file is a sequence of members of a few MiB that
+ * It may make members of them (../formats/member.ts): compressed ones, so that a file is a sequence of members of a few MiB that
  * others can read in parallel, or units, of which each part of a shard is one. A task makes members ahead, and they wait in
  * spare memory for its turn. A task that finds no spare memory left waits for its turn, and from then on appends at once. To a
  * shard that a task begins it appends at once anyway: those before it never write there.
@@ -12,13 +12,12 @@
  */
 import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import type { Member, MemberWriter } from '../formats/member.js';
+import { compressedMembers, type Member, type MemberWriter } from '../formats/member.js';
 import { openOwnSparse, openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
-import { compressedMembers } from './member-writer.js';
 import {
   type AppendedTarget,
   type OpenShard,

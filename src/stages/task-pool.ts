@@ -6,7 +6,7 @@ import type { Piscina } from 'piscina';
 import type { Outcome, ResultOf, TaskName, TaskOf, TaskProfile } from '../../workers/tasks.js';
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { decodeError, SystemError } from '../errors.js';
-import { IF_BUNDLED } from '../io/shipped-file.js';
+import { IF_BUNDLED } from '../io/shipped-files.js';
 
 /** Objects of threads are few and short-lived; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 12;

@@ -4,7 +4,7 @@
  */
 import { SystemError } from '../../src/errors.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
-import { compiledProgram } from '../../src/io/shipped-program.js';
+import { compiledProgram } from '../../src/io/shipped-files.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { Tally } from '../../src/piles/pile-totals.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';

@@ -24,8 +24,7 @@ import { sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
-import { overLimit, overMemory, type PlaceOfLongRecord } from './record-too-long.js';
-import { whyUnfit } from './unfit-record.js';
+import { overLimit, overMemory, type PlaceOfLongRecord, whyUnfit } from './unfit-record.js';
 
 /** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {

@@ -4,7 +4,7 @@
  * that are declared here.
  */
 import { SystemError } from '../../errors.js';
-import { compiledProgram } from '../../io/shipped-program.js';
+import { compiledProgram } from '../../io/shipped-files.js';
 
 export interface Libzstd {
   readonly memory: { readonly buffer: ArrayBuffer };
