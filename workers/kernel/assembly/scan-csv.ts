@@ -33,6 +33,29 @@ function isSeparator(byte: u8): bool {
   return byte == 0x2c || byte == 0x3b || byte == 0x09 || byte == 0x7c;
 }
 
+/** Bit i: whether an odd number of bits is set at or below bit i. */
+// @ts-ignore: decorator
+@inline
+function parities(bits: u64): u64 {
+  bits ^= bits << 1;
+  bits ^= bits << 2;
+  bits ^= bits << 4;
+  bits ^= bits << 8;
+  bits ^= bits << 16;
+  return bits ^ (bits << 32);
+}
+
+/** The quotes, or bytes behind them, that are out of place. */
+// @ts-ignore: decorator
+@inline
+function strays(opening: u64, mayOpen: u64, behindClosing: u64, ends: u64, returns: u64, closedCr: u64, newlines: u64): u64 {
+  return (
+    (opening & ~((ends << 1) | mayOpen)) |
+    (behindClosing & ~(ends | returns)) |
+    (((returns << 1) | closedCr) & ~newlines)
+  );
+}
+
 /** Records are lines whose ends lie outside double quotes. `quotes`: see `quotesPending`. */
 export function scanQuoted(
   from: usize,
@@ -42,10 +65,6 @@ export function scanQuoted(
   table: usize,
   maxCount: u32,
 ): u32 {
-  const newline = i8x16.splat(0x0a);
-  const quote = i8x16.splat(0x22);
-  const comma = i8x16.splat(0x2c);
-  const carriageReturn = i8x16.splat(0x0d);
   let count: u32 = 0;
   let start = recordStart;
   // All ones inside quotes.
@@ -54,35 +73,25 @@ export function scanQuoted(
   let closed: u64 = quotes & CLOSED ? 1 : 0;
   let closedCr: u64 = quotes & CLOSED_CR ? 1 : 0;
   strayQuote = 0;
+  quotesPending = ROW_START;
   for (let p = from; p < to; p += 64) {
-    const newlines = matches(p, to, newline);
-    const found = matches(p, to, quote);
+    const newlines = matches(p, to, i8x16.splat(0x0a));
+    const found = matches(p, to, i8x16.splat(0x22));
     const last = (min<usize>(to - p, 64) - 1) as u64;
     // Bit i: whether an odd number of quotes stands at or before byte i.
     let quoted = inside;
     if ((found | closed | closedCr) != 0) {
-      quoted = found;
-      quoted ^= quoted << 1;
-      quoted ^= quoted << 2;
-      quoted ^= quoted << 4;
-      quoted ^= quoted << 8;
-      quoted ^= quoted << 16;
-      quoted ^= quoted << 32;
-      quoted ^= inside;
-      const opening = found & quoted;
+      quoted = parities(found) ^ inside;
       const closing = found & ~quoted;
       const behindClosing = (closing << 1) | closed;
       // Most often all separators are commas, and no carriage return follows a quote.
-      let ends = found | newlines | matches(p, to, comma);
+      let ends = found | newlines | matches(p, to, i8x16.splat(0x2c));
       let returns: u64 = 0;
-      let stray = (opening & ~((ends << 1) | mayOpen)) | (behindClosing & ~ends) | (closedCr & ~newlines);
+      let stray = strays(found & quoted, mayOpen, behindClosing, ends, 0, closedCr, newlines);
       if (stray != 0) {
         ends |= separators(p, to);
-        returns = behindClosing & matches(p, to, carriageReturn);
-        stray =
-          (opening & ~((ends << 1) | mayOpen)) |
-          (behindClosing & ~(ends | returns)) |
-          (((returns << 1) | closedCr) & ~newlines);
+        returns = behindClosing & matches(p, to, i8x16.splat(0x0d));
+        stray = strays(found & quoted, mayOpen, behindClosing, ends, returns, closedCr, newlines);
         // Bytes from `to` on belong to the next scan.
         stray &= u64.MAX_VALUE >> (63 - last);
         if (stray != 0) {
@@ -101,17 +110,10 @@ export function scanQuoted(
       mark(table, count, start, end);
       start = end;
       count += 1;
-      if (count == maxCount) {
-        quotesPending = ROW_START;
-        return count;
-      }
+      if (count == maxCount) return count;
     }
     inside = 0 - ((quoted >> last) & 1);
   }
-  quotesPending =
-    ((inside & 1) as u32) |
-    (mayOpen != 0 ? MAY_OPEN : 0) |
-    (closed != 0 ? CLOSED : 0) |
-    (closedCr != 0 ? CLOSED_CR : 0);
+  quotesPending = ((inside & 1) | (mayOpen * MAY_OPEN) | (closed * CLOSED) | (closedCr * CLOSED_CR)) as u32;
   return count;
 }
