@@ -35,7 +35,7 @@ import { listNames } from '../io/paths.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createOnce, readSmallFile } from '../io/small-file.js';
-import { uploadedPart } from '../remote/part-uploads.js';
+import { uploadedPart } from '../remote/object-store.js';
 
 /** The limits of the numbers in notes. */
 export interface RangeLimits {

@@ -1,6 +1,5 @@
 /** The addresses of inputs on other machines, and how messages, plans and reports show them: without what is secret. */
 import { InputError, UsageError } from '../errors.js';
-import { requireHubAddress } from './hub-address.js';
 
 /** Parameters of addresses that somebody signed. */
 const SECRET_PARAMETER = /sig|token|key|cred|auth|pass|secret|policy/i;
@@ -75,6 +74,31 @@ export function requireForTasks(path: unknown): void {
   throw new UsageError(
     `${shownAddress(path)} was given with a name, a password or a signature, which plans do not keep, so that tasks cannot open it; name it as s3:// or hf://, or copy it to a disk that the tasks share`,
   );
+}
+
+/** An address on the Hugging Face Hub. */
+interface Named {
+  /** Buckets have no revisions. */
+  readonly kind: 'datasets' | 'buckets';
+  readonly repository: string;
+  readonly revision: string;
+  /** In the repository. */
+  readonly path: string;
+}
+
+export function requireHubAddress(address: string): void {
+  if (namedBy(address).repository === '')
+    throw new UsageError(
+      `${address} is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH`,
+    );
+}
+
+export function namedBy(address: string): Named {
+  const [, ofBucket, pathInBucket = ''] = /^hf:\/\/buckets\/([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(address) ?? [];
+  if (ofBucket !== undefined) return { kind: 'buckets', repository: ofBucket, revision: '', path: pathInBucket };
+  const [, repository = '', revision = 'main', path = ''] =
+    /^hf:\/\/datasets\/([^/@]+\/[^/@]+)(?:@(refs\/(?:convert|pr)\/[^/]+|[^/]+))?(?:\/(.*))?$/s.exec(address) ?? [];
+  return { kind: 'datasets', repository, revision: decodeURIComponent(revision), path };
 }
 
 /** Addresses that other tools know, and what to do about them. */

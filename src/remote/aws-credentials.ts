@@ -11,7 +11,7 @@ import { shownText } from './address.js';
 import type { AwsSettings } from './aws-settings.js';
 import { PassingFailure } from './failure.js';
 import type { Http } from './http.js';
-import { tag } from './xml.js';
+import { tag } from './service.js';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;

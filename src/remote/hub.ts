@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { adviceOnPattern, requireUnfolded } from './address.js';
+import { adviceOnPattern, namedBy, requireUnfolded } from './address.js';
 import { type Headers, type Reply, type Target, targetAt } from './exchange.js';
-import { namedBy } from './hub-address.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';

@@ -1,7 +1,17 @@
 /** The calls of a service of objects that an output needs. They fail as those of local outputs. */
-import type { UploadedPart } from './part-uploads.js';
+import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { FoundObject, FoundPart, OpenUpload } from './s3-uploads.js';
 import type { ListedObject } from './service.js';
+
+export const uploadedPart = object({
+  number: wholeNumber(1),
+  /** As the server gave it, with its quotes. */
+  tag: text,
+  /** Checksum of what was sent. Absent in notes of earlier versions. */
+  content: optional(object({ crc32: wholeNumber(), byteLength: wholeNumber() })),
+});
+
+export type UploadedPart = ValueOf<typeof uploadedPart>;
 
 /** A part that lies in a local file. */
 export interface FilePart {

@@ -3,18 +3,8 @@
  * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`uploads.ts`).
  */
 import { threadId } from 'node:worker_threads';
-import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { type Attached, ask, attach } from '../io/remote-objects.js';
-
-export const uploadedPart = object({
-  number: wholeNumber(1),
-  /** As the server gave it, with its quotes. */
-  tag: text,
-  /** Checksum of what was sent. Absent in notes of earlier versions. */
-  content: optional(object({ crc32: wholeNumber(), byteLength: wholeNumber() })),
-});
-
-export type UploadedPart = ValueOf<typeof uploadedPart>;
+import type { UploadedPart } from './object-store.js';
 
 /** The beginning of a part, or all of it. */
 interface PartInRoom {

@@ -1,4 +1,4 @@
-/** What the thread that lists the inputs of a job does about those on other machines: starts the fetching thread, and asks it. */
+/** How the main thread reaches other machines: it starts the fetching thread, which reads inputs and makes outputs, and asks it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
@@ -8,6 +8,7 @@ import { type ServiceChoice, shownAddress } from './address.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
+import type { ObjectStore } from './object-store.js';
 import { PART_BYTES } from './part-uploads.js';
 import type { ListedObject } from './service.js';
 
@@ -70,6 +71,37 @@ export function remoteInputs(request: RemoteRequest): RemoteInputs {
       'another job of this process asks S3 with other options, such as `endpoint`; begin this one when it has ended',
     );
   return current;
+}
+
+export interface RemoteOutputs extends ObjectStore {
+  /** The part of the memory budget that holds bytes that were fetched, and those that are uploaded. */
+  readonly poolBytes: number;
+}
+
+/** By the thread that fetches for all jobs of the process that run at the same time. */
+export function remoteOutputs(request: Omit<RemoteRequest, 'uploads'>): RemoteOutputs {
+  const thread = remoteInputs({ ...request, uploads: true });
+  if (thread.poolBytes < PART_BYTES)
+    throw new UsageError(
+      'another job of this process reads from other machines with too little memory for uploads; start this one after it',
+      'ERR_MEMORY_BUDGET',
+    );
+  thread.beforeEnd.push(() => thread.ask({ ask: 'rest' }));
+  const asking = <Call extends keyof ObjectStore>(call: Call) =>
+    ((address: string, ...rest: unknown[]) => thread.ask({ ask: 'outputs', call, address, rest })) as ObjectStore[Call];
+  return {
+    poolBytes: thread.poolBytes,
+    begin: asking('begin'),
+    head: asking('head'),
+    list: asking('list'),
+    putFile: asking('putFile'),
+    parts: asking('parts'),
+    complete: asking('complete'),
+    abort: asking('abort'),
+    putText: asking('putText'),
+    remove: asking('remove'),
+    uploads: asking('uploads'),
+  };
 }
 
 /** Tells what threads will read, so that it comes before they ask. Nothing is remote: nothing happens. */

@@ -10,10 +10,10 @@ import { type Checked, CRC32 } from './checksum.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, type Progress, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
-import { listedUploadId, type UploadedPart } from './part-uploads.js';
+import type { UploadedPart } from './object-store.js';
+import { listedUploadId } from './part-uploads.js';
 import { namedBy, pagesOf, type S3, type S3Question } from './s3.js';
-import { type ListedObject, reasonIn } from './service.js';
-import { tag } from './xml.js';
+import { type ListedObject, reasonIn, tag } from './service.js';
 
 export interface FoundObject {
   readonly byteLength: number;

@@ -11,8 +11,7 @@ import { CRC32, CRC32C, CRC64NVME, type Crc } from './checksum.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import type { Http } from './http.js';
 import type { KnownChecksum } from './read-checksum.js';
-import { type Ask, type AskHead, type ListedObject, type Service, validatorOfHttp } from './service.js';
-import { tag } from './xml.js';
+import { type Ask, type AskHead, type ListedObject, type Service, tag, validatorOfHttp } from './service.js';
 
 export interface Named {
   readonly bucket: string;

@@ -75,6 +75,17 @@ export function changedObject(path: string, change: string): InputError {
   );
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+/** The text of an element that has no elements inside. */
+export function tag(xml: string, name: string): string | undefined {
+  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
+  return text?.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, word) => {
+    if (word !== undefined) return ENTITIES[word] ?? whole;
+    return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+  });
+}
+
 /** Servers tell reasons in XML or JSON. */
 export function reasonIn(text: string): string | undefined {
   const [, code, message] =

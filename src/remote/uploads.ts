@@ -5,8 +5,8 @@
 import { setMaxListeners } from 'node:events';
 import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
-import type { FilePart, ObjectStore } from './object-store.js';
-import type { Room, UploadedPart, UploadQuestion } from './part-uploads.js';
+import type { FilePart, ObjectStore, UploadedPart } from './object-store.js';
+import type { Room, UploadQuestion } from './part-uploads.js';
 import type { HeldRoom, Rooms } from './rooms.js';
 import type { S3Uploads } from './s3-uploads.js';
 

@@ -9,10 +9,9 @@ import type { NumberField } from '../formats/selector.js';
 import type { CountedGroup } from '../keep/mix.js';
 import { ONCE } from '../keep/weights.js';
 import type { Slice } from '../plan/slices.js';
-import { inputPart, readBytesOf } from '../sources/input-part.js';
+import { inputPart, readBytesOf, tellReadingOrder } from '../sources/input-part.js';
 import { type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
-import { tellReadingOrder } from './reading-order.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 

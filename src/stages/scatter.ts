@@ -25,14 +25,19 @@ import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.j
 import { checksumTextOf, isSameTally, sumTotals } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
-import { bytesWithCopies, inputPart, type ReadableInputs, recordsWithCopies } from '../sources/input-part.js';
+import {
+  bytesWithCopies,
+  inputPart,
+  type ReadableInputs,
+  recordsWithCopies,
+  tellReadingOrder,
+} from '../sources/input-part.js';
 import { type Input, storedBytesIn } from '../sources/source.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
 import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
-import { tellReadingOrder } from './reading-order.js';
 import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';

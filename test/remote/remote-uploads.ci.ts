@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RemoteObject, whileFetcherServes } from '#src/io/remote-objects.js';
 import { blockFor } from '#src/pause.js';
 import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
-import { poolBytesOf } from '#src/remote/remote-inputs.js';
-import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
+import { poolBytesOf, type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
 

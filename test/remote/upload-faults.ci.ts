@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { whileFetcherServes } from '#src/io/remote-objects.js';
 import { beginUpload, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
-import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-outputs.js';
+import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

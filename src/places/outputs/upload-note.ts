@@ -4,7 +4,7 @@ import { moveIntoPlace } from '../../io/durable.js';
 import { list, object, optional, text, type ValueOf } from '../../io/json-shape.js';
 import { SealedFormat } from '../../io/sealed-format.js';
 import { createWhole, nameOfAttempt } from '../../io/small-file.js';
-import { uploadedPart } from '../../remote/part-uploads.js';
+import { uploadedPart } from '../../remote/object-store.js';
 
 const shape = object({
   address: text,
