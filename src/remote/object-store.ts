@@ -1,6 +1,5 @@
 /** The calls of a service of objects that an output needs. They fail as those of local outputs. */
 import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import type { FoundObject, FoundPart, OpenUpload } from './s3-uploads.js';
 import type { ListedObject } from './service.js';
 
 export const uploadedPart = object({
@@ -12,6 +11,24 @@ export const uploadedPart = object({
 });
 
 export type UploadedPart = ValueOf<typeof uploadedPart>;
+
+export interface FoundObject {
+  readonly byteLength: number;
+  readonly tag: string;
+}
+
+export interface FoundPart {
+  readonly number: number;
+  readonly tag: string;
+  readonly byteLength: number;
+}
+
+export interface OpenUpload {
+  readonly address: string;
+  /** As the service knows it. */
+  readonly uploadId: string;
+  readonly initiated: Date;
+}
 
 /** A part that lies in a local file. */
 export interface FilePart {

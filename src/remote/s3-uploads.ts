@@ -10,28 +10,10 @@ import { type Checked, CRC32 } from './checksum.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, type Progress, passingStatus, withPatience } from './failure.js';
 import type { Http } from './http.js';
-import type { UploadedPart } from './object-store.js';
+import type { FoundObject, FoundPart, OpenUpload, UploadedPart } from './object-store.js';
 import { listedUploadId } from './part-uploads.js';
 import { namedBy, pagesOf, type S3, type S3Question } from './s3.js';
 import { type ListedObject, reasonIn, tag } from './service.js';
-
-export interface FoundObject {
-  readonly byteLength: number;
-  readonly tag: string;
-}
-
-export interface FoundPart {
-  readonly number: number;
-  readonly tag: string;
-  readonly byteLength: number;
-}
-
-export interface OpenUpload {
-  readonly address: string;
-  /** As the service knows it. */
-  readonly uploadId: string;
-  readonly initiated: Date;
-}
 
 const NO_PARTS = '<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>';
 /** Questions that were signed anew. */
