@@ -28,12 +28,9 @@ export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
-/** For the draws of a few numbers of a range: the first bytes of an endless sequence. */
-export function deriveNumberDraws(seed: string, range: string, byteLength: number): Buffer {
-  const texts = [seed, 'numbers', range];
-  return createHash('shake256', { outputLength: byteLength })
-    .update(Buffer.concat(texts.map(lengthPrefixed)))
-    .digest();
+/** For the order of a range of numbers. @param range its ends, as in `1-10`. */
+export function deriveRangeKey(seed: string, range: string): bigint {
+  return hashOf(seed, 'number range', range).readBigUInt64LE();
 }
 
 /** For `seedrandom`, to draw the order of the piles in an epoch. */

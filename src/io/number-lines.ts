@@ -2,7 +2,6 @@
  * The numbers of a range as a file that is stored nowhere: each number in decimal, and its end. It is read by position, as
  * any file is. Its path is an address: `numbers://1-1000`, or `numbers0://1-1000` with NUL in place of newlines.
  */
-import { UsageError } from '../errors.js';
 import type { FileVersion } from './file-version.js';
 
 /** The whole numbers from `low` to `high`, both included; none if `high` is `low - 1`. */
@@ -24,6 +23,8 @@ export function isOfNumbers(path: string): boolean {
 /** Two of these blocks differ in few columns, however long their numbers are. */
 const NUMBERS_OF_BLOCK = 1000n;
 const DIGITS_IN_BLOCK = 3;
+/** Of a version. Nobody reads so many. */
+const MOST_BYTES = 2 ** 63;
 
 export class NumberLines {
   readonly version: FileVersion;
@@ -39,11 +40,7 @@ export class NumberLines {
     this.#low = BigInt(low);
     this.#end = nul === '0' ? '\0' : '\n';
     const byteLength = this.#positionOf(BigInt(high) + 1n);
-    if (byteLength > Number.MAX_SAFE_INTEGER)
-      throw new UsageError(
-        `the numbers from ${low} to ${high} have more than 2^53 bytes; expected a shorter range, or at most 2^20 numbers of it by \`headCount\``,
-      );
-    this.version = { identity: path, byteLength, modifiedNanoseconds: 0n };
+    this.version = { identity: path, byteLength: Math.min(byteLength, MOST_BYTES), modifiedNanoseconds: 0n };
   }
 
   /** As `readAt` of files. */
@@ -93,6 +90,10 @@ export class NumberLines {
   #positionOf(number: bigint): number {
     return Number(bytesBelow(number) - bytesBelow(this.#low));
   }
+}
+
+export function bytesOfNumbers({ low, high }: NumberRange): bigint {
+  return bytesBelow(high + 1n) - bytesBelow(low);
 }
 
 /** The bytes of the lines of all numbers below `end`. */

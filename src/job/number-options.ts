@@ -2,11 +2,12 @@
 import { UsageError } from '../errors.js';
 import { NEWLINE } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { joinRecords, type RecordFormat } from '../formats/record-format.js';
+import type { RecordFormat } from '../formats/record-format.js';
 import { addressOfNumbers, type NumberRange } from '../io/number-lines.js';
-import { drawFew, drawsFew } from '../keep/few-numbers.js';
+import { isComputed } from '../keep/numbers.js';
 import { requireKnownOptions } from '../known-options.js';
-import type { AskedInput, NamedInput } from '../sources/expand-names.js';
+import type { ShuffleOptions } from '../options/shuffle-options.js';
+import type { AskedInput } from '../sources/expand-names.js';
 import type { ShuffleSpec } from '../spec.js';
 
 const MOST_NUMBERS = 2n ** 64n;
@@ -36,23 +37,24 @@ export function numbersInput(range: NumberRange, { framing }: Pick<RecordFormat,
   return { path: addressOfNumbers(range, delimiterOf(framing)?.at(0) === NUL) };
 }
 
-/**
- * Draws the records of a job that shall have few numbers of a long range, and nothing else. Undefined: it reads its inputs.
- * @param spec gets all of the numbers drawn.
- */
-export function drawInput(
-  named: readonly NamedInput[],
-  { read: { framing, header }, key: { seed }, keep, cut }: ShuffleSpec,
-): AskedInput | undefined {
+/** Returns the range whose places are computed: the only input of a job that forms no other records, keys or cuts. */
+export function computedRange(
+  { inputs: named, inputIds = 'ordinal', resume, jobDir, keepTemp }: ShuffleOptions,
+  { read: { framing, header, decompressProgram = [] }, key, keep, cut }: ShuffleSpec,
+): NumberRange | undefined {
   const [first = ''] = named;
   const range = named.length === 1 && typeof first === 'object' && 'range' in first ? rangeOf(first) : undefined;
-  const delimiter = delimiterOf(framing);
-  const { headCount, repeat, unique, mix } = keep;
+  const { repeat, unique, mix } = keep;
+  const isRead = delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0;
+  const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined;
   const isWeighed = mix.weights.length > 0 || mix.shares !== undefined;
-  if (range === undefined || delimiter === undefined || header !== undefined || isWeighed) return undefined;
-  if (unique !== undefined || cut.splitBy !== undefined || !drawsFew(range, headCount)) return undefined;
-  const numbers = drawFew(range, headCount, repeat, seed);
-  return { list: joinRecords(Array.from(numbers, String), delimiter) };
+  const isCut = cut.splits !== undefined || cut.splitBy !== undefined || cut.shards?.by === 'bytes';
+  if (range === undefined || !isComputed(range, repeat) || isRead || isKeyed || isWeighed || isCut) return undefined;
+  if (resume === true || jobDir !== undefined || keepTemp === true)
+    throw new UsageError(
+      'the order of so many numbers is computed in one process, without temp data: leave out `resume`, `jobDir` and `keepTemp`',
+    );
+  return range;
 }
 
 const NUL = 0;

@@ -2,6 +2,7 @@
 
 import type { Release } from '../cleanup.js';
 import { isDistinct } from '../keep/distinct.js';
+import { drawsPlaces } from '../keep/keep-spec.js';
 import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
@@ -58,14 +59,14 @@ export async function runPass1({
   const threads = await startThreads(size, progress, profile.add, releases);
   const ramPool = await openingPool;
   // Draws are made from piles in memory alone.
-  const layout = { pileCount, stripeCount, ...staging.piles, ...(spec.keep.repeat && { disks: [] }) };
+  const layout = { pileCount, stripeCount, ...staging.piles, ...(drawsPlaces(spec.keep) && { disks: [] }) };
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
 
   profile.pass1Begins(prepared.reportLog);
   const { kept } = staging;
   const work = {
     ...prepared,
-    inputs: prepared.inputsToRead,
+    inputs: spec.keep.range === undefined ? prepared.inputsToRead : [],
     slices,
     keys: spec.key.from,
     keyOf: keyRuleOf(spec, inputIds),

@@ -4,7 +4,8 @@
  * (../stages/draw.ts). The rest is decided between the passes (../stages/between-passes.ts).
  */
 import { orderRuleOf, withColumns } from '../keep/content-rule.js';
-import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import { drawsPlaces, isEndless, recordsOfOutput } from '../keep/keep-spec.js';
+import { sourceOf } from '../keep/numbers.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { foundEnds, planOutput } from '../stages/between-passes.js';
 import { drawOutput } from '../stages/draw.js';
@@ -50,12 +51,13 @@ export async function runPass2(job: RunningShuffle, pass1: Pass1): Promise<Pass2
     : { value: await measure() };
   const distinct = measured.value;
   const work = { ...opened.work, piles: distinct };
-  if (spec.keep.repeat) {
+  if (drawsPlaces(spec.keep)) {
     profile.pass2Begins();
     const ends = foundEnds(spec.read, found);
     const begin = (layout: OutputLayout) => staging.begin(layout, threads.control);
     const draw = () => drawOutput(spec, work, threads, { plan, ends, begin, signal: request.signal, releases });
-    const bytes = recordsOfOutput(spec.keep, distinct.bytes, distinct.bytes / Math.max(1, distinct.records));
+    const source = sourceOf(spec.keep, distinct);
+    const bytes = recordsOfOutput(spec.keep, source.bytes, source.bytes / Math.max(1, source.records));
     const toWrite = isEndless(spec.keep) ? undefined : Math.round(bytes);
     const { value: output, seconds } = await progress.during('shuffle', toWrite, draw);
     return { output, seconds, piles: distinct, distinct, splits: undefined };

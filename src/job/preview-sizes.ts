@@ -4,7 +4,7 @@ import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import type { UnitSize } from '../formats/rows/row-format.js';
 import { expectOnPiles } from '../keep/head.js';
-import { expectKept, isEndless } from '../keep/keep-spec.js';
+import { drawsPlaces, expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { ONCE } from '../keep/weights.js';
@@ -133,7 +133,7 @@ function expectTemp(
   waiting = exactly(0),
 ): Expected {
   const { memory, memoryNeed, head } = plan;
-  if (request.spec.keep.repeat || (staysInMemory(memory) && memoryNeed.exact)) return exactly(0);
+  if (drawsPlaces(request.spec.keep) || (staysInMemory(memory) && memoryNeed.exact)) return exactly(0);
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);

@@ -36,7 +36,7 @@ import type { FileChoice } from '../sources/file-choice.js';
 import type { InputIdRule } from '../sources/ids.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { completeMix } from './mix-options.js';
-import { drawInput, numbersInput, rangeOf } from './number-options.js';
+import { computedRange, numbersInput, rangeOf } from './number-options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
 import { completeSplitValues, completeUnique } from './value-options.js';
@@ -127,7 +127,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   // A header in bytes may be that of any format.
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind, options.records === undefined && options.header === undefined);
-  const { read, inputs: named, ...choice } = completeInputs(options);
+  const { read, ...choice } = completeInputs(options);
   const unique = completeUnique(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
@@ -139,11 +139,10 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     write: output.spec.write,
   };
   requireNoCopies(mix, asked.cut);
-  const drawn = drawInput(options.inputs, asked);
-  const spec = drawn === undefined ? asked : { ...asked, keep: { ...asked.keep, repeat: false } };
+  const range = computedRange(options, asked);
+  const spec = range === undefined ? asked : { ...asked, keep: { ...asked.keep, range } };
   return {
     ...choice,
-    inputs: drawn === undefined ? named : [drawn],
     ...completeResume(options),
     ...output,
     ...completeMachine(options),

@@ -10,7 +10,7 @@ import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { valueRuleOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';
-import { keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
+import { drawsPlaces, keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
 import type { Weighing } from '../keep/mix.js';
 import { planInMemory, shareOfPiles } from '../keep/repeat.js';
 import { isNothing, ONCE } from '../keep/weights.js';
@@ -165,6 +165,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
   const { spec, memoryBytes, workers } = request;
   const expected = expectRecords(work, isResumable);
   const { inputs, read, made, head, onPiles, hasStreams } = expected;
+  const reads = spec.keep.range === undefined ? inputs : [];
   const framing = spec.read.framing && framingOf(spec.read.framing);
   const inline = tuning.inline ?? isSmall(expected, spec);
   const shareOfMemory = shareOfPiles(spec.keep, memoryBytes);
@@ -192,7 +193,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     memoryNeed,
     inline,
     head,
-    inputBytes: hasStreams ? undefined : inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0),
+    inputBytes: hasStreams ? undefined : reads.reduce((sum, input) => sum + recordBytesAtLeast(input), 0),
     readBytes: read.recordBytes,
     ...planDisks(work, expected, memory, memoryNeed),
     sliceBytes:
@@ -240,13 +241,19 @@ function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable
     ? planHead(keep, { records, isKnown: !hasStreams, mayReadAgain: readsAgain })
     : undefined;
   const keptBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
-  const onPiles = keptBytes === undefined ? made : { recordBytes: Math.min(made.recordBytes, keptBytes), exact: false };
+  const onPiles =
+    keep.range !== undefined
+      ? { recordBytes: 0, exact: true }
+      : keptBytes === undefined
+        ? made
+        : { recordBytes: Math.min(made.recordBytes, keptBytes), exact: false };
   return { read, made, inputs: areRead, hasStreams, head, onPiles };
 }
 
 function isSmall({ read, made, inputs, hasStreams }: ExpectedRecords, spec: ShuffleSpec): boolean {
   const writtenBytes = recordsOfOutput(spec.keep, made.recordBytes, made.meanRecordBytes);
-  const mostBytes = Math.max(read.recordBytes, made.recordBytes, writtenBytes);
+  const mostBytes =
+    spec.keep.range === undefined ? Math.max(read.recordBytes, made.recordBytes, writtenBytes) : writtenBytes;
   return !hasStreams && inputs.length <= INLINE_INPUTS && mostBytes <= INLINE_BYTES && !hasExpression(spec);
 }
 
@@ -269,7 +276,7 @@ function planDisks(
     const ratio = compressedBytes / Math.max(1, recordBytes);
     const written = { unit, recordBytes: outputBytes, ratio, shardBytes: Number.POSITIVE_INFINITY };
     return {
-      tempBytes: spec.keep.repeat ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
+      tempBytes: drawsPlaces(spec.keep) ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
       outputBytes: isCompressed ? ratio * outputBytes : outputBytes,
       waitingBytes: expectSpilledUnits({ ...written, memory, memoryNeed }).mostBytes,
     };
@@ -295,6 +302,7 @@ async function slicesOf(
   { request: { spec, weighing, signal }, inputs, estimate }: ScatterToPlan,
   sliceBytes: number,
 ): Promise<Iterable<Slice>> {
+  if (spec.keep.range !== undefined) return [];
   const { decodedBytes } = weighEstimate(estimate, weighing?.weights).read;
   const described = await describeForSlices(inputs, decodedBytes, spec.read, sliceBytes, signal);
   const slices = planSlices(described, sliceBytes);

@@ -5,10 +5,11 @@ import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-reco
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import { firstOf, type HeadSpec, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
+import { type NumbersSpec, sourceOf } from './numbers.js';
 import type { RepeatSpec } from './repeat.js';
 import { type CutSpec, isSplitByValue } from './splits.js';
 
-export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec {
+export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, NumbersSpec {
   readonly mix: MixSpec;
 }
 
@@ -50,8 +51,13 @@ export function expectKept(keep: KeepSpec, all: AmountInCases, each: Case): Amou
 }
 
 /** Whether pass 1 may leave out what is not in the head. Equal records count as one, and nobody knows of them in pass 1. */
-export function mayLimitPass1(keep: HeadSpec & RepeatSpec & UniqueSpec): boolean {
-  return isHead(keep) && !keep.repeat && !isDistinct(keep);
+export function mayLimitPass1(keep: HeadSpec & RepeatSpec & UniqueSpec & NumbersSpec): boolean {
+  return isHead(keep) && !drawsPlaces(keep) && !isDistinct(keep);
+}
+
+/** Whether each place of the output finds its record by itself: by a draw, or by computing a number. */
+export function drawsPlaces({ repeat, range }: RepeatSpec & NumbersSpec): boolean {
+  return repeat || range !== undefined;
 }
 
 /** Whether the output has all that is read, as far as weights do not say otherwise. */
@@ -84,10 +90,10 @@ interface KeptRecords {
 
 /** The records that the output lacks, and why. */
 export function lacksOf(
-  keep: HeadSpec & Partial<RepeatSpec & UniqueSpec>,
+  keep: HeadSpec & NumbersSpec & Partial<RepeatSpec & UniqueSpec>,
   { all, leftOut = NOTHING, distinct, written }: KeptRecords,
 ): { readonly leftOut: Amount | undefined; readonly duplicates: Amount | undefined } {
-  const read = { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes };
+  const read = sourceOf(keep, { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes });
   const dropsEqual = keep.unique !== undefined;
   return {
     leftOut: isHead(keep) && keep.repeat !== true ? amountWithout(dropsEqual ? distinct : read, written) : undefined,

@@ -4,6 +4,7 @@
  * needs no gate. If one member seems to be the whole input, its end is not searched: that would read the whole input in
  * vain.
  */
+import { UsageError } from '../errors.js';
 import type { Member } from '../formats/codec.js';
 import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -80,6 +81,8 @@ export function plannedInput(
   cuts: MemberCuts | undefined,
 ): PlannedInput {
   const byteLength = storedBytesIn(input);
+  if (byteLength !== undefined && byteLength > Number.MAX_SAFE_INTEGER)
+    throw new UsageError(`${input.path} has more than 2^53 bytes to read; expected a shorter range`);
   const start = isPlain(input) || cuts !== undefined ? headerBytesOf(input) : 0;
   const cutBytes =
     isPlain(input) && framing !== undefined && isSeekable(input.version) ? cutBytesOf(framing.cut) : undefined;

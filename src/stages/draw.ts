@@ -1,14 +1,16 @@
 /**
- * Draws with replacement. The records come into the order of their keys in memory, in a few pieces. Then each place of the
- * output takes the record of a random rank.
+ * Outputs whose places find their records by themselves. For draws with replacement, the records come into the order of
+ * their keys in memory, in a few pieces; then each place takes the record of a random rank. Numbers of a range are computed.
  */
 import { type OrderedRecords, orderedBytes } from '../../workers/piles/drawn-records.js';
 import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
 import type { Release } from '../cleanup.js';
 import { openEncoder } from '../formats/encoder-table.js';
+import { framingOf } from '../formats/framing-table.js';
 import type { WrittenRegion } from '../job-directory/notes.js';
-import { mostRecords } from '../keep/head.js';
+import { recordsOfOutput } from '../keep/keep-spec.js';
+import { type NumberOrder, orderOfNumbers, sourceOf } from '../keep/numbers.js';
 import { requireRecords } from '../keep/repeat.js';
 import { deriveDrawKey } from '../keys.js';
 import { hearSignals } from '../pause.js';
@@ -37,17 +39,17 @@ interface DrawnJob {
   readonly releases: Release[];
 }
 
-/** Draws from piles in memory. Without a number of records, it ends with a ClosedPipeError when the reader leaves. */
+/** Draws from piles in memory, or computes numbers. Without a number of records, it ends with a ClosedPipeError when the reader leaves. */
 export async function drawOutput(
-  { keep, cut, write: { compression }, key }: ShuffleSpec,
+  { read: { framing }, keep, cut, write: { compression }, key: { seed } }: ShuffleSpec,
   work: PilesWork,
   threads: Threads,
   { plan, ends, begin, signal, releases }: DrawnJob,
 ) {
-  const { piles, settings } = work;
-  const places = mostRecords(keep);
-  requireRecords(piles.records, places);
-  const meanRecordBytes = piles.bytes / Math.max(1, piles.records);
+  const { records, bytes } = sourceOf(keep, work.piles);
+  const places = recordsOfOutput(keep, records);
+  if (keep.repeat) requireRecords(records, places);
+  const meanRecordBytes = bytes / Math.max(1, records);
   const nothing = { bytes: 0, longestRecordBytes: 0, bytesAround: 0 };
   const cuts = planShardCuts(cut.shards ?? ONE_OUTPUT, { records: places, ...nothing });
   if ('roomBytes' in cuts) throw new RangeError('draws are not cut by bytes');
@@ -60,12 +62,16 @@ export async function drawOutput(
     compression,
     kind: 'appended' as const,
   };
-  const ordered = await orderInMemory(work, threads, plan.inline, releases);
+  const [end = 0] = (framing && framingOf(framing).delimiter) ?? [];
+  const source =
+    keep.range === undefined
+      ? await orderInMemory(work, threads, plan.inline, releases)
+      : orderOfNumbers(keep.range, keep.repeat, seed, end);
   const { outputBytes } = plan.memory;
   const target = await begin(layout);
-  const job = { ...settings, jobName: threads.jobName, control: threads.control.buffer, outputBytes };
+  const job = { ...work.settings, jobName: threads.jobName, control: threads.control.buffer, outputBytes };
   const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
-  const draws = { job, ordered, key: deriveDrawKey(key.seed), places, placesOfTask, target, signal };
+  const draws = { job, source, key: deriveDrawKey(seed), places, placesOfTask, target, signal };
   const { regions, ...written } = await writeAllDraws(draws, threads);
   return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals: totalsOf([written]) };
 }
@@ -100,7 +106,7 @@ async function orderInMemory(
 
 interface DrawsWork {
   readonly job: DrawsTask['job'];
-  readonly ordered: OrderedRecords;
+  readonly source: OrderedRecords | NumberOrder;
   readonly key: bigint;
   /** Infinity: the output has no end. */
   readonly places: number;

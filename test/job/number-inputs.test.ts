@@ -1,5 +1,4 @@
-/** Ranges of numbers as inputs: the same bytes as a file with their lines, whatever the job; and a few of many, drawn. */
-import { createHash } from 'node:crypto';
+/** Ranges of numbers as inputs: the same bytes as a file with their lines, whatever the job; and numbers whose places are computed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning, verifyPermutation } from '#src/index.js';
@@ -7,7 +6,7 @@ import { commandInProcess } from '../fixtures/command-in-process.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
-import { drawsFrom, recordsOf, referenceOrder } from '../laws/reference-order.js';
+import { referenceOrder } from '../laws/reference-order.js';
 
 const directory = useMemoryDirectory();
 const output = () => directory.path('out');
@@ -25,7 +24,7 @@ const textOf = (low: number, high: number, end = '\n') =>
 const CASES: readonly Partial<ShuffleOptions>[] = [
   {},
   { headCount: 9 },
-  { repeat: true, headCount: 2500 },
+  { repeat: true, headCount: 2500, keys: 'ordinal' },
   { zeroTerminated: true },
   { keys: 'ordinal' },
   { records: { by: 'lines', linesPerRecord: 3 } },
@@ -82,55 +81,57 @@ describe('a range', () => {
   });
 });
 
-/** As docs/ORDER.md says. */
-function drawnFrom(low: bigint, high: bigint, draws: number): bigint[] {
-  const texts = ['42', 'numbers', `${low}-${high}`].flatMap((text) => [
-    Buffer.from(new BigUint64Array([BigInt(text.length)]).buffer),
-    Buffer.from(text),
-  ]);
-  const bytes = createHash('shake256', { outputLength: 16 * draws })
-    .update(Buffer.concat(texts))
-    .digest('hex');
-  return (bytes.match(/.{32}/g) ?? []).map((hex) => {
-    const draw = BigInt(`0x${hex.match(/../g)?.reverse().join('')}`);
-    return low + ((draw * (high - low + 1n)) >> 128n);
-  });
-}
+/** The order is a contract: these are its first numbers. */
+const KNOWN: readonly (readonly [seed: string, low: bigint, high: bigint, repeat: boolean, first: string])[] = [
+  ['Ł', 0n, 2n ** 32n, false, '1927616530 849598023 1496403416 1753349817 4254814923 3043012031'],
+  ['', 1n, 10n ** 12n, false, '529317950835 344030795558 60460241169 914815423964 578643497574 597515859856'],
+  ['42', 0n, LAST, false, '10540390223857666412 15466908210192744717 7321909880420989093 4060553767440264579'],
+  ['42', 1n, 6n, true, '3 5 3 1 6 5 5 4 1 5 1 3 3 3 6 2 6 1 4 6'],
+  ['42', 0n, LAST, true, '8505742006596914210 16629813771203641395 234194740738890051 9422072831827660040'],
+];
 
-const ascending = (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0);
-
-describe('a few of many numbers', () => {
-  it.each([
-    [1n, 2n ** 24n + 1n, 20_000],
-    [0n, LAST, 500],
-    [10n, 10n ** 12n, 0],
-  ])('from %d to %d are drawn', async (low, high, count) => {
-    const inputs = [{ range: { low, high } }];
-    const different = new Set<bigint>();
-    for (const number of drawnFrom(low, high, 2 * count)) if (different.size < count) different.add(number);
-    for (const [options, numbers] of [
-      [{}, [...different]],
-      [{ repeat: true }, drawnFrom(low, high, count)],
-    ] as const) {
-      const text = numbers
-        .toSorted(ascending)
-        .map((number) => `${number}\n`)
-        .join('');
-      const expected = referenceOrder([Buffer.from(text)], '42').join('');
-      expect(await shuffled({ ...options, inputs, headCount: count })).toBe(expected);
-    }
+describe('numbers whose places are computed', () => {
+  it.each(KNOWN)('of seed %j from %d to %d, with replacement %s', async (seed, low, high, repeat, first) => {
+    const numbers = first.split(' ');
+    const options = { inputs: [{ range: { low, high } }], repeat, seed, headCount: numbers.length };
+    expect(linesOf(await shuffled(options))).toEqual(numbers);
+    const shards = { by: 'count', shardCount: 2 } as const;
+    const threads = { ...TINY_BUFFERS, inline: false };
+    const where = { output: directory.path('shards'), tempDirs: [directory.temp], workers: 2 };
+    const { leftOut, records, ...report } = await shuffle(
+      { ...options, ...where, shards, zeroTerminated: true },
+      threads,
+    );
+    const texts = report.shards.map((path) => readFileSync(path, 'latin1'));
+    expect(texts.join('')).toBe(numbers.map((number) => `${number}\0`).join(''));
+    expect(records).toBe(numbers.length);
+    expect(leftOut?.records).toBe(repeat ? undefined : Number(high - low) + 1 - numbers.length);
   });
 
-  it.each<Partial<ShuffleOptions>>([{}, { repeat: true }])(
-    'are as of a file if there are not so many: %j',
-    async (options) => {
-      const range = { low: 0, high: 30_000 };
-      const all = referenceOrder([Buffer.from(textOf(0, 30_000))], '42');
-      const expected = options.repeat ? drawsFrom(all, '42', 5) : all.slice(0, 5);
-      expect(await shuffled({ inputs: [{ range }], headCount: 5, ...options })).toBe(expected.join(''));
-      expect(recordsOf(Buffer.from(expected.join('')), 0x0a)).toHaveLength(5);
-    },
-  );
+  it.each([false, true])('are as many as asked for, in little memory, with replacement: %s', async (repeat) => {
+    const inputs = [{ range: { low: 0n, high: LAST } }];
+    const options = { inputs, repeat, headCount: 200_000, memoryBytes: 2 ** 25, workers: 2 };
+    const numbers = linesOf(await shuffled(options, { inline: false }));
+    expect(new Set(numbers).size).toBe(200_000);
+  });
+
+  it('are those of a file where another option needs their lines, and of a short range', async () => {
+    const range = { low: 0, high: 30_000 };
+    const all = referenceOrder([Buffer.from(textOf(0, 30_000))], '42');
+    expect(await shuffled({ inputs: [{ range }], headCount: 5 })).toBe(all.slice(0, 5).join(''));
+    const options = { repeat: true, headCount: 5 };
+    const asFile = await shuffled({ inputs: [{ range }], ...options, keys: 'ordinal' });
+    const other = await shuffled({ inputs: [{ range }], ...options });
+    expect(other).not.toBe(asFile);
+  });
+
+  it('have nothing to resume', async () => {
+    const job = { inputs: [{ range: { low: 1, high: 2 ** 24 + 1 } }], output: output(), headCount: 1 };
+    for (const options of [{ resume: true }, { keepTemp: true }, { jobDir: directory.path('job') }])
+      await expect(shuffle({ ...job, ...options })).rejects.toThrow(
+        'the order of so many numbers is computed in one process, without temp data: leave out `resume`, `jobDir` and `keepTemp`',
+      );
+  });
 });
 
 const OF_RANGE = '`range`: expected an object with `low` and `high`, whole numbers from 0 to 18446744073709551615';
@@ -148,10 +149,10 @@ describe('an input', () => {
     [{ range: { low: 3, high: 1 } }, OF_RANGE],
     [{ range: { low: 1, high: 3, step: 2 } }, '`range` has no option `step`; expected one of low, high'],
     [{ range: { low: 1, high: 3 }, path: 'a' }, 'has no option `range`; expected one of path'],
-    [{ range: { low: 1, high: 10n ** 16n } }, 'the numbers from 1 to 10000000000000000 have more than 2^53 bytes'],
+    [{ range: { low: 1, high: 10n ** 16n } }, 'numbers://1-10000000000000000 has more than 2^53 bytes to read'],
   ])('is refused: %o', async (input, message) => {
     const inputs = [input] as ShuffleOptions['inputs'];
-    const job = shuffle({ inputs, output: output() });
+    const job = shuffle({ inputs, output: output(), unique: true });
     await expect(job).rejects.toMatchObject({ code: 'ERR_OPTION', message: expect.stringContaining(message) });
   });
 });

@@ -1,4 +1,4 @@
-/** A few of many numbers are uniform, and in a uniform order. chi-square.ts explains the bounds. */
+/** Numbers whose places are computed are uniform, and in a uniform order. chi-square.ts explains the bounds. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';

@@ -1,4 +1,5 @@
-/** Copies of the records that the places of an output draw, with replacement, from ordered records in memory. */
+/** What the places of an output get: records that they draw, with replacement, from those in memory; or computed numbers. */
+import type { NumberOrder } from '../../src/keep/numbers.js';
 import type { PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { Arena } from '../arena.js';
 
@@ -147,5 +148,32 @@ export class DrawnRecords {
       else high = middle;
     }
     return low;
+  }
+}
+
+/** The digits of 2^64, and a byte that ends them. */
+const MOST_LINE_BYTES = 21;
+
+/** As `DrawnRecords`, for numbers of a range. */
+export class ComputedNumbers {
+  readonly #arena: Arena;
+  copiedBytes = 0;
+  checksum = 0n;
+
+  constructor(arena: Arena, { low, lastOffset, key, rows, columns, end }: NumberOrder) {
+    this.#arena = arena;
+    arena.kernel.wasm.prepareNumbers(low, lastOffset, key, rows, columns, end);
+  }
+
+  copy(first: number, end: number, address: number, capacityBytes: number): number {
+    const { wasm } = this.#arena.kernel;
+    const count = Math.min(end - first, Math.floor(capacityBytes / MOST_LINE_BYTES));
+    this.copiedBytes = (wasm.writeNumbers(BigInt(first), count, address) >>> 0) - address;
+    this.checksum += wasm.numbersChecksum.value;
+    return first + count;
+  }
+
+  recordAt(place: number): Uint8Array {
+    throw new RangeError(`a buffer has no room for the number at place ${place}`);
   }
 }

@@ -1,13 +1,14 @@
-/** A task that writes the records that consecutive places of an output draw, with replacement. */
+/** A task that writes the records of consecutive places of an output, where each place finds its record by itself. */
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { WrittenRegion } from '../../src/job-directory/notes.js';
+import type { NumberOrder } from '../../src/keep/numbers.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { shardOpener } from '../../src/places/outputs/shard-openers.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkStart } from '../../src/sinks/output-target.js';
 import { ArenaLayout } from '../arena.js';
 import type { KernelHasher } from '../kernel/kernel.js';
-import { DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';
+import { ComputedNumbers, DRAW_BYTES, DrawnRecords, type OrderedRecords } from '../piles/drawn-records.js';
 import { outputBuffers } from '../piles/pile-orderer.js';
 import type { TaskSettings } from '../settings.js';
 import { orderedSlabsOf, threadStateOf } from '../thread-state.js';
@@ -15,7 +16,7 @@ import { orderedSlabsOf, threadStateOf } from '../thread-state.js';
 export interface DrawsTask {
   readonly job: TaskSettings & { readonly outputBytes: number };
   readonly key: bigint;
-  readonly ordered: OrderedRecords;
+  readonly source: OrderedRecords | NumberOrder;
   readonly first: number;
   readonly count: number;
   readonly target: OutputTarget;
@@ -28,14 +29,17 @@ export interface DrawsResult {
   readonly checksum: bigint;
 }
 
-export async function writeDraws({ job, key, ordered, first, count, target, start }: DrawsTask): Promise<DrawsResult> {
+export async function writeDraws({ job, key, source, first, count, target, start }: DrawsTask): Promise<DrawsResult> {
   const { control, arena, outputHasher } = threadStateOf(job);
   const layout = new ArenaLayout();
   const buffer = outputBuffers(layout, arena, job.outputBytes);
   const ranksAt = layout.take(DRAW_BYTES);
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);
   const { kernel } = arena;
-  const drawn = new DrawnRecords(arena, ranksAt, key, await orderedSlabsOf(job, ordered.memory), ordered.records);
+  const drawn =
+    'memory' in source
+      ? new DrawnRecords(arena, ranksAt, key, await orderedSlabsOf(job, source.memory), source.records)
+      : new ComputedNumbers(arena, source);
   const openShard = await shardOpener(target, control);
   const sink = openSink({ target, start, end: undefined, buffer, control, hasher: undefined, openShard });
   let bytes = 0;

@@ -210,3 +210,27 @@ export function byteLengthOf(records: readonly KeyedRecord[]): number {
 export function checksumOf(records: readonly KeyedRecord[]): bigint {
   return records.reduce((sum, { bytes }) => sum + recordHash(bytes), 0n) & MASK_64;
 }
+
+/** The network over rows x columns of docs/ORDER.md, for the offset at a place among `count`. */
+export function permutedOffset(count: bigint, key: bigint, place: bigint): bigint {
+  let rows = BigInt(Math.floor(Math.sqrt(Number(count)))) - 1n;
+  while (rows * rows < count) rows += 1n;
+  const columns = (count + rows - 1n) / rows;
+  const roundOf = (i: number, half: bigint, modulus: bigint) => (recordKey(half, key, i, 1) * modulus) >> 64n;
+  let x = place / columns;
+  let y = place % columns;
+  for (let i = 0; i < 10; i += 2) {
+    x = (x + roundOf(i, y, rows)) % rows;
+    y = (y + roundOf(i + 1, x, columns)) % columns;
+  }
+  const offset = x * columns + y;
+  return offset < count ? offset : permutedOffset(count, key, offset);
+}
+
+/** The offset at a place with replacement. */
+export function drawnOffset(count: bigint, key: bigint, place: bigint): bigint {
+  const word = (value: bigint, i: bigint) => Number((value >> (32n * i)) & MASK_32);
+  const words = philoxBlock([word(place, 0n), word(place, 1n), 0, 2], [word(key, 0n), word(key, 1n)]);
+  const fraction = words.reduce((sum, each, i) => sum + (BigInt(each) << BigInt(32 * i)), 0n);
+  return (fraction * count) >> 128n;
+}

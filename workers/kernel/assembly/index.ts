@@ -55,6 +55,7 @@ export {
   walkedEnd,
   walkStored,
 } from './order';
+export { numbersChecksum, prepareNumbers, writeNumbers } from './numbers';
 export { drawRanks, findPosition, philoxBlock, philoxKeys4 } from './philox';
 export {
   countByte,

@@ -13,6 +13,7 @@ export const ENTRIES_PLACE: usize = 10240; // 132 entries of 16 bytes
 
 export const SPLITS_PLACE: usize = 12352; // 12 KiB for bounds and a selector
 export const BRACKETS_PLACE: usize = 24672; // 1 KiB
+export const NUMBERS_PLACE: usize = 25696; // twice 4 offsets of u64, their rows and their columns
 
 // @ts-ignore: decorator
 @inline
