@@ -40,7 +40,13 @@ const count64 = fc.oneof(
 
 describe('numbers of a range', () => {
   it.each([false, true])('follow docs/ORDER.md, with replacement: %s', (isRepeated) => {
-    const cases = fc.tuple(count64, key64, fc.nat({ max: 2 ** 53 - 20 }), fc.integer({ min: 1, max: 13 }), fc.constantFrom(0, 10));
+    const cases = fc.tuple(
+      count64,
+      key64,
+      fc.nat({ max: 2 ** 53 - 20 }),
+      fc.integer({ min: 1, max: 13 }),
+      fc.constantFrom(0, 10),
+    );
     const offsetAt = isRepeated ? drawnOffset : permutedOffset;
     const check = fc.property(cases, ([count, key, place, most, end]) => {
       const start = isRepeated || BigInt(place) < count ? place : Number(BigInt(place) % count);
