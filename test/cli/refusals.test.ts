@@ -351,7 +351,7 @@ refuses('ranges of numbers', [
   ['-i 1-5 -e', 2, '-i stands in place of inputs, which -e gives, too; …'],
   ['-r -i 1-6 -o out', 2, 'an output without end must be a stream: give --head-count beside -r, or no -o'],
   ['-r -i 1-0 -n 1', 3, 'the inputs have no record to repeat; expected at least one'],
-  ['-i 1-1000000000000000 -o out', 2, 'the numbers from 1 to 1000000000000000 have more than 2^53 bytes; …'],
+  ['-i 1-1000000000000000 --unique -o out', 2, 'numbers://1-1000000000000000 has more than 2^53 bytes to read; …'],
   ['-i 1-100000000000000 -o out -q', 1, /not enough space for .* PB are needed/],
   ['-i 1-6 --workers 5000', 2, '--workers is 5000; expected a whole number from 1 to 1024'],
 ]);
