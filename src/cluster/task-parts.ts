@@ -36,7 +36,7 @@ import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes
 import { readCommitted } from '../stages/committed-slices.js';
 import { GatheredSlices } from '../stages/gathered-slices.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { limited, nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter.js';
+import { nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type PilesWork, type ScatteredPiles, type ShuffleWork } from '../stages/shuffle-work.js';
 import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
@@ -161,14 +161,7 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { piles: all, found } = await gatherScattered(job);
   const noted: FoundNotes = { distinct: await gatherMeasured(job, all) };
   const { work, threads } = await openPilesOfJob(job, all);
-  const samples = sampleSourceOf(spec.read.framing, {
-    inputs,
-    recordEnds: found.recordEnds,
-    isDistinct: isDistinct(spec.keep),
-    keyOf,
-    keys: spec.key.from,
-    signal,
-  });
+  const samples = sampleSourceOf(spec, { inputs, recordEnds: found.recordEnds, keyOf, signal });
   const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
   const notes: KeptNotes = {
     jobDirectory: directory,
@@ -190,7 +183,7 @@ export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
 export async function scatterPart(job: ClusterJob): Promise<number | undefined> {
   const { index, plan, directory, control, piling, keyOf, log, onWarning, scope } = job;
-  const { spec, slices } = plan;
+  const { spec, slices, head } = plan;
   const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
   const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
   if (left.length === 0) return undefined;
@@ -201,10 +194,10 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
     keepsPileSets: true,
     isProfiled: plan.profile !== undefined,
   });
-  const work = { ...inputs, slices, keys: spec.key.from, keyOf, settings, attempt: log.attempt, onWarning };
+  const work = { ...inputs, slices, keys: spec.key.from, head, keyOf, settings, attempt: log.attempt, onWarning };
   log.count(bytes, () => control.counted('scatteredBytes'));
   const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
-  await scatterSlices(plan.head === undefined ? work : limited(work, plan.head), threads, left, before, {
+  await scatterSlices(work, threads, left, before, {
     giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
     warn: scope.warn,
   });

@@ -1,14 +1,13 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
 import type { Release } from '../cleanup.js';
-import { isDistinct } from '../keep/distinct.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../stages/sample-places.js';
-import { type ScatterOutcome, scatterHead, scatterInputs } from '../stages/scatter.js';
+import { type ScatterOutcome, scatterInputs } from '../stages/scatter.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
@@ -69,6 +68,7 @@ export async function runPass1({
     inputs: spec.keep.range === undefined ? prepared.inputsToRead : [],
     slices,
     keys: spec.key.from,
+    head: plan.head,
     keyOf: keyRuleOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
       keepsPileSets: kept !== undefined,
@@ -79,10 +79,7 @@ export async function runPass1({
     attempt,
     onWarning: request.onWarning,
   };
-  const scatter = () => {
-    if (plan.head !== undefined) return scatterHead(work, plan.head, threads, kept);
-    return scatterInputs(work, threads, kept);
-  };
+  const scatter = () => scatterInputs(work, threads, kept);
   // Nobody knows how much an earlier attempt has written.
   const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, progress.stop) : scatter());
   const { value: outcome, seconds } = await progress
@@ -92,11 +89,6 @@ export async function runPass1({
     });
   const { beginnings, recordEnds } = outcome.found;
   beginnings.tell(prepared.inputs, 'output', request.onWarning);
-  const samples = sampleSourceOf(spec.read.framing, {
-    ...work,
-    isDistinct: isDistinct(spec.keep),
-    signal: request.signal,
-    recordEnds,
-  });
+  const samples = sampleSourceOf(spec, { ...work, signal: request.signal, recordEnds });
   return { ...outcome, seconds, threads, storage, samples };
 }

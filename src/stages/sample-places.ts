@@ -6,11 +6,13 @@
 import { Kernel } from '../../workers/kernel/kernel.js';
 import { InputError, VerificationError } from '../errors.js';
 import type { SampleKeys } from '../formats/framing.js';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import { framingOf } from '../formats/framing-table.js';
 import { inputName } from '../io/input-source.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
+import { isDistinct } from '../keep/distinct.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
+import type { ShuffleSpec } from '../spec.js';
 
 /** Positions that are tried at a time: some milliseconds. */
 const POSITIONS_TOGETHER = 2 ** 20;
@@ -41,11 +43,11 @@ export interface SampleSource {
 }
 
 export function sampleSourceOf(
-  framing: FramingSpec | undefined,
-  source: Omit<SampleSource, 'sampleKeys'>,
+  { read: { framing }, keep, key }: ShuffleSpec,
+  source: Omit<SampleSource, 'sampleKeys' | 'isDistinct' | 'keys'>,
 ): SampleSource | undefined {
   const sampleKeys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
-  return sampleKeys && { ...source, sampleKeys };
+  return sampleKeys && { ...source, keys: key.from, isDistinct: isDistinct(keep), sampleKeys };
 }
 
 /**

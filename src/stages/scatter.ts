@@ -42,6 +42,8 @@ import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
+type ScatterHead = Pick<HeadPlan, 'records' | 'zeroBits'>;
+
 export interface ScatterWork extends ReadableInputs {
   readonly slices: readonly Slice[];
   /** The generator key of an input. */
@@ -49,6 +51,8 @@ export interface ScatterWork extends ReadableInputs {
   readonly settings: ScatterSettings;
   /** Where the keys of records come from; absent: from their positions in bytes. */
   readonly keys?: KeyRule;
+  /** Leaves out records that cannot be among the first. Absent: all go on piles. */
+  readonly head?: ScatterHead | undefined;
   /** Part of the names of pile sets, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
@@ -61,7 +65,11 @@ export interface ScatterOutcome {
   readonly resumedCount: number;
 }
 
-/** @param kept undefined: the caller commits all pile sets together, or removes them when the job ends. */
+/**
+ * Scatters all slices that have no pile set yet. If the plan of a head expected far more records than there are, the pass
+ * may leave out too much. Then the inputs are read again.
+ * @param kept undefined: the caller commits all pile sets together, or removes them when the job ends.
+ */
 export async function scatterInputs(
   work: ScatterWork,
   threads: Threads,
@@ -82,7 +90,15 @@ export async function scatterInputs(
     gathered.indexMoved(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
   };
   await scatterSlices(work, threads, left, before, { take, giveName: kept && giveName });
-  return { piles: gathered.piles(), found: gathered, resumedCount };
+  const piles = gathered.piles();
+  const { head } = work;
+  const mayLack = head !== undefined && head.zeroBits > 0 && gathered.leftOut.records > 0;
+  if (!mayLack || piles.records >= head.records)
+    return { piles: { ...piles, keyScale: head && keyScaleOf(head) }, found: gathered, resumedCount };
+  for (const { name } of piles.pileSets) removePileSet(layout, name);
+  control.count('scatteredBytes', -control.counted('scatteredBytes'));
+  const attempt = randomBytes(4).toString('hex');
+  return scatterInputs({ ...work, attempt, head: { ...head, zeroBits: 0 } }, threads, kept);
 }
 
 type DoneSlice = ScatterResult & PileSetOfSlice;
@@ -126,7 +142,7 @@ export async function scatterSlices(
     commits?.add({ ...result, slice });
   };
   try {
-    await committing(commits, () => scatterAll(work, threads, slices, before, done));
+    await committing(commits, () => scatterAll(limited(work), threads, slices, before, done));
   } catch (error) {
     if (warn === undefined) throw error;
     // No thread may make a file of this attempt after the removal.
@@ -339,35 +355,14 @@ export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
   }, 0);
 }
 
-/**
- * The scatter pass of a job that asks for the head of the order: leaves out what cannot be among it. If the plan
- * expected far more records than there are, it may leave out too much. Then the inputs are read again.
- */
-export async function scatterHead(
-  work: ScatterWork,
-  head: HeadPlan,
-  threads: Threads,
-  kept: KeptPileSets | undefined,
-): Promise<ScatterOutcome> {
-  const outcome = await scatterInputs(limited(work, head), threads, kept);
-  const { piles, found } = outcome;
-  const isEnough = piles.records >= head.records || found.leftOut.records === 0;
-  if (head.zeroBits === 0 || isEnough) return { ...outcome, piles: { ...piles, keyScale: keyScaleOf(head) } };
-  const { layout } = work.settings;
-  for (const { name } of piles.pileSets) removePileSet(layout, name);
-  const { control } = threads;
-  control.count('scatteredBytes', -control.counted('scatteredBytes'));
-  const again = { ...work, attempt: randomBytes(4).toString('hex') };
-  return scatterInputs(limited(again, { ...head, zeroBits: 0 }), threads, kept);
-}
-
-/** Leaves out records that cannot be among the first. */
-export function limited(work: ScatterWork, head: Pick<HeadPlan, 'records' | 'zeroBits'>): ScatterWork {
+function limited(work: ScatterWork): ScatterWork {
+  const { head, settings } = work;
+  if (head === undefined) return work;
   const headLimit = HeadLimit.create({ records: head.records, largestKey: largestKeyWith(head.zeroBits) });
-  return { ...work, settings: { ...work.settings, headLimit, keyScale: keyScaleOf(head) } };
+  return { ...work, settings: { ...settings, headLimit, keyScale: keyScaleOf(head) } };
 }
 
 /** The piles share the keys up to the first limit. */
-function keyScaleOf({ zeroBits }: Pick<HeadPlan, 'zeroBits'>): bigint {
+function keyScaleOf({ zeroBits }: ScatterHead): bigint {
   return 2n ** BigInt(zeroBits);
 }
