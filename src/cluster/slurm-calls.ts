@@ -125,8 +125,13 @@ function wholeOf(text: string): number | undefined {
 const ENDED = /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
 
 /** Whether it waits or runs, or may do so again. */
-export function isActive({ state }: SlurmTask): boolean {
-  return !ENDED.test(state);
+export function isActive(task: SlurmTask): boolean {
+  return !ENDED.test(task.state) && !isStuck(task);
+}
+
+/** Whether a job waits for one that has failed. Slurm cancels such jobs, but may forget to when its controller restarts. */
+export function isStuck({ state, reason }: SlurmTask): boolean {
+  return state === 'PENDING' && reason === 'DependencyNeverSatisfied';
 }
 
 export async function cancel(jobIds: readonly string[]): Promise<void> {

@@ -27,6 +27,7 @@ import { type FoundJob, findPlan, unfinishedTasks } from './open-job.js';
 import {
   cancel,
   isActive,
+  isStuck,
   readArraySize,
   readNodes,
   readQueue,
@@ -126,15 +127,17 @@ export async function resumeOnSlurm(
   requireSlurm();
   const noted = readSlurmNote(directory);
   const settings = settle(options, noted, plannedNeed(plan), directory);
-  const queued = noted === undefined ? [] : await readQueuedJobs(settings.token);
+  const queued = noted === undefined ? [] : await keepQueuedJobs(settings.token);
   if (queued.some(({ kind }) => kind === 'commit'))
     return { ...NOTHING_NEW, jobDir: directory, logDir: settings.logDir, jobs: queued, wereQueued: true };
   return submitRest(directory, settings, await readArraySize(), program, signal, queued);
 }
 
-/** In the order in which they can run. */
-async function readQueuedJobs(token: string): Promise<SubmittedJob[]> {
-  const active = (await readQueue(token)).filter(isActive);
+/** Cancels jobs that can never start. @returns the others, in the order in which they can run. */
+async function keepQueuedJobs(token: string): Promise<SubmittedJob[]> {
+  const queue = await readQueue(token);
+  await cancel([...new Set(queue.filter(isStuck).map(({ jobId }) => jobId))]);
+  const active = queue.filter(isActive);
   return TASK_KINDS.flatMap((kind) => {
     const ids = new Set(active.filter((task) => task.kind === kind).map(({ jobId }) => jobId));
     return [...ids].map((id) => ({ kind, id, tasks: undefined }));
@@ -259,7 +262,7 @@ async function takenBack(
   submitted: readonly SubmittedJob[],
   signal: AbortSignal | undefined,
 ): Promise<PileshufError> {
-  const queued = await readQueuedJobs(token).catch(() => []);
+  const queued = await keepQueuedJobs(token).catch(() => []);
   const ids = [...new Set([...submitted, ...queued].map(({ id }) => id))];
   const left = await cancel(ids).then(
     () => 'nothing of it stays in the queue',

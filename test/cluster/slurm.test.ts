@@ -326,6 +326,16 @@ describe.runIf(fromCi)('who waits', () => {
     giveUp();
   });
 
+  it('hears of the end when the rest can never start, and resumes without it', async () => {
+    const submission = await submit();
+    const stuck = '0 PENDING  DependencyNeverSatisfied';
+    slurm.showQueue(queueOf(submission, (kind) => (kind === 'scatter' ? '0 FAILED n1 NonZeroExitCode' : stuck)));
+    expect(await messageOf(followSlurm(submission))).toMatch(/^scatter task 0 on n1: FAILED \(NonZeroExitCode\); logs/);
+    expect((await resumeOnSlurm({ jobDir: jobDir() })).jobs.map(({ id }) => id)).toEqual(['14', '15', '16']);
+    expect(slurm.calls()).toContain('scancel 12 13');
+    giveUp();
+  });
+
   it('hears of the end when the temp data is gone, too', async () => {
     const submission = await submit();
     for (const { kind, id } of submission.jobs.slice(0, 2))
