@@ -42,6 +42,28 @@ async function releaseAll(releases: readonly Release[]): Promise<readonly unknow
   return failures;
 }
 
+let jobCount = 0;
+let endOfJobs: Release | undefined;
+
+/** @param end called when the last job of the process ends, for what its jobs share. */
+export function afterLastJob(end: Release): void {
+  endOfJobs = end;
+}
+
+export async function asJob<T>(job: () => Promise<T>): Promise<T> {
+  jobCount += 1;
+  try {
+    return await job();
+  } finally {
+    jobCount -= 1;
+    if (jobCount === 0) {
+      const end = endOfJobs;
+      endOfJobs = undefined;
+      await end?.();
+    }
+  }
+}
+
 /** For work that need not succeed: an error that pileshuf expects gives undefined. */
 export function ifPossible<T>(work: () => T): T | undefined {
   try {

@@ -11,11 +11,11 @@ import type { DescribedRecord, SampledWindows, WindowTask } from '../../workers/
 import { counted, InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type FieldPath, parseFieldPath } from '../formats/selector.js';
-import { inputName } from '../io/input-source.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js';
+import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { inputPart } from '../sources/input-part.js';

@@ -9,14 +9,14 @@
 import type { FoundPlace } from '../../workers/tasks/find-records.js';
 import { InputError } from '../errors.js';
 import { headerRuleOf } from '../formats/record-format.js';
-import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
 import { requireKnownOptions } from '../known-options.js';
 import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.js';
+import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
 import { unitOf } from '../sources/source.js';
@@ -141,7 +141,7 @@ async function compareSides(
 function requireOutputs(outputs: VerifyOptions['outputs']): void {
   for (const output of outputs) {
     const path = typeof output === 'string' ? output : 'path' in output ? output.path : STANDARD_INPUT;
-    if (path === STANDARD_INPUT || isRemote(path) || (typeof output === 'string' && isPattern(path))) continue;
+    if (path === STANDARD_INPUT || factsOf(path).isFar || (typeof output === 'string' && isPattern(path))) continue;
     if (statPath(path, 'input') === undefined)
       throw new InputError('ERR_INPUT_MISSING', `the output ${path} does not exist; check the name`);
   }

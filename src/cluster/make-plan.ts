@@ -17,10 +17,8 @@
  * nothing about them.
  */
 
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { UsageError } from '../errors.js';
-import { isAddress } from '../io/files.js';
-import { isRemote } from '../io/remote-objects.js';
 import type { HeldSite } from '../job/earlier-attempt.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { type PreparedShuffle, prepareShuffle } from '../job/prepare-shuffle.js';
@@ -35,6 +33,7 @@ import { recordsOfOutput } from '../keep/keep-spec.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
+import { factsOf, loadPlaces } from '../places/inputs/find-input.js';
 import { requireOutside } from '../places/outputs/files.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -230,8 +229,8 @@ async function withoutTransfers(
   inputs: readonly Input[],
   place: OutputPlace,
 ): Promise<TasksToPlan['machine']> {
-  const readsRemote = inputs.some(({ path }) => isRemote(path));
-  const fetchBytes = readsRemote ? (await import('../remote/remote-inputs.js')).poolBytesOf(task) : 0;
+  const places = await loadPlaces(inputs.map(({ path }) => path));
+  const fetchBytes = places.reduce((bytes, { poolBytesOf }) => bytes + (poolBytesOf?.(task) ?? 0), 0);
   return { ...task, memoryBytes: task.memoryBytes - Math.max(fetchBytes, place.poolBytesOf?.(task) ?? 0) };
 }
 
@@ -329,7 +328,7 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {
-    path: isAbsolute(path) || isAddress(path) ? path : resolve(path),
+    path: isAbsolute(path) ? path : factsOf(path).fullName(path),
     byteLength,
     modifiedNanoseconds,
     codec: codec?.name,

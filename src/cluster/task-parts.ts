@@ -9,9 +9,8 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError } from '../errors.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { syncPath } from '../io/durable.js';
-import { type FileVersion, openForRead, versionOf, withFile } from '../io/files.js';
+import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
 import { type OpenedPiles, openPiles, scatterSettings } from '../job/task-settings.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { UNGATED } from '../job-control.js';
@@ -23,6 +22,7 @@ import { isDistinct } from '../keep/distinct.js';
 import { lacksOf } from '../keep/keep-spec.js';
 import { hearSignalsAt } from '../pause.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
+import { beginFetching, factsOf, openInput } from '../places/inputs/find-input.js';
 import { findPlaces } from '../places/outputs/find-place.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import { StagedOutput } from '../places/outputs/staged-output.js';
@@ -214,16 +214,16 @@ async function openInputs(
   const own: FileInput[] = [...inputs];
   const gateOf = inputs.map(() => UNGATED);
   const ofTask = [...inputsOfSlices(plan, slices)];
-  if (ofTask.some((ordinal) => isRemote(inputs[ordinal]?.path ?? ''))) {
-    const { remoteInputs } = await import('../remote/remote-inputs.js');
-    remoteInputs({ memoryBytes: plan.memoryBytes, workers: plan.memory.workers, service: plan.service });
-  }
+  await beginFetching(
+    ofTask.map((ordinal) => inputs[ordinal]?.path ?? ''),
+    { memoryBytes: plan.memoryBytes, workers: plan.memory.workers, service: plan.service },
+  );
   for (const [i, ordinal] of ofTask.entries()) {
     const input = inputs[ordinal];
     if (input === undefined) continue;
     await hearSignalsAt(i, signal);
     own[ordinal] = requireUnchanged(input);
-    gateOf[ordinal] = gates.gateOf(input.path, 'input');
+    if (factsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
   const { firstHeader, weighing } = plan;
   return { inputs: own, gates: gateOf, firstHeader, weighing };
@@ -231,7 +231,7 @@ async function openInputs(
 
 function versionHere(path: string): FileVersion {
   try {
-    return withFile(openForRead(path, 'input'), versionOf);
+    return withFile(openInput(path), versionOf);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const { code, message } = error;

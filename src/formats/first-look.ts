@@ -3,7 +3,7 @@
  * or that it may be, and the user should know. docs/FORMATS.md has the table.
  */
 import { InputError } from '../errors.js';
-import { inputName } from '../io/input-source.js';
+import { inputName } from '../places/inputs/input-source.js';
 import { withoutCodecSuffix } from './codec-table.js';
 import { markBytesOf } from './header.js';
 import { foreignFormatOf, namedFormatOf } from './recognition.js';

@@ -9,19 +9,39 @@ import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
-import type { FileVersion } from './file-version.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
-import { isOfNumbers, NumberLines } from './number-lines.js';
-import { isRemote, RemoteObject } from './remote-objects.js';
 
-export type { FileVersion } from './file-version.js';
+/** Another version means that the file was changed or replaced. */
+export interface FileVersion {
+  /** Device and inode: the same for all names of one file. Of an input on another machine: its path and its validator. */
+  readonly identity: string;
+  readonly byteLength: number;
+  /** Of an input on another machine: a hash of its validator. */
+  readonly modifiedNanoseconds: bigint;
+}
+
+/** How the validator of an object begins whose server gives no ranges. */
+export const STREAMED = 'streamed ';
+
+/** Whether it can be read from any byte on without what comes before. */
+export function isSeekable({ identity }: FileVersion): boolean {
+  return !identity.startsWith(STREAMED, identity.lastIndexOf('\n') + 1);
+}
 
 export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   readonly role: FileRole;
-  /** The reader of an input that is no file of this machine. */
-  readonly remote?: RemoteObject | NumberLines;
+  /** Absent: it is a file of this machine. */
+  readonly reader?: InputReader;
+}
+
+/** An open input that is no file of this machine. */
+export interface InputReader {
+  readonly version: FileVersion;
+  /** As `readAt` of files. @param end how far the caller reads from there on, if it says so. */
+  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end?: number): number;
+  close(): void;
 }
 
 /** Node passes no more to the operating system in one call. */
@@ -36,14 +56,7 @@ function open(path: string, role: FileRole, flags: number, mode?: number): OpenF
   return { fd, path, role };
 }
 
-/** Whether it names an input that is no file of this machine. */
-export function isAddress(path: string): boolean {
-  return isRemote(path) || isOfNumbers(path);
-}
-
 export function openForRead(path: string, role: FileRole): OpenFile {
-  if (role === 'input' && isRemote(path)) return { fd: -1, path, role, remote: new RemoteObject(path) };
-  if (role === 'input' && isOfNumbers(path)) return { fd: -1, path, role, remote: new NumberLines(path) };
   return open(path, role, constants.O_RDONLY);
 }
 
@@ -109,11 +122,8 @@ export function openStreamForRead(path: string): OpenFile {
 }
 
 export function closeFile(file: OpenFile): void {
-  if (file.remote !== undefined) {
-    file.remote.close();
-    return;
-  }
-  systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
+  if (file.reader !== undefined) file.reader.close();
+  else systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
 }
 
 export function closeAll(files: readonly OpenFile[]): void {
@@ -151,6 +161,7 @@ export function readBytes(file: OpenFile, position: number | null, byteLength: n
 /**
  * Reads up to `byteLength` bytes into `bytes` at `offset`; fewer only at the end of the file. Returns how many.
  * @param position null: where the last read ended. Then a read gives what is there, as a pipe has it.
+ * @param end how far the caller will read from there on, for inputs that are far away.
  */
 export function readAt(
   file: OpenFile,
@@ -158,8 +169,9 @@ export function readAt(
   offset: number,
   byteLength: number,
   position: number | null,
+  end?: number,
 ): number {
-  if (file.remote !== undefined) return file.remote.readAt(bytes, offset, byteLength, position ?? 0);
+  if (file.reader !== undefined) return file.reader.readAt(bytes, offset, byteLength, position ?? 0, end);
   let done = 0;
   while (done < byteLength) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
@@ -249,7 +261,7 @@ export async function writeDirect(
 }
 
 export function versionOf(file: OpenFile): FileVersion {
-  if (file.remote !== undefined) return file.remote.version;
+  if (file.reader !== undefined) return file.reader.version;
   const stat = systemCall('examine', file.role, file.path, () => fileCalls.statOpen(file.fd));
   return { identity: `${stat.dev}:${stat.ino}`, byteLength: Number(stat.size), modifiedNanoseconds: stat.mtimeNs };
 }

@@ -2,7 +2,7 @@
  * The numbers of a range as a file that is stored nowhere: each number in decimal, and its end. It is read by position, as
  * any file is. Its path is an address: `numbers://1-1000`, or `numbers0://1-1000` with NUL in place of newlines.
  */
-import type { FileVersion } from './file-version.js';
+import type { FileVersion } from './files.js';
 
 /** The whole numbers from `low` to `high`, both included; none if `high` is `low - 1`. */
 export interface NumberRange {
@@ -15,10 +15,6 @@ export function addressOfNumbers({ low, high }: NumberRange, endsInNul: boolean)
 }
 
 const ADDRESS = /^numbers(0?):\/\/(\d+)-(-?\d+)$/;
-
-export function isOfNumbers(path: string): boolean {
-  return ADDRESS.test(path);
-}
 
 /** Two of these blocks differ in few columns, however long their numbers are. */
 const NUMBERS_OF_BLOCK = 1000n;

@@ -8,12 +8,13 @@ import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import { withNumberOfRows } from '../formats/selector.js';
-import { openForRead, readBytes, withFile } from '../io/files.js';
+import { readBytes, withFile } from '../io/files.js';
 import { UNGATED } from '../job-control.js';
 import type { CountedGroup } from '../keep/mix.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { hearSignalsAt } from '../pause.js';
+import { openInput } from '../places/inputs/find-input.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { type Expected, exactly, inCases } from '../plan/sampled-records.js';
@@ -166,7 +167,7 @@ async function missingEnds(
     const { path, version, header } = input;
     await hearSignalsAt(index, signal);
     if (version.byteLength <= header.byteLength) continue;
-    const [last] = withFile(openForRead(path, 'input'), (file) => readBytes(file, version.byteLength - 1, 1));
+    const [last] = withFile(openInput(path), (file) => readBytes(file, version.byteLength - 1, 1));
     if (last !== recordEnd.byte) missing += 1;
   }
   return { least: missing, expected: missing, most: missing + files.length - seen.length };

@@ -10,9 +10,9 @@
 import seedrandom from 'seedrandom/seedrandom.js';
 import type { Codec } from '../formats/codec.js';
 import type { FramingSpec } from '../formats/framing-table.js';
-import { openForRead, readBytes, withFile } from '../io/files.js';
-import { isSeekable } from '../io/remote-objects.js';
+import { isSeekable, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
+import { openInput } from '../places/inputs/find-input.js';
 import { type FileInput, type Input, isPlain, rowsOf, storedBytesOf } from '../sources/source.js';
 import { InputWindows, USUAL_RECORD_BYTES, type Window } from './input-windows.js';
 
@@ -175,7 +175,7 @@ function sizesOf(inputs: readonly CompressedInput[], drawn: readonly Drawn[]): S
 function claimOf({ path, codec, version }: CompressedInput, guess: number): number | undefined {
   const { claimedBytes } = codec;
   if (claimedBytes === undefined) return undefined;
-  const claim = withFile(openForRead(path, 'input'), (file) => {
+  const claim = withFile(openInput(path), (file) => {
     const claimBytes = Math.min(CLAIM_BYTES, version.byteLength);
     const last = readBytes(file, version.byteLength - claimBytes, claimBytes);
     return claimedBytes(readBytes(file, 0, claimBytes), last, guess);

@@ -4,8 +4,9 @@ import { InputError } from '../errors.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { readHeader } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
-import { closeFile, openForRead } from '../io/files.js';
+import { closeFile } from '../io/files.js';
 import { hearSignals } from '../pause.js';
+import { openInput } from '../places/inputs/find-input.js';
 import { decodedPieces, storedPieces } from '../sources/decoded-pieces.js';
 import type { FileInput } from '../sources/source.js';
 
@@ -62,7 +63,7 @@ async function* namesOf(
   { input, format }: NamedReads,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ReadName, undefined> {
-  const file = openForRead(input.path, 'input');
+  const file = openInput(input.path);
   const memory = { reserve: () => true, budgetFor: String };
   const pieces = decodedPieces(storedPieces(file), input.codec, memory);
   try {

@@ -7,8 +7,8 @@ import { sumOfField } from '../../workers/read/field-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
-import { type OpenFile, openForRead, readBytes, withFile } from '../io/files.js';
-import { isSeekable } from '../io/remote-objects.js';
+import { isSeekable, type OpenFile, readBytes, withFile } from '../io/files.js';
+import { openInput } from '../places/inputs/find-input.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
 import type { FileInput } from '../sources/source.js';
 
@@ -90,7 +90,7 @@ export class InputWindows {
    */
   around(input: FileInput, share: number): Window | undefined {
     if (this.#last?.input === input && this.#last.memberStart === undefined) return this.#last.window;
-    return withFile(openForRead(input.path, 'input'), (file) => {
+    return withFile(openInput(input.path), (file) => {
       const member = this.#member(file, input, Math.floor(share * input.version.byteLength));
       if (member !== undefined) return member;
       const { windowBytes, wholeBytes } = this.#sizes;
@@ -108,7 +108,7 @@ export class InputWindows {
   /** Bytes [start, end) of the records, if they are few and can be read; else undefined. */
   whole(input: FileInput, start: number, end: number): Window | undefined {
     if (end - start > this.#sizes.wholeBytes || !this.#canSeek(input)) return undefined;
-    return withFile(openForRead(input.path, 'input'), (file) => this.#read(file, input, start, end));
+    return withFile(openInput(input.path), (file) => this.#read(file, input, start, end));
   }
 
   #canSeek({ codec, version }: FileInput): boolean {

@@ -1,8 +1,7 @@
 /** The frame of every job: refuses an aborted start, measures time, and releases resources, the last one first. */
 import { taskThreadUrl } from '../../workers/thread-urls.js';
-import { type Release, releasingAll } from '../cleanup.js';
+import { asJob, type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
-import { whileFetcherServes } from '../io/remote-objects.js';
 import { fewFilesError, keepFileFree } from '../machine/few-files.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 
@@ -26,7 +25,7 @@ export async function runJob<T>(
     ignoreThrown(() => onWarning?.(error instanceof Error ? error.message : String(error)));
   const giveBack = keepFileFree();
   const work = (releases: Release[]) => job({ releases, warn }).finally(giveBack);
-  const value = await whileFetcherServes(() => releasingAll(work, warn)).catch((error: unknown) => {
+  const value = await asJob(() => releasingAll(work, warn)).catch((error: unknown) => {
     setAbortReason(error, signal);
     throw fewFilesError(error) ?? error;
   });

@@ -10,7 +10,6 @@
 import { join } from 'node:path';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { isAddress } from '../io/files.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
@@ -24,6 +23,7 @@ import { readOpenFileLimit } from '../machine/limits.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { hearSignalsAt } from '../pause.js';
+import { factsOf } from '../places/inputs/find-input.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { codecOf, type Input, isKept, isReadOnce, rowsOf, storedBytesOf } from '../sources/source.js';
@@ -155,7 +155,7 @@ async function devicesOf(
   };
   for (const [index, input] of inputsToRead.entries()) {
     await hearSignalsAt(index, request.signal);
-    if (isKept(input) && !isAddress(input.path)) use('inputs', input.path, 'input');
+    if (isKept(input) && factsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
   }
   for (const directory of hasTemp ? site.tempDirs : []) use('temp', directory, 'temp', directory);
   if (site.outputDirectory !== undefined) use('output', site.outputDirectory, 'output', site.outputDirectory);

@@ -12,7 +12,6 @@ import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { RowChoice } from '../formats/rows/row-format.js';
-import { STANDARD_INPUT } from '../io/input-source.js';
 import { requireNoCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { drawSeed } from '../keys.js';
@@ -28,6 +27,7 @@ import type {
   TalkOptions,
 } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
+import { STANDARD_INPUT } from '../places/inputs/find-input.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { ServiceChoice } from '../remote/address.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { inputName } from '../io/input-source.js';
+import { inputName } from '../places/inputs/input-source.js';
 import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
 import type { Input } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';

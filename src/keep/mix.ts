@@ -6,9 +6,9 @@
 import { UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type NumberField, type SeekColumn, withNumberOfRows } from '../formats/selector.js';
-import { inputName } from '../io/input-source.js';
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
+import { inputName } from '../places/inputs/input-source.js';
 import { type Case, type Expected, spreadIn } from '../plan/sampled-records.js';
 import { type CutSpec, isSplitByValue } from './splits.js';
 import {

@@ -13,7 +13,6 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
-import { isAddress } from '../io/files.js';
 import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
@@ -264,8 +263,6 @@ export class DeviceGates {
   }
 
   gateOf(path: string, role: FileRole): GateNumber {
-    // The thread that fetches bounds its connections itself.
-    if (role === 'input' && isAddress(path)) return UNGATED;
     const device = this.deviceOf(path, role);
     let gate = this.#gateOfDevice.get(device.id);
     if (gate === undefined) {

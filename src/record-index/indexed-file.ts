@@ -6,18 +6,11 @@ import { counted, InputError, inDigits, UsageError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { codecNamed } from '../formats/codec-table.js';
 import { hashFileEnds } from '../io/file-window.js';
-import {
-  closeFile,
-  type FileVersion,
-  type OpenFile,
-  openForRead,
-  readAt,
-  readAtAsync,
-  versionOf,
-} from '../io/files.js';
+import { closeFile, type FileVersion, type OpenFile, readAt, readAtAsync, versionOf } from '../io/files.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
 import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { openInput } from '../places/inputs/find-input.js';
 import type { FileMark, IndexDescription, Span } from './index-layout.js';
 import { OpenIndex, RecentlyUsed } from './open-index.js';
 
@@ -59,7 +52,7 @@ export function openIndexed(path: string, options: IndexedFileOptions = {}): Ind
   const { index = `${path}${INDEX_SUFFIX}`, keptBytes = DEFAULT_KEPT_BYTES } = options;
   if (!Number.isSafeInteger(keptBytes) || keptBytes < 0)
     throw new UsageError(`\`keptBytes\` is ${inDigits(keptBytes)}; expected a whole number of at least 0`);
-  const data = openForRead(path, 'input');
+  const data = openInput(path);
   try {
     if (!nameExists(index, 'input')) {
       throw new InputError('ERR_INPUT_MISSING', `there is no index ${index}; make it with \`pileshuf index ${path}\``);

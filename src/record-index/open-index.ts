@@ -4,10 +4,11 @@
  */
 import { crc32 } from 'node:zlib';
 import { UsageError, type VerificationError } from '../errors.js';
-import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
+import { closeFile, type OpenFile, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
+import { openInput } from '../places/inputs/find-input.js';
 import {
   BLOCK_ENTRY_BYTES,
   BLOCK_RECORDS,
@@ -54,7 +55,7 @@ export class OpenIndex {
   );
 
   static open(path: string, dataPath: string): OpenIndex {
-    const file = openForRead(path, 'input');
+    const file = openInput(path);
     try {
       return new OpenIndex(file, indexRemedy(dataPath));
     } catch (error) {

@@ -1,6 +1,22 @@
 /** The addresses of inputs on other machines, and how messages, plans and reports show them: without what is secret. */
 import { InputError, UsageError } from '../errors.js';
 
+/** Whether it is an address, also one that is refused later. */
+export function isRemote(path: string): boolean {
+  return /^(?:(?:https?|s3[an]?|hf|gc?s|az|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
+}
+
+export function requireOnDisk(what: string, path: string): void {
+  if (isRemote(path)) throw new UsageError(`${what} ${path} lies on another machine; name a directory on a disk`);
+}
+
+export function notFetched(path: string): InputError {
+  return new InputError(
+    'ERR_INPUT_UNREADABLE',
+    `${path} lies on another machine, and this job reads local files; copy it to a disk first`,
+  );
+}
+
 /** Parameters of addresses that somebody signed. */
 const SECRET_PARAMETER = /sig|token|key|cred|auth|pass|secret|policy/i;
 

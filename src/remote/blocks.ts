@@ -1,5 +1,5 @@
 /** The blocks of the pool, and what they hold: fetched or awaited bytes of objects. */
-import { Desk, type Fetcher, type HeldBlock } from '../io/remote-objects.js';
+import { Desk, type Fetcher, type HeldBlock } from './desk.js';
 
 export interface Block extends HeldBlock {
   readonly path: string;

@@ -6,7 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { encodeError, InputError, PileshufError, SystemError } from '../errors.js';
+import { STREAMED } from '../io/files.js';
 import { reasonOf } from '../io/io-error.js';
+import { type ServiceChoice, shownAddress } from './address.js';
+import { AwsSettings } from './aws-settings.js';
+import { type Block, Blocks } from './blocks.js';
 import {
   ANSWERED,
   type Answer,
@@ -18,12 +22,8 @@ import {
   type Question,
   SEEN,
   SLOT_COUNT,
-  STREAMED,
   type VersionAnswer,
-} from '../io/remote-objects.js';
-import { type ServiceChoice, shownAddress } from './address.js';
-import { AwsSettings } from './aws-settings.js';
-import { type Block, Blocks } from './blocks.js';
+} from './desk.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import type { Patience } from './failure.js';
 import { Http } from './http.js';

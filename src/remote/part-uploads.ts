@@ -1,9 +1,9 @@
 /**
- * Outputs on other machines, as the threads of a job write them: part by part, by the desk of `../io/remote-objects.ts`. A part
+ * Outputs on other machines, as the threads of a job write them: part by part, by the desk of `desk.ts`. A part
  * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`uploads.ts`).
  */
 import { threadId } from 'node:worker_threads';
-import { type Attached, ask, attach } from '../io/remote-objects.js';
+import { type Attached, ask, attach } from './desk.js';
 import type { UploadedPart } from './object-store.js';
 
 /** The beginning of a part, or all of it. */

@@ -1,6 +1,6 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
-import type { VersionAnswer } from '../io/remote-objects.js';
+import type { VersionAnswer } from './desk.js';
 import { type Body, type Headers, type Reply, type Target, targetAt } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, type Progress, withPatience } from './failure.js';
 import type { Http } from './http.js';

@@ -1,16 +1,16 @@
 /** How the main thread reaches other machines: it starts the fetching thread, which reads inputs and makes outputs, and asks it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
+import { afterLastJob } from '../cleanup.js';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
-import { Desk, FETCHER, type Fetcher, fetcherEndsBy, isRemote } from '../io/remote-objects.js';
 import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
+import { Desk, FETCHER, type Fetcher } from './desk.js';
 import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
 import type { ObjectStore } from './object-store.js';
 import { PART_BYTES } from './part-uploads.js';
-import type { ListedObject } from './service.js';
 
 export interface RemoteRequest {
   readonly memoryBytes: number;
@@ -23,7 +23,6 @@ export interface RemoteRequest {
   readonly service?: ServiceChoice | undefined;
 }
 
-const LOOKS_AT_ONCE = 12;
 const LONGEST_END_MILLISECONDS = 5000;
 /** Its objects are few and short-lived; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 4;
@@ -104,17 +103,9 @@ export function remoteOutputs(request: Omit<RemoteRequest, 'uploads'>): RemoteOu
   };
 }
 
-/** Tells what threads will read, so that it comes before they ask. Nothing is remote: nothing happens. */
-export function willRead(ranges: readonly RangeToRead[]): void {
-  current?.willRead(ranges);
-}
-
-/** @returns waits for the last bytes of the next of these inputs, of which some may be files. */
-export function endsOf(paths: readonly string[]): (path: string, signal: AbortSignal | undefined) => Promise<void> {
-  const wait = current?.lookAhead(paths.filter(isRemote), 'end');
-  return async (path, signal) => {
-    if (isRemote(path)) await wait?.(signal);
-  };
+/** Undefined: no job of the process has begun to fetch. */
+export function currentFetcher(): RemoteInputs | undefined {
+  return current;
 }
 
 export class RemoteInputs {
@@ -153,7 +144,7 @@ export class RemoteInputs {
     this.#thread.unref();
     // Threads that start from now on find it.
     setEnvironmentData(FETCHER, fetcher);
-    fetcherEndsBy(async () => {
+    afterLastJob(async () => {
       current = undefined;
       setEnvironmentData(FETCHER, undefined);
       const last = Promise.allSettled(this.beforeEnd.map((work) => work()));
@@ -164,32 +155,7 @@ export class RemoteInputs {
     });
   }
 
-  /** All objects below an address that ends with a slash. */
-  async list(address: string, signal: AbortSignal | undefined): Promise<readonly ListedObject[]> {
-    return unlessAborted(this.ask<readonly ListedObject[]>({ ask: 'list', address }), signal);
-  }
-
-  /**
-   * Lets the first or the last bytes of inputs come, several at a time, while the event loop runs.
-   * @returns waits for those of the next input.
-   */
-  lookAhead(
-    addresses: readonly string[],
-    ask: 'look' | 'end' = 'look',
-  ): (signal: AbortSignal | undefined) => Promise<void> {
-    const looks: Promise<unknown>[] = [];
-    let next = 0;
-    return async (signal) => {
-      for (const address of addresses.slice(looks.length, next + LOOKS_AT_ONCE)) {
-        const look = this.ask({ ask, address });
-        // It is told when it is the turn of the input.
-        look.catch(() => {});
-        looks.push(look);
-      }
-      await unlessAborted(looks[next++] ?? Promise.resolve(), signal);
-    };
-  }
-
+  /** Tells what threads will read, so that it comes before they ask. */
   willRead(ranges: readonly RangeToRead[]): void {
     this.#thread.postMessage({ ranges } satisfies Request);
   }

@@ -1,8 +1,8 @@
 /** Rooms for parts of uploads: blocks of the pool, given whole, first come first served. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../errors.js';
-import type { Fetcher } from '../io/remote-objects.js';
 import type { Block, Blocks } from './blocks.js';
+import type { Fetcher } from './desk.js';
 
 const PAUSE_MILLISECONDS = 2;
 const MIB = 1024 * 1024;

@@ -3,11 +3,11 @@
  * in the name of the host, as AWS wants it. The region of a bucket is learned from the first refusal.
  */
 import aws4 from 'aws4';
-import type { VersionAnswer } from '../io/remote-objects.js';
 import { adviceOnPattern, requireUnfolded } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { AwsSettings } from './aws-settings.js';
 import { CRC32, CRC32C, CRC64NVME, type Crc } from './checksum.js';
+import type { VersionAnswer } from './desk.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import type { Http } from './http.js';
 import type { KnownChecksum } from './read-checksum.js';

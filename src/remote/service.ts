@@ -1,7 +1,7 @@
 /** What the kinds of places have in common, and how a reply that is no data becomes one line for a person. */
 import { InputError } from '../errors.js';
-import type { VersionAnswer } from '../io/remote-objects.js';
 import { shownText } from './address.js';
+import type { VersionAnswer } from './desk.js';
 import type { Headers, Reply, Target } from './exchange.js';
 import { passingStatus } from './failure.js';
 import type { KnownChecksum } from './read-checksum.js';

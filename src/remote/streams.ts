@@ -2,7 +2,8 @@
  * Objects of servers that give no ranges. Each is one long reply, which is read from its first byte on; for an earlier
  * byte it is asked for again.
  */
-import { STREAMED, type VersionAnswer } from '../io/remote-objects.js';
+import { STREAMED } from '../io/files.js';
+import type { VersionAnswer } from './desk.js';
 import { PassingFailure, type Progress } from './failure.js';
 import type { RangeReader } from './range-reader.js';
 

@@ -11,9 +11,9 @@ import { framingOf } from '../formats/framing-table.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFacts, RowsSpec } from '../formats/rows/row-format.js';
 import { FileWindow } from '../io/file-window.js';
-import { openForRead, withFileAsync } from '../io/files.js';
-import { isSeekable } from '../io/remote-objects.js';
+import { isSeekable, withFileAsync } from '../io/files.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
+import { openInput } from '../places/inputs/find-input.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
 import { codecOf, type FileInput, headerBytesOf, type Input, isPlain, rowsOf, storedBytesIn } from './source.js';
@@ -116,7 +116,7 @@ export async function walkMembers(
   const listMembers = codec?.listMembers;
   if (listMembers === undefined) return undefined;
   const points = new SpacedPoints(spacingBytes);
-  return withFileAsync(openForRead(path, 'input'), async (file): Promise<MemberCuts | undefined> => {
+  return withFileAsync(openInput(path), async (file): Promise<MemberCuts | undefined> => {
     const members = listMembers(new FileWindow(file, version.byteLength));
     for (let turnAt = 0; ; ) {
       const { done, value } = members.next();

@@ -3,9 +3,10 @@ import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js
 import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
 import { type Doubt, lookedAt } from '../formats/first-look.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { type OpenFile, openForRead, readBytes, withFileAsync } from '../io/files.js';
-import type { StreamInput } from '../io/input-source.js';
+import { type OpenFile, readBytes, withFileAsync } from '../io/files.js';
 import { piecesInPhase } from '../phase-clock.js';
+import { openInput } from '../places/inputs/find-input.js';
+import type { StreamInput } from '../places/inputs/input-source.js';
 
 /** Most headers end within this many bytes, which are decoded at once. */
 export const HEAD_BYTES = 4096;
@@ -41,7 +42,7 @@ const ANY_MEMORY: DecoderMemory = { reserve: () => true, budgetFor: () => '' };
 /** Whether a compressed file decodes to nothing. Reads as much of it as its first byte takes. */
 export async function decodesToNothing(path: string, codec: Codec): Promise<boolean> {
   await codec.load?.(path);
-  return withFileAsync(openForRead(path, 'input'), async (file) => {
+  return withFileAsync(openInput(path), async (file) => {
     const head = readBytes(file, 0, HEAD_BYTES);
     if (codec.mayHoldNothing?.(head) === false || codec.decodeHead(head, 1).byteLength > 0) return false;
     for await (const piece of decodedPieces(storedPieces(file), codec, ANY_MEMORY))

@@ -11,7 +11,8 @@ import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { linesHeader } from '../formats/headers/leading-header.js';
 import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
-import { openForRead, readBytes, withFile } from '../io/files.js';
+import { readBytes, withFile } from '../io/files.js';
+import { openInput } from '../places/inputs/find-input.js';
 import { doubtsOf } from './beginnings.js';
 import { type FileInput, type Input, isKept } from './source.js';
 
@@ -53,7 +54,7 @@ export function refuseForeignFiles(
 
 /** @param mostKeptBytes as for `decodeHead`. */
 function headOf({ path, codec }: FileInput, mostKeptBytes: number): Uint8Array {
-  const bytes = withFile(openForRead(path, 'input'), (file) => readBytes(file, 0, PEEKED_BYTES));
+  const bytes = withFile(openInput(path), (file) => readBytes(file, 0, PEEKED_BYTES));
   return codec === undefined ? bytes : codec.decodeHead(bytes, mostKeptBytes).kept;
 }
 

@@ -5,7 +5,6 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import type { RecordList } from '../formats/record-format.js';
-import { STANDARD_INPUT } from '../io/input-source.js';
 import {
   DirectoryWalk,
   type Entry,
@@ -19,11 +18,9 @@ import {
 } from '../io/list-files.js';
 import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { isRemote } from '../io/remote-objects.js';
 import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
-import { adviceOnPattern, requireAddress, shownAddress } from '../remote/address.js';
-import type { RemoteInputs } from '../remote/remote-inputs.js';
+import { factsOf, loadedPlaceOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
 import { completeSetsIn, ownDirectoryAt } from './own-files.js';
 
@@ -64,7 +61,7 @@ export async function expandNames(
   names: readonly AskedInput[],
   fileChoice: FileChoice,
   signal: AbortSignal | undefined,
-  remote: RemoteInputs | undefined,
+  mayFetch: boolean,
 ): Promise<NamedFiles[]> {
   const chooser = await fileChooser(fileChoice);
   const walk = new DirectoryWalk(signal);
@@ -75,8 +72,8 @@ export async function expandNames(
       continue;
     }
     const { path } = typeof name === 'string' ? { path: name } : name;
-    if (isRemote(path)) {
-      named.push(await namedRemote(path, chooser, remote, signal));
+    if (factsOf(path).isFar) {
+      named.push(await namedFar(path, chooser, mayFetch, signal));
       continue;
     }
     const stat = path === STANDARD_INPUT ? undefined : statPath(path, 'input');
@@ -120,7 +117,7 @@ async function filesOf(
     mayVanish: isNameOfJobDirectory,
   });
   const placeOf = (path: string) => {
-    if (isRemote(path)) return undefined;
+    if (!factsOf(path).isOnDisk) return undefined;
     const places = listed.roots.flatMap((root) => {
       const below = relative(realPathOf(root.path, 'input'), path);
       return /^\.\.(\/|$)/.test(below) ? [] : [join(root.place, below)];
@@ -130,25 +127,23 @@ async function filesOf(
   return { kind: 'directory', directory, listed, hidden, own, sets, placeOf };
 }
 
-async function namedRemote(
+async function namedFar(
   address: string,
   { isExcluded, isHidden, isIncluded }: FileChooser,
-  remote: RemoteInputs | undefined,
+  mayFetch: boolean,
   signal: AbortSignal | undefined,
 ): Promise<NamedFiles> {
-  const path = shownAddress(address);
-  if (remote === undefined)
+  const path = factsOf(address).shown(address);
+  if (!mayFetch)
     throw new UsageError(
       `${path} lies on another machine, and this command reads local files; copy it to a disk first`,
     );
-  requireAddress(address);
+  const far = loadedPlaceOf(address);
+  far?.requireAddress?.(address);
   if (!address.endsWith('/')) return { kind: 'file', path, by: 'name', address };
   const hidden = new Set<string>();
   const files: string[] = [];
-  const found = await remote.list(address, signal);
-  const advice = found.length === 0 ? adviceOnPattern(path) : undefined;
-  if (advice !== undefined) throw new UsageError(`${path}: ${advice}`);
-  for (const { place } of found) {
+  for (const place of (await far?.list?.(address, signal)) ?? []) {
     const steps = pathsTo(place);
     const step = steps.find(isHidden);
     if (steps.some(isExcluded)) continue;

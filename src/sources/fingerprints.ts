@@ -10,14 +10,11 @@
  */
 
 import { createHash, hash } from 'node:crypto';
-import { resolve } from 'node:path';
 import { counted } from '../errors.js';
 import { hashFileEnds } from '../io/file-window.js';
-import { isAddress } from '../io/files.js';
-import { STANDARD_INPUT } from '../io/input-source.js';
-import { isRemote } from '../io/remote-objects.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { hearSignalsAt } from '../pause.js';
+import { factsOf } from '../places/inputs/find-input.js';
 import type { Input } from './source.js';
 
 type NotedInputs = JobManifest['inputs'];
@@ -44,15 +41,14 @@ export async function noteInputs(
 
 /** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
-  const path = input.path === STANDARD_INPUT || isAddress(input.path) ? input.path : resolve(input.path);
-  hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
+  hash('sha256', factsOf(input.path).fullName(input.path), 'buffer').copy(target, 0, 0, 8);
   target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
 }
 
 function hashEnds(input: Input): Buffer {
-  // The validator of a remote one says more than its ends, which would cost two requests.
-  return input.kind === 'file' && !isAddress(input.path)
+  // The version of an input elsewhere says more than its ends, which would cost two requests.
+  return input.kind === 'file' && factsOf(input.path).isOnDisk
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
 }
@@ -87,7 +83,6 @@ function describeChange(then: Buffer, now: Buffer, input: Input): string | undef
   if (then.compare(now, 0, 8, 0, 8) !== 0) return 'the list had another file here';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
   if (sizeThen !== sizeNow) return `its size was ${counted(sizeThen, 'byte')} and is ${sizeNow}`;
-  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16))
-    return isRemote(input.path) ? 'it was written to or replaced' : 'the time of its last change differs';
+  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return factsOf(input.path).otherVersion;
   return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes differ';
 }

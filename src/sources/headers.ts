@@ -19,9 +19,10 @@ import {
   requireSameHeader,
 } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
-import { openForRead, readBytes, withFileAsync } from '../io/files.js';
-import { inputName, openStreamInput } from '../io/input-source.js';
+import { readBytes, withFileAsync } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
+import { openInput } from '../places/inputs/find-input.js';
+import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
 import { type FileInput, type Input, isPlain } from './source.js';
 
@@ -120,7 +121,7 @@ function readHeaderOf(
   memory: DecoderMemory,
   throwIfAborted: () => void,
 ): Promise<ReadHeader> {
-  return withFileAsync(openForRead(path, 'input'), async (file) => {
+  return withFileAsync(openInput(path), async (file) => {
     if (codec !== undefined) {
       const decoded = Buffer.from(codec.decodeHead(readBytes(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).kept);
       const header = rule.measure(decoded, false, path);

@@ -3,13 +3,13 @@
  * the same when the list of inputs changes.
  */
 import { createHash } from 'node:crypto';
-import { basename, normalize } from 'node:path';
+import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
-import { inputName, STANDARD_INPUT } from '../io/input-source.js';
-import { isRemote } from '../io/remote-objects.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import { deriveInputKey } from '../keys.js';
+import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Input } from './source.js';
 
@@ -64,8 +64,7 @@ function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
       kind === 'list' ? `${path} have no name that could be their` : 'standard input (-) has no name that could be its';
     throw new UsageError(`${what} input id: name a file, or give a list of ids`);
   }
-  // Two spellings of one path are one id.
-  return rule === 'path' ? (isRemote(path) ? path : normalize(path)) : basename(path);
+  return rule === 'path' ? factsOf(path).idOf(path) : basename(path);
 }
 
 export function describeInputIds(ids: InputIds): JobManifest['inputIds'] {

@@ -2,11 +2,11 @@
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
-import { isRemote, remoteAnswer } from '../io/remote-objects.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { Weighing } from '../keep/mix.js';
 import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
+import { loadPlaces } from '../places/inputs/find-input.js';
 import type { MemberRange, Slice, SlicePart } from '../plan/slices.js';
 import type { Input } from './source.js';
 
@@ -154,21 +154,21 @@ export function inputPart(
 }
 
 /**
- * Has fetched, before they ask for it, what the tasks of a pass will read of inputs on other machines.
+ * Has what the tasks of a pass will read of inputs that are far fetched before they ask for it.
  * @param slices in the order in which tasks begin.
  */
 export async function tellReadingOrder(inputs: readonly Input[], slices: Iterable<Slice>): Promise<void> {
-  if (!inputs.some(({ path }) => isRemote(path))) return;
+  const places = await loadPlaces(inputs.map(({ path }) => path));
+  if (places.every(({ willRead }) => willRead === undefined)) return;
   const ranges = [...slices].flat().flatMap(({ inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
     // Of rows, columns are read, and not all of them.
-    if (input?.kind !== 'file' || input.rows !== undefined || !isRemote(input.path)) return [];
+    if (input?.kind !== 'file' || input.rows !== undefined) return [];
     const { path, version, codec } = input;
-    const answer = remoteAnswer(version);
-    if (answer === undefined) return [];
-    const whole = { path, ...answer, start: 0, end: version.byteLength };
-    if (members !== undefined) return [{ ...whole, start: members.storedStart, end: members.storedEnd }];
-    return [codec === undefined ? { ...whole, start, end: end ?? whole.end } : whole];
+    const { byteLength } = version;
+    if (members !== undefined) return [{ path, version, start: members.storedStart, end: members.storedEnd }];
+    const stored = codec === undefined ? { start, end: end ?? byteLength } : { start: 0, end: byteLength };
+    return [{ path, version, ...stored }];
   });
-  (await import('../remote/remote-inputs.js')).willRead(ranges);
+  for (const place of places) place.willRead?.(ranges);
 }

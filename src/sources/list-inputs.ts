@@ -8,23 +8,14 @@ import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuff
 import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
 import { holdsNothing, type Pointer, pointerIn, refuseNameOfRows, rowsIn } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
-import {
-  type FileVersion,
-  isAddress,
-  type OpenFile,
-  openForRead,
-  readAt,
-  readBytes,
-  versionOf,
-  withFile,
-} from '../io/files.js';
-import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
+import { type FileVersion, isSeekable, type OpenFile, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
-import { isRemote, isSeekable } from '../io/remote-objects.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { hearSignalsAt } from '../pause.js';
+import { beginFetching, factsOf, lookAhead, openInput, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { STANDARD_INPUT_FILE } from '../places/inputs/input-source.js';
 import { moreInputs, nameSome } from '../quantity.js';
 import type { RemoteRequest } from '../remote/remote-inputs.js';
 import { decodesToNothing } from './decoded-pieces.js';
@@ -78,14 +69,14 @@ export async function listInputs(
     format,
     takesRows,
     mixesFiles = true,
-    remote: remotely,
+    remote,
   }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const leavesOutEmpty = header !== undefined && !DESCRIBES_ITSELF.has(header.kind);
-  const isFar = names.some((name) => isRemote(typeof name === 'string' ? name : 'path' in name ? name.path : ''));
-  const remote = isFar && remotely ? (await import('../remote/remote-inputs.js')).remoteInputs(remotely) : undefined;
-  const named = await expandNames(names, fileChoice, signal, remote);
+  const asked = names.map((name) => (typeof name === 'string' ? name : 'path' in name ? name.path : ''));
+  const fetchBytes = remote === undefined ? 0 : await beginFetching(asked, remote);
+  const named = await expandNames(names, fileChoice, signal, remote !== undefined);
   const ofDirectories = named.filter((each) => each.kind === 'directory');
   const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
   const hidden = [...new Set(ofDirectories.flatMap((each) => each.hidden))];
@@ -121,11 +112,11 @@ export async function listInputs(
     }
     inputs.push(input);
   };
-  const look = remote?.lookAhead(named.flatMap(addressesOf));
+  const look = await lookAhead(named.flatMap(addressesOf), 'look');
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
-    if (isRemote(path)) await look?.(signal);
-    const opened = openInput(path, { format, decompressProgram, takesRows });
+    await look(path, signal);
+    const opened = examine(path, { format, decompressProgram, takesRows });
     const codec = leavesOutEmpty && opened.isEmpty !== true ? codecOf(opened.input) : undefined;
     return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };
   };
@@ -194,11 +185,11 @@ export async function listInputs(
     }
     return undefined;
   };
-  return { inputs, empty, directories, placeOf, fetchBytes: remote?.poolBytes ?? 0 };
+  return { inputs, empty, directories, placeOf, fetchBytes };
 }
 
 function addressesOf(named: NamedFiles): readonly string[] {
-  if (named.kind === 'directory') return named.listed.files.filter(isRemote);
+  if (named.kind === 'directory') return named.listed.files.filter((path) => factsOf(path).isFar);
   return named.kind === 'file' && named.address !== undefined ? [named.address] : [];
 }
 
@@ -283,7 +274,7 @@ interface FirstLook {
   readonly takesRows: boolean | undefined;
 }
 
-function openInput(path: string, { format, decompressProgram, takesRows = false }: FirstLook): OpenedInput {
+function examine(path: string, { format, decompressProgram, takesRows = false }: FirstLook): OpenedInput {
   const streamOf = (identity: string): OpenedInput => ({ input: { kind: 'stream', path, identity } });
   if (path === STANDARD_INPUT) {
     if (isClosedStream(STANDARD_INPUT_FILE.fd))
@@ -293,15 +284,16 @@ function openInput(path: string, { format, decompressProgram, takesRows = false 
       );
     return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
   }
-  const stat = isAddress(path) ? undefined : statPath(path, 'input');
-  if (stat === undefined && !isAddress(path)) {
+  const { isOnDisk } = factsOf(path);
+  const stat = isOnDisk ? statPath(path, 'input') : undefined;
+  if (stat === undefined && isOnDisk) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
   }
   if (stat?.isFIFO() || stat?.isCharacterDevice()) return streamOf(`${stat.dev}:${stat.ino}`);
   if (stat?.isFile() === false) {
     throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
   }
-  return withFile(openForRead(path, 'input'), (file) => {
+  return withFile(openInput(path), (file) => {
     const version = versionOf(file);
     const wanted = Math.max(LEAST_HEAD_BYTES, format === undefined ? 0 : headBytesOf(path, format));
     const count = readAt(file, head, 0, wanted, 0);
@@ -350,7 +342,7 @@ export async function gatesOf(
   const gates: GateNumber[] = [];
   for (const input of inputs) {
     await hearSignalsAt(gates.length, signal);
-    gates.push(isKept(input) ? deviceGates.gateOf(input.path, 'input') : UNGATED);
+    gates.push(isKept(input) && factsOf(input.path).isOnDisk ? deviceGates.gateOf(input.path, 'input') : UNGATED);
   }
   return gates;
 }

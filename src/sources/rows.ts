@@ -2,7 +2,7 @@
 import { InputError, UsageError } from '../errors.js';
 import { loadRowFormat, rowFormats } from '../formats/rows/registry.js';
 import type { OpenedRows, RowChoice, RowFacts, RowFormat, RowsRequest } from '../formats/rows/row-format.js';
-import { inputName } from '../io/input-source.js';
+import { inputName } from '../places/inputs/input-source.js';
 import type { ReadSpec } from '../spec.js';
 import { type FileInput, type Input, rowsOf } from './source.js';
 

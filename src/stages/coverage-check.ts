@@ -4,8 +4,8 @@
  */
 import { counted, VerificationError } from '../errors.js';
 import { requireRecordBytes } from '../formats/header.js';
-import { inputName } from '../io/input-source.js';
 import { isNothing, type Weight } from '../keep/weights.js';
+import { inputName } from '../places/inputs/input-source.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
 import { endOfInput, type Input, type InputHeader, isKept, NO_HEADER, unitOf } from '../sources/source.js';
 

@@ -7,11 +7,11 @@ import { Kernel } from '../../workers/kernel/kernel.js';
 import { InputError, VerificationError } from '../errors.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
-import { inputName } from '../io/input-source.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
 import { isDistinct } from '../keep/distinct.js';
 import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
+import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';
 
 /** Positions that are tried at a time: some milliseconds. */

@@ -11,9 +11,9 @@ import { NameTakenError, syncPath } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { requireOnDisk } from '../io/remote-objects.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
+import { requireOnDisk } from '../remote/address.js';
 import {
   isNameInStore,
   manifestDirectoryOf,

@@ -1,8 +1,9 @@
 /** Outputs on other machines: parts that threads write arrive whole, nothing is replaced unasked, and nothing stays open. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RemoteObject, whileFetcherServes } from '#src/io/remote-objects.js';
+import { asJob } from '#src/cleanup.js';
 import { blockFor } from '#src/pause.js';
+import { OBJECTS } from '#src/places/inputs/object-inputs.js';
 import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
 import { poolBytesOf, type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
 import { errorOf } from '../fixtures/error-of.js';
@@ -38,7 +39,7 @@ const retried: string[] = [];
 
 function start(): void {
   const over = new AbortController();
-  const job = whileFetcherServes(async () => {
+  const job = asJob(async () => {
     outputs = remoteOutputs({
       memoryBytes: 64 * MIB,
       workers: 2,
@@ -168,7 +169,7 @@ describe('an upload', () => {
   it('shares its room with inputs', async () => {
     const input = address.replace('é+ &.bin', 'input');
     await outputs.putText(input, CONTENT.toString('latin1'), true);
-    const object = new RemoteObject(input);
+    const object = OBJECTS.open(input);
     const bytes = Buffer.alloc(object.version.byteLength);
     const read = (from: number, end: number) => object.readAt(bytes, from, end - from, from);
     read(0, 100_000);

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { whileFetcherServes } from '#src/io/remote-objects.js';
+import { asJob } from '#src/cleanup.js';
 import { beginUpload, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
 import { errorOf } from '../fixtures/error-of.js';
@@ -72,7 +72,7 @@ const retried: string[] = [];
 /** All uploads of a test are by one fetching thread. */
 function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, patience = PATIENCE): Promise<void> {
   const onRetry = (line: string) => retried.push(line);
-  return whileFetcherServes(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, patience, onRetry })));
+  return asJob(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, patience, onRetry })));
 }
 
 async function open(): Promise<string[]> {

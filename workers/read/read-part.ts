@@ -11,8 +11,9 @@ import type { Framing } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import type { RecordSource } from '../../src/formats/record-source.js';
-import { inputName, RegularInput } from '../../src/io/input-source.js';
 import { type JobControl, UncountedControl } from '../../src/job-control.js';
+import { loadPlaces } from '../../src/places/inputs/find-input.js';
+import { inputName, RegularInput } from '../../src/places/inputs/input-source.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
@@ -49,6 +50,7 @@ export async function readPart(
 ): Promise<PartReport> {
   const { read } = job;
   const { control, decoderMemory } = thread;
+  await loadPlaces([part.path]);
   const told: ToldBySource = {};
   const framing = read.framing && framingOf(read.framing);
   return withSource(part, job, { control, decoderMemory, read, framing, told }, async (source) => {

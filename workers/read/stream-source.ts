@@ -4,7 +4,7 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import { readHeader, requireSameHeader } from '../../src/formats/header.js';
 import { headerRuleOf } from '../../src/formats/record-format.js';
 import { PieceReader } from '../../src/formats/record-source.js';
-import { openStreamInput } from '../../src/io/input-source.js';
+import { openStreamInput } from '../../src/places/inputs/input-source.js';
 import { decodeStream } from '../../src/sources/decoded-pieces.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import { beginAt, type ReadContext, type UseOfSource } from './part-source.js';

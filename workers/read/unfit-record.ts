@@ -1,6 +1,6 @@
 /** Says why a record cannot be taken: it is too long, or lacks its value. */
 import { counted, InputError, RECORD_LIMIT_ADVICE, RecordOverMemoryError } from '../../src/errors.js';
-import { inputName } from '../../src/io/input-source.js';
+import { inputName } from '../../src/places/inputs/input-source.js';
 import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';

@@ -4,8 +4,9 @@
  */
 
 import { thenAlways } from '../../src/cleanup.js';
-import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
+import { loadPlaces } from '../../src/places/inputs/find-input.js';
+import { RegularInput } from '../../src/places/inputs/input-source.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
@@ -23,6 +24,7 @@ export interface CountTask {
 export async function countByte({ job, path, version, gate, byte, start, end }: CountTask): Promise<number> {
   const { control, arena } = threadStateOf(job);
   const address = arena.reserveForReads(job.readBytes);
+  await loadPlaces([path]);
   const input = new RegularInput(path, version, control, gate, end);
   const count = (): number => {
     let total = 0n;

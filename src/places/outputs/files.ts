@@ -11,11 +11,11 @@ import {
   realPathOf,
   statPath,
 } from '../../io/paths.js';
-import { isRemote } from '../../io/remote-objects.js';
 import { stagingDirectoryIn } from '../../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
 import { nameSome } from '../../quantity.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
+import { factsOf } from '../inputs/find-input.js';
 import type { CommitJournal, MoveDirectories } from './commit-journal.js';
 import { type Destination, outputIdentityOf, type ShardsDestination } from './destination.js';
 import { moveOrTakeBack, moveOutputs, takeBack } from './file-moves.js';
@@ -249,7 +249,7 @@ function requireNoDanglingLink(output: string): void {
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {
   const real = realpathOfNearest(path);
   for (const directory of inputDirectories) {
-    if (isRemote(directory)) continue;
+    if (!factsOf(directory).isOnDisk) continue;
     const realDirectory = realPathOf(directory, 'input');
     if (real === realDirectory || real.startsWith(realDirectory.endsWith(sep) ? realDirectory : realDirectory + sep)) {
       throw badPlace(

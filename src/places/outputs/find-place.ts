@@ -1,6 +1,5 @@
 /** The kinds of output places, by the form of their names. Few jobs load one that is not on disks. */
-import { isRemote } from '../../io/remote-objects.js';
-import { shownAddress } from '../../remote/address.js';
+import { isRemote, shownAddress } from '../../remote/address.js';
 import { DISKS } from './files.js';
 import { badPlace, type OutputPlaces, type PlacesRequest } from './output-place.js';
 

@@ -1,8 +1,9 @@
 /** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
 
 import { InputError } from '../../../errors.js';
-import { openForRead, readBytes, withFile } from '../../../io/files.js';
+import { readBytes, withFile } from '../../../io/files.js';
 import { hearSignalsAt } from '../../../pause.js';
+import { openInput } from '../../../places/inputs/find-input.js';
 import { nameSome } from '../../../quantity.js';
 import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { type ChosenRows, chooseRows, differenceOf, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
@@ -82,7 +83,7 @@ interface FirstDatasets {
 }
 
 function inHdf5<T>({ path, version }: RowsFile, use: (file: Hdf5Bytes) => T): T {
-  return withFile(openForRead(path, 'input'), (file) => {
+  return withFile(openInput(path), (file) => {
     const read = inPages((position, byteLength) => readBytes(file, position, byteLength));
     return inInput(path, () => use(new Hdf5Bytes(read, version.byteLength)));
   });

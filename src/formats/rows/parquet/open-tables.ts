@@ -1,9 +1,9 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../../errors.js';
-import { openForRead, readBytes, withFileAsync } from '../../../io/files.js';
-import { isRemote } from '../../../io/remote-objects.js';
+import { readBytes, withFileAsync } from '../../../io/files.js';
 import { hearSignalsAt } from '../../../pause.js';
+import { lookAhead, openInput } from '../../../places/inputs/find-input.js';
 import { moreInputs, nameSome } from '../../../quantity.js';
 import type { RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { type ByteRanges, type FileFooter, readFooter } from './footer.js';
@@ -56,13 +56,13 @@ export async function openTables(inputs: readonly RowsFile[], request: RowsReque
   const hiveColumns = hive === true ? askedHiveColumns(inputs, request) : undefined;
   const replacedColumns = new Set<string>();
   const lost = new Map<string, string>();
-  const isFar = inputs.some(({ path }) => isRemote(path));
-  const ends = isFar
-    ? (await import('../../../remote/remote-inputs.js')).endsOf(inputs.map(({ path }) => path))
-    : undefined;
+  const ends = await lookAhead(
+    inputs.map(({ path }) => path),
+    'end',
+  );
   for (const input of inputs) {
     await hearSignalsAt(facts.length, signal);
-    await ends?.(input.path, signal);
+    await ends(input.path, signal);
     const { path } = input;
     facts.push(
       await withFooter(input, async (footer) => {
@@ -164,7 +164,7 @@ export function withFooter<T>(
   { path, version }: RowsFile,
   use: (footer: FileFooter, file: ByteRanges) => Promise<T>,
 ): Promise<T> {
-  return withFileAsync(openForRead(path, 'input'), async (file) => {
+  return withFileAsync(openInput(path), async (file) => {
     const ranges = { read: (position: number, byteLength: number) => readBytes(file, position, byteLength) };
     return use(readFooter(ranges, version.byteLength, path), ranges);
   });

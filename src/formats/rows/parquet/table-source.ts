@@ -4,8 +4,8 @@
  */
 import { thenAlways, thenAlwaysAsync } from '../../../cleanup.js';
 import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../../errors.js';
-import type { RegularInput } from '../../../io/input-source.js';
 import { inPhase } from '../../../phase-clock.js';
+import type { RegularInput } from '../../../places/inputs/input-source.js';
 import { KnownEnds } from '../../known-ends.js';
 import type { RecordSource } from '../../record-source.js';
 import type { RowsContext, RowsPart } from '../row-format.js';

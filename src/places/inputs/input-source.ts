@@ -9,26 +9,24 @@
 
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
-import { afterFailure } from '../cleanup.js';
-import { counted, InputError, PileshufError } from '../errors.js';
-import type { GateNumber, JobControl } from '../job-control.js';
-import { inPhase } from '../phase-clock.js';
-import { fileCalls } from './file-calls.js';
+import { afterFailure } from '../../cleanup.js';
+import { counted, InputError, PileshufError } from '../../errors.js';
+import { fileCalls } from '../../io/file-calls.js';
 import {
   closeFile,
   type FileVersion,
   type OpenFile,
-  openForRead,
   openStreamForRead,
   readAt,
   readBytes,
   sameVersion,
   versionOf,
-} from './files.js';
-import { ioError, reasonOf } from './io-error.js';
-import { isRemote, RemoteObject } from './remote-objects.js';
+} from '../../io/files.js';
+import { ioError, reasonOf } from '../../io/io-error.js';
+import type { GateNumber, JobControl } from '../../job-control.js';
+import { inPhase } from '../../phase-clock.js';
+import { openInput, STANDARD_INPUT } from './find-input.js';
 
-export const STANDARD_INPUT = '-';
 export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };
 
 export function inputName(path: string): string {
@@ -50,10 +48,7 @@ export class RegularInput {
     this.#version = version;
     this.#control = control;
     this.#gate = gate;
-    const plan = { version, check: () => control.throwIfAborted(), end };
-    this.#file = isRemote(path)
-      ? { fd: -1, path, role: 'input', remote: new RemoteObject(path, plan) }
-      : openForRead(path, 'input');
+    this.#file = openInput(path, { version, check: () => control.throwIfAborted(), end });
     try {
       this.requireUnchanged();
     } catch (error) {
@@ -64,11 +59,7 @@ export class RegularInput {
 
   /** @param end how far the caller will read from there on, for inputs that are far away. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end?: number): number {
-    const { remote } = this.#file;
-    const read = () =>
-      remote === undefined
-        ? readAt(this.#file, bytes, offset, byteLength, position)
-        : remote.readAt(bytes, offset, byteLength, position, end);
+    const read = () => readAt(this.#file, bytes, offset, byteLength, position, end);
     const count = this.#control.during(this.#gate, () => inPhase('read', read));
     this.#control.countMoved(this.#gate, 'read', count);
     return count;

@@ -1,6 +1,6 @@
 /**
  * Inputs that lie on other machines, as the threads of a job read them: by position, and blocked until the bytes are
- * there. One thread of the process fetches (`../remote/fetcher.ts`). It shares two buffers with all others:
+ * there. One thread of the process fetches (`fetcher.ts`). It shares two buffers with all others:
  *
  *     desk   whether the fetcher has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
  *            then slots, one for each question under way: its state, its length, its text (JSON)
@@ -9,19 +9,9 @@
  * A thread writes its question into a free slot, rings, and sleeps until the slot has the answer: blocks that follow each
  * other. It reads them all before it asks again, as long as they have the same bytes.
  */
-import { hash } from 'node:crypto';
 import { getEnvironmentData } from 'node:worker_threads';
-import { decodeError, type EncodedError, InputError, SystemError, UsageError } from '../errors.js';
-import type { FileVersion } from './file-version.js';
-
-/** Whether it is an address, also one that is refused later (`../remote/address.ts`). */
-export function isRemote(path: string): boolean {
-  return /^(?:(?:https?|s3[an]?|hf|gc?s|az|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
-}
-
-export function requireOnDisk(what: string, path: string): void {
-  if (isRemote(path)) throw new UsageError(`${what} ${path} lies on another machine; name a directory on a disk`);
-}
+import { decodeError, type EncodedError, SystemError } from '../errors.js';
+import { notFetched } from './address.js';
 
 /** Threads find the fetcher of their process by this name in their environment data. */
 export const FETCHER = 'pileshuf fetcher';
@@ -51,14 +41,6 @@ export type Question =
       /** Blocks that the caller has read. */
       readonly done: readonly HeldBlock[];
     };
-
-/** How the validator of an object begins whose server gives no ranges. */
-export const STREAMED = 'streamed ';
-
-/** Whether it can be read from any byte on without what comes before. */
-export function isSeekable({ identity }: FileVersion): boolean {
-  return !identity.startsWith(STREAMED, identity.lastIndexOf('\n') + 1);
-}
 
 export interface VersionAnswer {
   readonly byteLength: number;
@@ -191,28 +173,6 @@ export class Desk {
   }
 }
 
-let jobCount = 0;
-let endFetcher: (() => Promise<void>) | undefined;
-
-/** @param end called when the last job of the process ends that may use the fetcher. */
-export function fetcherEndsBy(end: () => Promise<void>): void {
-  endFetcher = end;
-}
-
-export async function whileFetcherServes<T>(job: () => Promise<T>): Promise<T> {
-  jobCount += 1;
-  try {
-    return await job();
-  } finally {
-    jobCount -= 1;
-    if (jobCount === 0) {
-      const end = endFetcher;
-      endFetcher = undefined;
-      await end?.();
-    }
-  }
-}
-
 function wordOf(block: number): number {
   return BLOCKS_WORD + WORDS_OF_BLOCK * block;
 }
@@ -228,11 +188,7 @@ let attached: Attached | undefined;
 
 export function attach(path: string): Attached {
   const fetcher = getEnvironmentData(FETCHER) as Fetcher | undefined;
-  if (fetcher === undefined)
-    throw new InputError(
-      'ERR_INPUT_UNREADABLE',
-      `${path} lies on another machine, and this job reads local files; copy it to a disk first`,
-    );
+  if (fetcher === undefined) throw notFetched(path);
   if (attached?.fetcher !== fetcher)
     attached = { fetcher, desk: new Desk(fetcher), pool: new Uint8Array(fetcher.pool) };
   return attached;
@@ -273,91 +229,4 @@ export function ask<T>(
   Atomics.store(desk.words, word, FREE);
   if ('error' in answer) throw decodeError(answer.error);
   return answer.value;
-}
-
-/** How an input is asked for in any process: its validator follows its path in the identity. */
-export function remoteVersion(path: string, { byteLength, validator }: VersionAnswer): FileVersion {
-  const digest = hash('sha256', validator, 'buffer');
-  return { identity: `${path}\n${validator}`, byteLength, modifiedNanoseconds: digest.readBigInt64LE(0) };
-}
-
-/** Undefined: the version comes from a plan that was made in another process. */
-export function remoteAnswer({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
-  const end = identity.lastIndexOf('\n');
-  return end < 0 ? undefined : { byteLength, validator: identity.slice(end + 1) };
-}
-
-interface ReadingPlan {
-  readonly version: FileVersion;
-  /** Throws to leave, when the job was aborted. */
-  readonly check: () => void;
-  /** Where a reader of all bytes stops. Absent: it looks here and there. */
-  readonly end?: number | undefined;
-}
-
-/** What closed inputs of this thread held, for the next question. */
-let leftBehind: readonly HeldBlock[] = [];
-
-/** An open input. */
-export class RemoteObject {
-  readonly path: string;
-  readonly version: FileVersion;
-  readonly #answer: VersionAnswer;
-  readonly #attached: Attached;
-  readonly #check: () => void;
-  readonly #end: number | undefined;
-  /** Of the last answer. */
-  #blocks: readonly HeldBlock[] = [];
-
-  /** Without a plan: the version that is there now, for a look here and there. */
-  constructor(path: string, { version, check = () => {}, end }: Partial<ReadingPlan> = {}) {
-    this.path = path;
-    this.#attached = attach(path);
-    this.#check = check;
-    this.#end = end;
-    this.#answer =
-      (version && remoteAnswer(version)) ?? ask<VersionAnswer>(this.#attached, { ask: 'version', path }, check);
-    this.version = remoteVersion(path, this.#answer);
-  }
-
-  /** As `readAt` of files. @param end how far the caller reads from there on, if it says so only now. */
-  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end = this.#end): number {
-    const wanted = Math.max(0, Math.min(byteLength, this.#answer.byteLength - position));
-    for (let done = 0; done < wanted; ) {
-      const place = position + done;
-      const block = this.#heldAt(place) ?? this.#fetch(place, wanted - done, end);
-      const at = place - block.start;
-      const count = Math.min(wanted - done, block.byteLength - at);
-      const from = block.block * this.#attached.fetcher.blockBytes + at;
-      bytes.set(this.#attached.pool.subarray(from, from + count), offset + done);
-      this.#attached.desk.giveBack(block.block);
-      done += count;
-    }
-    return wanted;
-  }
-
-  close(): void {
-    if (this.#end !== undefined) leftBehind = [...leftBehind, ...this.#blocks];
-    this.#blocks = [];
-  }
-
-  /** Leased. */
-  #heldAt(position: number): HeldBlock | undefined {
-    const found = this.#blocks.find(({ start, byteLength }) => position >= start && position < start + byteLength);
-    return found !== undefined && this.#attached.desk.lease(found.block, found.generation) ? found : undefined;
-  }
-
-  /** Leased. */
-  #fetch(position: number, byteLength: number, end: number | undefined): HeldBlock {
-    const { validator, byteLength: inputBytes } = this.#answer;
-    const isSequential = this.#end !== undefined;
-    const passed = this.#blocks.filter((block) => isSequential && block.start + block.byteLength <= position);
-    const done = [...leftBehind, ...passed];
-    leftBehind = [];
-    const question = { path: this.path, validator, inputBytes, position, byteLength, end, isSequential, done };
-    this.#blocks = ask<readonly HeldBlock[]>(this.#attached, { ask: 'blocks', ...question }, this.#check);
-    const [first] = this.#blocks;
-    if (first === undefined) throw new RangeError(`no block of ${this.path} was fetched`);
-    return first;
-  }
 }
