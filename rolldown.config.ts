@@ -37,7 +37,7 @@ function neededBy(root: string): (id: string, graph: ChunkingContext) => boolean
 }
 
 const byTasks = neededBy('/dist/workers/tasks.js');
-const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
+const byShuffle = neededBy('/dist/src/cli/commands/shuffle-command.js');
 const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.test(id);
 
 /** Node reads every byte of what it loads. The docstrings are in the types of the package. */
@@ -70,7 +70,7 @@ const library = defineConfig({
   ],
 });
 
-/** The command and the tasks of all threads are CommonJS: that starts sooner, and `src/code-cache.cts` can load it. */
+/** The command and the tasks of all threads are CommonJS: that starts sooner, and `src/floor/code-cache.cts` can load it. */
 const command = defineConfig({
   input: { 'run-command': './dist/src/cli/run-command.js', tasks: './dist/workers/tasks.js' },
   platform: 'node',
@@ -102,7 +102,7 @@ const command = defineConfig({
   plugins: [
     {
       name: 'imports',
-      // A script with a code cache cannot import; `src/code-cache.cts` does it.
+      // A script with a code cache cannot import; `src/floor/code-cache.cts` does it.
       renderChunk: (code) => code.replaceAll(/(?<![\w.])import\("/g, 'importOther("'),
     },
     {

@@ -60,6 +60,8 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export type { KeyRule } from './floor/keys.js';
+export type { Phase, PhaseSeconds } from './floor/phase-clock.js';
 export type { RecordKind } from './formats/framing-table.js';
 export { appendToStore } from './job/append.js';
 export { type CollectedUploads, collectUploads } from './job/collect-uploads.js';
@@ -83,7 +85,6 @@ export {
   expireStore,
 } from './job/store-upkeep.js';
 export type { PreviewedSplit, SplitRule } from './keep/splits.js';
-export type { KeyRule } from './keys.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export { type OpenedStore, openStore } from './loader/loader.js';
 export type { LoaderState } from './loader/loader-options.js';
@@ -151,7 +152,6 @@ export type {
   ParquetCompression,
   SplitShards,
 } from './options/values.js';
-export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js';
 export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';

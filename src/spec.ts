@@ -3,6 +3,8 @@
  * completed when the headers of the inputs are read. It is plain data: the manifest of a job and the plan of tasks hold it,
  * and a later attempt with another spec is another job. A function takes the part that it needs.
  */
+
+import type { KeyRule } from './floor/keys.js';
 import type { DecompressProgram } from './formats/codec-table.js';
 import type { Compression } from './formats/encoder-table.js';
 import type { RecordFormat } from './formats/record-format.js';
@@ -10,7 +12,6 @@ import type { RowChoice, RowsSpec, WrittenRowsSpec } from './formats/rows/row-fo
 import type { HeadSpec } from './keep/head.js';
 import type { KeepSpec } from './keep/keep-spec.js';
 import type { CutSpec, ShardSpec } from './keep/splits.js';
-import type { KeyRule } from './keys.js';
 
 export interface ShuffleSpec extends OutputSpec {
   readonly read: ReadSpec;

@@ -21,7 +21,7 @@ import {
   WrongStreamError,
   WrongTwiceError,
 } from '#src/errors.js';
-import { nameSome } from '#src/quantity.js';
+import { nameSome } from '#src/values/quantity.js';
 
 function crossed(error: unknown): PileshufError {
   return decodeError(structuredClone(encodeError(error)));

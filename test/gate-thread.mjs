@@ -7,7 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { AbortError } from '#src/errors.js';
-import { JobControl } from '#src/job-control.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, READY, RELEASED, TAKEN } from './gate-ledger.mjs';
 
 /** @type {{ part: Part, control: SharedArrayBuffer, ledger: Int32Array }} */

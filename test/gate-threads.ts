@@ -5,7 +5,7 @@
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { afterEach } from 'vitest';
-import type { JobControl } from '#src/job-control.js';
+import type { JobControl } from '#src/floor/job-control.js';
 import { LEDGER_WORDS, RELEASED } from './gate-ledger.mjs';
 
 /** What one thread does (`gate-thread.mjs`); gates are gate 0. */

@@ -24,23 +24,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/places/inputs'],
   ['src/piles', 'src/machine', 'src/remote'],
   ['src/io'],
-  [
-    'src/job-control.ts',
-    'src/pause.ts',
-    'src/cleanup.ts',
-    'src/known-options.ts',
-    'src/flag.ts',
-    'src/typed-values.ts',
-  ],
-  ['src/size.ts'],
-  [
-    'src/errors.ts',
-    'src/keys.ts',
-    'src/phase-clock.ts',
-    'src/quantity.ts',
-    'src/several-at-once.ts',
-    'src/code-cache.cts',
-  ],
+  ['src/values', 'src/floor'],
+  ['src/errors.ts'],
 ];
 
 /** The rooms inside `workers`, from the top down. */
@@ -129,7 +114,7 @@ describe('imports', () => {
 
   /** How it is loaded and started; which outputs lie elsewhere; how addresses are shown; options, and what people type for them; errors of the system, and sizes, as the library has them. */
   const SAME_WORDS =
-    / of src\/(flag\.ts|typed-values\.ts|size\.ts|formats\/framing-table\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|remote\/address\.ts|machine\/few-files\.ts|machine\/hang-up\.ts|quantity\.ts|places\/inputs\/find-input\.ts|places\/outputs\/find-place\.ts|code-cache\.cjs)$/;
+    / of src\/(values\/[a-z-]+\.ts|formats\/framing-table\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|remote\/address\.ts|machine\/few-files\.ts|machine\/hang-up\.ts|places\/inputs\/find-input\.ts|places\/outputs\/find-place\.ts|floor\/code-cache\.cjs)$/;
 
   it('of the command reach only what the public API exports', () => {
     const exported = namesFrom('src/index.ts', /export (?:type )?\{([^}]*)\} from '([^']*)'/g);

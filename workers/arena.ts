@@ -2,7 +2,7 @@
  * The linear memory of one thread for one job. It may grow to its allowance, and beyond it only with spare memory, which is
  * promised to no other thread. It never shrinks, so spare memory becomes part of the allowance for good.
  */
-import type { JobControl } from '../src/job-control.js';
+import type { JobControl } from '../src/floor/job-control.js';
 import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
 
 export class Arena {

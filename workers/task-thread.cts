@@ -3,10 +3,10 @@
  * reports that the thread is ready. It is CommonJS with `import()`, because piscina would `require` an ES module, and
  * Node 20 aborts the whole process when a thread is terminated during that.
  */
-import type { CodeCache } from '../src/code-cache.cjs';
+import type { CodeCache } from '../src/floor/code-cache.cjs';
 import type * as Tasks from './tasks.js';
 
-const { loadCompiled }: CodeCache = require('../src/code-cache.cjs');
+const { loadCompiled }: CodeCache = require('../src/floor/code-cache.cjs');
 
 const { existsSync } = process.getBuiltinModule('node:fs');
 const { join } = process.getBuiltinModule('node:path');

@@ -4,17 +4,17 @@
  */
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
-import { measured, type PhaseSeconds } from '../src/phase-clock.js';
+import { measured, type PhaseSeconds } from '../src/floor/phase-clock.js';
 import { type WrittenRecord, writtenRecords } from './piles/written-ranks.js';
 import { type TakenRecord, takenRecords } from './read/record-sample.js';
+import { readBack } from './tasks/checksum-output.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
 import type { FindTask } from './tasks/find-records.js';
 import { loadPortion } from './tasks/load-portion.js';
-import { measureCrossings, measureDistinct, measureParts } from './tasks/measure-piles.js';
+import { measureCrossings, measureDistinct, measureParts } from './tasks/measure-range.js';
 import { noteRecords } from './tasks/note-records.js';
 import { orderPiles } from './tasks/order-piles.js';
-import { readBack } from './tasks/read-back.js';
 import type { WindowTask } from './tasks/sample-windows.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';

@@ -1,9 +1,10 @@
 /** The state that a thread makes from the first task of a job and keeps for the job's other tasks. */
+
+import { JobControl } from '../src/floor/job-control.js';
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { loadRowFormat } from '../src/formats/rows/registry.js';
 import type { RowThread } from '../src/formats/rows/row-format.js';
-import { JobControl } from '../src/job-control.js';
 import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
 import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';

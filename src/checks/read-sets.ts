@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
+import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
 import { estimateInputs } from '../job/estimate.js';
@@ -10,7 +11,6 @@ import { JobProgress } from '../job/job-progress.js';
 import { openHeaders } from '../job/open-inputs.js';
 import type { ReadingRequest } from '../job/request.js';
 import { createReadControl, memoryNeedOf } from '../job/work-plan.js';
-import { type GateNumber, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/devices.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';

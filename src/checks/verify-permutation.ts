@@ -13,7 +13,6 @@ import { isPattern } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
-import { requireKnownOptions } from '../known-options.js';
 import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.js';
 import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -22,6 +21,7 @@ import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
 import { unitOf } from '../sources/source.js';
 import type { ReadSpec } from '../spec.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { type OpenedSets, openSets, passOver } from './read-sets.js';
 
 export interface VerifiedSide {

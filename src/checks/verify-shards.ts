@@ -9,12 +9,12 @@ import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
-import { requireKnownOptions } from '../known-options.js';
 import type { ReadOptions } from '../options/shuffle-options.js';
 import { READ_OPTIONS } from '../options/shuffle-options.js';
 import { isNameOfShard } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tallySets } from '../stages/compare.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { openSets, passOver } from './read-sets.js';
 import type { VerifiedSide } from './verify-permutation.js';
 

@@ -8,7 +8,7 @@ import { UsageError } from '../errors.js';
 import type { OptionFlag } from '../options/option.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { parsePath } from '../typed-values.js';
+import { parsePath } from '../values/typed-values.js';
 import {
   COMMANDS,
   type CommandName,
@@ -19,7 +19,7 @@ import {
   typedName,
 } from './command-table.js';
 import { flagsOf } from './option-names.js';
-import type { Reporter } from './progress.js';
+import type { Reporter } from './reporter.js';
 
 export interface CommandDefinition<Name extends CommandName> {
   readonly name: Name;

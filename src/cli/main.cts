@@ -4,10 +4,10 @@
  * all workers. That must happen before the first use of the pool. Loading an ES module is such a use, so this file is
  * CommonJS, and in the bundle the whole command is.
  */
-import type { CodeCache } from '../code-cache.cjs';
+import type { CodeCache } from '../floor/code-cache.cjs';
 import type * as Command from './run-command.js';
 
-const { keepCompiled, loadCompiled }: CodeCache = require('../code-cache.cjs');
+const { keepCompiled, loadCompiled }: CodeCache = require('../floor/code-cache.cjs');
 const { availableParallelism } = process.getBuiltinModule('node:os');
 const { basename, join } = process.getBuiltinModule('node:path');
 

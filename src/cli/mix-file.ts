@@ -1,7 +1,7 @@
 /** The file of `--mix`, in YAML, which has all of JSON. The library checks it; only here a size may have a unit. */
 import { UsageError } from '../errors.js';
 import type { Mix } from '../options/values.js';
-import { parseAmount, parseSize } from '../size.js';
+import { parseAmount, parseSize } from '../values/size.js';
 
 export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {
   const value = await parse(textOf(bytes, path), path);

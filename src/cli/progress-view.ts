@@ -8,7 +8,7 @@
  * Each line has several forms. The terminal gets the fullest that fits; of the shortest, what comes last is left out.
  */
 
-import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../quantity.js';
+import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../values/quantity.js';
 import { type DiskRate, type JobState, type ProgressDisplay, passOf } from './measured-job.js';
 import type { MessageStream } from './standard-streams.js';
 import { oneLine } from './visible-text.js';

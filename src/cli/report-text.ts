@@ -1,9 +1,9 @@
 /** Summaries, each as one line. The seed is always in that of a shuffle: it may have been drawn and is needed again. */
 
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../options/reports.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../quantity.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/store-attempt.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../values/quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {

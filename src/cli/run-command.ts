@@ -7,10 +7,10 @@ import { AbortError, PileshufError, SystemError, UsageError } from '../errors.js
 import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandDefinition, parseCommand } from './command.js';
 import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, optionsOf } from './command-table.js';
-import { command as shuffleCommand } from './commands/shuffle.js';
+import { command as shuffleCommand } from './commands/shuffle-command.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { watchEmptyLoop, watchSignals, watchStatusSignal } from './interruption.js';
-import { createReporter } from './progress.js';
+import { createReporter } from './reporter.js';
 import { resumeAdviser } from './resume-command.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 import { asksForJson, flagsAsTyped, typedParts } from './typed-words.js';
@@ -19,22 +19,22 @@ type Loader<Name extends CommandName> = () => Promise<{ readonly command: Comman
 
 /** Each command is loaded when it is called; the main command, which nearly always is, at once. */
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
-  append: () => import('./commands/append.js'),
+  append: () => import('./commands/append-command.js'),
   completion: () => import('./commands/completion.js'),
-  'check-shuffled': () => import('./commands/check-shuffled.js'),
-  'cluster plan': () => import('./commands/cluster-plan.js'),
+  'check-shuffled': () => import('./commands/check-shuffled-command.js'),
+  'cluster plan': () => import('./commands/cluster-plan-command.js'),
   'cluster slurm': () => import('./commands/cluster-slurm.js'),
-  'cluster status': () => import('./commands/cluster-status.js'),
+  'cluster status': () => import('./commands/cluster-status-command.js'),
   'cluster task': () => import('./commands/cluster-task.js'),
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),
-  index: () => import('./commands/index-file.js'),
+  index: () => import('./commands/index-command.js'),
   inspect: () => import('./commands/inspect.js'),
   pile: () => import('./commands/pile.js'),
   plan: () => import('./commands/plan.js'),
   shuf: () => import('./commands/shuf.js'),
-  'shuffle-store': () => import('./commands/shuffle-store.js'),
-  stream: () => import('./commands/stream.js'),
+  'shuffle-store': () => import('./commands/shuffle-store-command.js'),
+  stream: () => import('./commands/stream-command.js'),
   verify: () => import('./commands/verify.js'),
 };
 

@@ -7,8 +7,9 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import type { TaskProfile } from '../../workers/tasks.js';
-import { ifPossible } from '../cleanup.js';
 import { PileshufError, UsageError } from '../errors.js';
+import { ifPossible } from '../floor/cleanup.js';
+import { PHASES } from '../floor/phase-clock.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { moveIntoPlace } from '../io/durable.js';
 import { reasonOf } from '../io/io-error.js';
@@ -29,7 +30,6 @@ import type { JobScope } from '../job/job.js';
 import { passSeconds } from '../job/job-profile.js';
 import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../job/report/report-file.js';
 import type { PassSeconds } from '../options/reports.js';
-import { PHASES } from '../phase-clock.js';
 import {
   ATTEMPTS_NAME,
   type ClusterPlan,

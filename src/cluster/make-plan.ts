@@ -19,6 +19,7 @@
 
 import { isAbsolute } from 'node:path';
 import { UsageError } from '../errors.js';
+import type { JobControl } from '../floor/job-control.js';
 import type { HeldSite } from '../job/earlier-attempt.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { type PreparedShuffle, prepareShuffle } from '../job/prepare-shuffle.js';
@@ -26,15 +27,13 @@ import type { MachineRequest, ShuffleRequest } from '../job/request.js';
 import { scatterSettings } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { planShuffle, type ScatterPlan, type WorkPlan } from '../job/work-plan.js';
-import type { JobControl } from '../job-control.js';
 import { isDistinct } from '../keep/distinct.js';
 import { withoutHead } from '../keep/head.js';
 import { recordsOfOutput } from '../keep/keep-spec.js';
-import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
 import { factsOf, loadPlaces } from '../places/inputs/find-input.js';
-import { requireOutside } from '../places/outputs/files.js';
+import { requireOutside } from '../places/outputs/output-files.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
@@ -45,8 +44,9 @@ import type { ReadableInputs } from '../sources/input-part.js';
 import { type Input, isKept } from '../sources/source.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
-import { storedBytesOf } from '../stages/scatter.js';
+import { storedBytesOf } from '../stages/scatter-slices.js';
 import { JobStop, startThreads } from '../stages/threads.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { makeAttemptsDirectory, placeOfProfile } from './attempt-log.js';
 import {
   type ClusterInput,

@@ -7,6 +7,7 @@
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
+import type { JobControl } from '../floor/job-control.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames, nameExists, realPathOf, statPath } from '../io/paths.js';
@@ -15,16 +16,15 @@ import type { JobScope } from '../job/job.js';
 import type { PileStorage } from '../job/task-settings.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { createControl } from '../job/work-plan.js';
-import type { JobControl } from '../job-control.js';
 import { DAMAGED, type DamagedRegion, SHUFFLED, type ShuffledNote } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
-import { nameSome } from '../quantity.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { keyRuleOf } from '../sources/ids.js';
 import type { FileInput } from '../sources/source.js';
 import { JobStop, startThreads, type Threads } from '../stages/threads.js';
+import { nameSome } from '../values/quantity.js';
 import type { AttemptLog } from './attempt-log.js';
 import {
   type ArrayKind,

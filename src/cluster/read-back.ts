@@ -1,16 +1,16 @@
 /** Before the output is published, reads back what the shuffle tasks wrote: days and machines lie between. */
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { StagedRange } from '../../workers/tasks/read-back.js';
+import type { StagedRange } from '../../workers/tasks/checksum-output.js';
 import { counted, VerificationError } from '../errors.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
 import { DAMAGED, type DamagedRegion, type ShuffledNote, VERIFIED } from '../job-directory/notes.js';
-import { hearSignalsAt } from '../pause.js';
-import { nameSome } from '../quantity.js';
 import { findChanged, rangesOf } from '../stages/finished-output.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
+import { nameSome } from '../values/quantity.js';
 import { recordNameOf, taskCountOf, tasksOf } from './cluster-plan.js';
 import {
   type ClusterJob,

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { isProgram } from '../machine/child-program.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
-import { nameSome } from '../quantity.js';
+import { nameSome } from '../values/quantity.js';
 import { findPlan } from './open-job.js';
 import { commentOf, type Submission } from './slurm-script.js';
 import { type NodeSize, readSlurmNote, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';

@@ -4,10 +4,10 @@
  */
 import { SystemError } from '../errors.js';
 import { Patience } from '../io/until-visible.js';
-import { requireKnownOptions } from '../known-options.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import { TALK_OPTIONS } from '../options/shuffle-options.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { type ArrayKind, type ClusterPlan, expectedBytesOf, kindsOf, type TaskKind, tasksOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './commit-job.js';

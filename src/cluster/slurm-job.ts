@@ -9,7 +9,6 @@ import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
 import { Patience } from '../io/until-visible.js';
-import { requireKnownOptions } from '../known-options.js';
 import {
   SLURM_LATER_OPTIONS,
   SLURM_OPTIONS,
@@ -20,6 +19,7 @@ import {
   type SlurmResumeOptions,
 } from '../options/cluster-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { ARRAY_KINDS, type ArrayKind, PLAN_NAME, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { removeRest } from './commit-job.js';
 import { type ClusterPlanReport, planCluster } from './make-plan.js';

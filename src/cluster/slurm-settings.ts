@@ -9,7 +9,7 @@ import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/j
 import { findObstacle, statPath } from '../io/paths.js';
 import { replaceDurably } from '../io/small-file.js';
 import type { SlurmTaskOptions } from '../options/cluster-options.js';
-import { formatBudget, formatPlural } from '../quantity.js';
+import { formatBudget, formatPlural } from '../values/quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 
 /** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */

@@ -3,8 +3,8 @@
  * is told is the kind with one value, as plain data, which crosses threads and is written down.
  */
 import { UsageError } from '../errors.js';
-import type { Flag } from '../flag.js';
-import { requireKnownOptions } from '../known-options.js';
+import type { Flag } from '../values/flag.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import type { Framing } from './framing.js';
 import { beginsWith, fasta } from './framings/begins-with.js';
 import { csv } from './framings/csv.js';

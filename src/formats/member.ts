@@ -2,8 +2,9 @@
  * An output whose records are encoded is made of members, each of consecutive records. A compressed member holds the
  * records of one full buffer, a row group of a table those of one unit.
  */
+
+import { inPhase } from '../floor/phase-clock.js';
 import { freeBytes } from '../machine/free-bytes.js';
-import { inPhase } from '../phase-clock.js';
 import type { MemberEncoder } from './codec.js';
 
 export interface MemberWriter {

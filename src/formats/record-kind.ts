@@ -4,7 +4,7 @@
  */
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
-import type { Flag } from '../flag.js';
+import type { Flag } from '../values/flag.js';
 import type { Framing } from './framing.js';
 
 /**

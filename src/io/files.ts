@@ -5,9 +5,9 @@
  * device are not. Short reads and writes are continued, and every error names the file, the position and what to do.
  */
 import { constants } from 'node:fs';
-import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
-import { blockFor } from '../pause.js';
+import { afterFailure, thenAlways, thenAlwaysAsync } from '../floor/cleanup.js';
+import { blockFor } from '../floor/pause.js';
 import { fileCalls } from './file-calls.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
 

@@ -6,7 +6,7 @@
 import type { Dirent } from 'node:fs';
 import { basename, join, normalize } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
-import { hearSignalsAt } from '../pause.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, nameExists, statPath } from './paths.js';

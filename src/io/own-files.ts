@@ -1,6 +1,6 @@
 /**
  * The names and first bytes of the files that pileshuf makes beside data. The rooms that write these files take them
- * from here; ../sources/own-files.ts recognises the files by them.
+ * from here; ../sources/recognise-own-files.ts recognises the files by them.
  */
 
 /** Of the marker that the shards of a prefix are complete. */

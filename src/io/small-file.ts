@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { ifPossible } from '../cleanup.js';
+import { ifPossible } from '../floor/cleanup.js';
 import { linkToNewName, NameTakenError, publishName, syncOpenFile, syncPath } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {

@@ -6,8 +6,8 @@
  * a day.
  */
 import { join } from 'node:path';
-import { afterFailure, ifPossible, type Release, thenAlways } from '../cleanup.js';
 import { UsageError } from '../errors.js';
+import { afterFailure, ifPossible, type Release, thenAlways } from '../floor/cleanup.js';
 import {
   type DirectoryPurpose,
   makeOwnDirectory,

@@ -3,8 +3,8 @@
  * `end` decides what becomes of all of it.
  */
 import { dirname, join } from 'node:path';
-import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
 import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError, VerificationError } from '../errors.js';
+import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { moveIntoPlace, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';

@@ -4,10 +4,10 @@
  * index names are leftovers.
  */
 import { join } from 'node:path';
+import type { JobControl } from '../floor/job-control.js';
 import { linkToNewName, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
-import type { JobControl } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../piles/pile-layout.js';
 import { syncPileSets } from '../piles/pile-set-file.js';
 import type { PileSet } from '../piles/pile-set-writer.js';

@@ -2,22 +2,21 @@
  * Adds inputs to a pile store: a scatter pass that leaves its pile sets in the store, then one commit.
  *
  *     plan      inputs -> slices; creates the store if needed        prepareAppend
- *     scatter   one task a slice -> its pile set in the store        ../stages/scatter.ts
+ *     scatter   one task a slice -> its pile set in the store        ../stages/scatter-slices.ts
  *     commit    a new manifest of the store names all of them        ../store/commit-to-store.ts
  */
 
 import { UsageError } from '../errors.js';
+import { deriveDrawSeed, drawSeed } from '../floor/keys.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { KEEP_ALL } from '../keep/keep-spec.js';
 import { UNCUT } from '../keep/splits.js';
-import { deriveDrawSeed, drawSeed } from '../keys.js';
-import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { AppendReport } from '../options/reports.js';
 import type { AppendOptions } from '../options/store-options.js';
 import { APPEND_OPTIONS } from '../options/store-options.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
-import { requireOutside } from '../places/outputs/files.js';
+import { requireOutside } from '../places/outputs/output-files.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
@@ -25,13 +24,14 @@ import { chooseInputIds, inputKeyOf } from '../sources/ids.js';
 import { gatesOf } from '../sources/list-inputs.js';
 import type { Input } from '../sources/source.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
-import { scatterInputs } from '../stages/scatter.js';
+import { scatterInputs } from '../stages/scatter-slices.js';
 import { startThreads } from '../stages/threads.js';
 import { commitToStore, requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { layoutOnDevice } from '../store/store-snapshot.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { type DiskNeed, requireSpace } from './disk-space.js';
 import { type Estimate, estimateInputs } from './estimate.js';
 import { type JobScope, runJob } from './job.js';

@@ -1,15 +1,15 @@
 /** Aborts the uploads that killed jobs left in object storage: nobody sees them, and they cost money. */
 import { UsageError } from '../errors.js';
-import { requireKnownOptions } from '../known-options.js';
+import { hearSignals } from '../floor/pause.js';
+import { severalAtOnce } from '../floor/several-at-once.js';
 import { pick } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
 import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
-import { hearSignals } from '../pause.js';
 import { findPlaces } from '../places/outputs/find-place.js';
 import { isMadeWayFor } from '../places/outputs/shard-names.js';
 import { requireAddress } from '../remote/address.js';
-import { severalAtOnce } from '../several-at-once.js';
 import { DEFAULT_GRACE_MILLISECONDS } from '../store/collect-garbage.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { runJob } from './job.js';
 import { graceOf } from './store-upkeep.js';
 

@@ -3,17 +3,17 @@
  * small job of its own. A preview does the same with small inputs, and samples large ones.
  */
 import type { ReadSettings } from '../../workers/settings.js';
-import { releasingAll } from '../cleanup.js';
+import { releasingAll } from '../floor/cleanup.js';
+import { UNGATED } from '../floor/job-control.js';
+import { deriveDrawSeed } from '../floor/keys.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import { withNumberOfRows } from '../formats/selector.js';
 import { readBytes, withFile } from '../io/files.js';
-import { UNGATED } from '../job-control.js';
 import type { CountedGroup } from '../keep/mix.js';
-import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/devices.js';
-import { hearSignalsAt } from '../pause.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';

@@ -1,12 +1,13 @@
 /** Checks before a job starts whether the disks can hold it: refuses what cannot fit, warns of what may not fit. */
-import { ifPossible } from '../cleanup.js';
+
 import { SystemError } from '../errors.js';
+import { ifPossible } from '../floor/cleanup.js';
+import type { JobControl } from '../floor/job-control.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
-import type { JobControl } from '../job-control.js';
 import type { DeviceGates } from '../machine/devices.js';
-import { formatBytes, formatExactBytes, nameSome } from '../quantity.js';
 import type { JobStop } from '../stages/threads.js';
+import { formatBytes, formatExactBytes, nameSome } from '../values/quantity.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';

@@ -1,7 +1,7 @@
 /** The place of a job's output, and the files of an earlier attempt there: the job resumes or discards it, or makes the caller choose. */
 import { join } from 'node:path';
-import { ifPossible, type Release } from '../cleanup.js';
 import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
+import { ifPossible, type Release } from '../floor/cleanup.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
@@ -19,8 +19,8 @@ import type { ShuffleReport } from '../options/reports.js';
 import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../places/outputs/destination.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { nameSome } from '../quantity.js';
 import { recordBytesOf } from '../sinks/output-target.js';
+import { nameSome } from '../values/quantity.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import { type ComparedJob, jobWithSeed, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';

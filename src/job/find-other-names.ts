@@ -1,11 +1,12 @@
 /** Finds the first names that differ in two aligned files whose sums of names differ: reads both once more. */
-import { thenAlwaysAsync } from '../cleanup.js';
+
 import { InputError } from '../errors.js';
+import { thenAlwaysAsync } from '../floor/cleanup.js';
+import { hearSignals } from '../floor/pause.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { readHeader } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { closeFile } from '../io/files.js';
-import { hearSignals } from '../pause.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { decodedPieces, storedPieces } from '../sources/decoded-pieces.js';
 import type { FileInput } from '../sources/source.js';

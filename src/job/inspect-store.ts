@@ -1,6 +1,5 @@
 import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
-import { requireKnownOptions } from '../known-options.js';
 import { INSPECT_OPTIONS, type InspectOptions } from '../options/store-options.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -15,6 +14,7 @@ import {
 } from '../store/store-manifest.js';
 import { openRemains, type StoreSnapshot } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { completeTalk } from './request.js';
 import { verifyStore } from './verify-store.js';
 

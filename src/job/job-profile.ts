@@ -1,7 +1,7 @@
 import type { TaskName, TaskProfile } from '../../workers/tasks.js';
+import { PHASES, type Phase } from '../floor/phase-clock.js';
 import type { JobProfile, PassSeconds, ShuffleReport } from '../options/reports.js';
 import type { ShuffleOptions, ShuffleStoreOptions } from '../options/shuffle-options.js';
-import { PHASES, type Phase } from '../phase-clock.js';
 import { ignoreThrown } from './job.js';
 import type { ReportLog } from './report/report-log.js';
 

@@ -1,6 +1,6 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
-import type { Release } from '../cleanup.js';
-import type { Counter, JobControl } from '../job-control.js';
+import type { Release } from '../floor/cleanup.js';
+import type { Counter, JobControl } from '../floor/job-control.js';
 import { isMeasuredBefore } from '../keep/distinct.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { DeviceGates } from '../machine/devices.js';

@@ -1,7 +1,7 @@
 /** The frame of every job: refuses an aborted start, measures time, and releases resources, the last one first. */
 import { taskThreadUrl } from '../../workers/thread-urls.js';
-import { asJob, type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
+import { asJob, type Release, releasingAll } from '../floor/cleanup.js';
 import { fewFilesError, keepFileFree } from '../machine/few-files.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 

@@ -13,10 +13,10 @@ import {
   type Weight,
   weightOf,
 } from '../keep/weights.js';
-import { requireKnownOptions } from '../known-options.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { requireGlob } from '../options/value-checks.js';
 import type { InputWeight, Mix, MixGroup } from '../options/values.js';
+import { requireKnownOptions } from '../values/known-options.js';
 
 type WeightRule = MixSpec['weights'][number];
 

@@ -5,10 +5,10 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { addressOfNumbers, type NumberRange } from '../io/number-lines.js';
 import { isComputed } from '../keep/numbers.js';
-import { requireKnownOptions } from '../known-options.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import type { ShuffleSpec } from '../spec.js';
+import { requireKnownOptions } from '../values/known-options.js';
 
 const MOST_NUMBERS = 2n ** 64n;
 

@@ -1,13 +1,13 @@
 /** Pass 1 of a shuffle: opens the memory and the threads of the job, and puts each record on a random pile. */
 
-import type { Release } from '../cleanup.js';
+import type { Release } from '../floor/cleanup.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { type SampleSource, sampleSourceOf } from '../stages/sample-places.js';
-import { type ScatterOutcome, scatterInputs } from '../stages/scatter.js';
+import { type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';

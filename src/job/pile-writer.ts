@@ -4,12 +4,11 @@ import { Arena } from '../../workers/arena.js';
 import { KernelHasher } from '../../workers/kernel/kernel.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
-import { afterFailure, thenAlways } from '../cleanup.js';
 import { UsageError } from '../errors.js';
-import { JobControl } from '../job-control.js';
+import { afterFailure, thenAlways } from '../floor/cleanup.js';
+import { JobControl } from '../floor/job-control.js';
+import { deriveInputKey } from '../floor/keys.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
-import { deriveInputKey } from '../keys.js';
-import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { type PileWriterOptions, WRITER_OPTIONS } from '../options/store-options.js';
 import { type PileSet, PileSetWriter } from '../piles/pile-set-writer.js';
@@ -21,6 +20,7 @@ import { openOrCreateStore } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { layoutOnDevice, type StoreSnapshot } from '../store/store-snapshot.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { ignoreThrown } from './job.js';
 
 /** The records that a commit added to the store. */

@@ -7,23 +7,24 @@
  *     weigh     how often the records of each group come
  *     plan      memory, piles and slices; the disks have the space          work-plan.ts
  */
-import type { Release } from '../cleanup.js';
+
 import { UsageError } from '../errors.js';
+import type { Release } from '../floor/cleanup.js';
+import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.js';
+import { deriveDrawSeed } from '../floor/keys.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { withColumns, withValuesOfRows } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
 import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
-import { deriveDrawSeed } from '../keys.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { findPlaces } from '../places/outputs/find-place.js';
 import { requireUnread } from '../places/outputs/output-place.js';
-import { requireNotRead } from '../places/outputs/stream.js';
+import { requireNotRead } from '../places/outputs/output-stream.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';

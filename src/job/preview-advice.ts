@@ -6,9 +6,9 @@ import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
 import { budgetText, leastBudgetWith, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
-import { formatBytes, nameSome } from '../quantity.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { codecOf, isKept } from '../sources/source.js';
+import { formatBytes, nameSome } from '../values/quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
 

@@ -8,26 +8,26 @@
  */
 
 import { join } from 'node:path';
+import { UNGATED } from '../floor/job-control.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import type { FileRole } from '../io/io-error.js';
 import { readFreeBytes } from '../io/paths.js';
-import { UNGATED } from '../job-control.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { mostRecords } from '../keep/head.js';
 import { requireRecords } from '../keep/repeat.js';
 import { expectSplits } from '../keep/splits.js';
-import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
-import { hearSignalsAt } from '../pause.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { codecOf, type Input, isKept, isReadOnce, rowsOf, storedBytesOf } from '../sources/source.js';
 import type { WriteSpec } from '../spec.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';

@@ -1,5 +1,6 @@
 /** The sizes of a job before it starts: its inputs, piles and output, in each of the cases that samples and chance allow. */
 import seedrandom from 'seedrandom/seedrandom.js';
+import { deriveDrawSeed } from '../floor/keys.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import type { UnitSize } from '../formats/rows/row-format.js';
@@ -8,7 +9,6 @@ import { drawsPlaces, expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { ONCE } from '../keep/weights.js';
-import { deriveDrawSeed } from '../keys.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';

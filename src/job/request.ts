@@ -1,6 +1,7 @@
 /** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
+import { drawSeed } from '../floor/keys.js';
 import {
   type Compression,
   codecOfName,
@@ -14,8 +15,6 @@ import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { RowChoice } from '../formats/rows/row-format.js';
 import { requireNoCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
-import { drawSeed } from '../keys.js';
-import { isPath, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { refuseContradictions } from '../options/option.js';
 import type {
@@ -35,6 +34,7 @@ import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
 import type { InputIdRule } from '../sources/ids.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
+import { isPath, requireKnownOptions } from '../values/known-options.js';
 import { completeMix } from './mix-options.js';
 import { computedRange, numbersInput, rangeOf } from './number-options.js';
 import { recordFormatOf } from './record-options.js';

@@ -8,9 +8,9 @@
  * counts the ends of records, so that records that are longer than a window count, too.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
-import { hearSignalsAt } from '../pause.js';
 import { type Expected, exactly, partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
 import { type FileInput, type Input, isKept } from '../sources/source.js';
 import type { Estimate } from './estimate.js';

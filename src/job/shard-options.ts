@@ -1,9 +1,9 @@
 /** Completes the options that say how the output is cut: into splits, and each of them into shards. */
 import { requireWhole, UsageError } from '../errors.js';
 import { requireWholeOrder, type SplitRule } from '../keep/splits.js';
-import { type Check, type OptionNamesBy, requireKnownOptions, whole } from '../known-options.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
+import { type Check, type OptionNamesBy, requireKnownOptions, whole } from '../values/known-options.js';
 
 export interface SplitRequest {
   readonly rule: SplitRule;

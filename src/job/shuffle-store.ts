@@ -8,17 +8,16 @@
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
-import type { Release } from '../cleanup.js';
-import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import type { Release } from '../floor/cleanup.js';
+import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.js';
 import { lacksOf, recordsOfOutput } from '../keep/keep-spec.js';
-import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/devices.js';
 import { refuseContradictions } from '../options/option.js';
 import type { ShuffleReport } from '../options/reports.js';
 import type { ShuffleStoreOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_STORE_OPTIONS } from '../options/shuffle-options.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
-import { requireNotRead } from '../places/outputs/stream.js';
+import { requireNotRead } from '../places/outputs/output-stream.js';
 import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import { NO_ENDS } from '../sinks/output-layout.js';
@@ -36,6 +35,7 @@ import {
   type StoreSnapshot,
 } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { claimPlace, type HeldSite } from './earlier-attempt.js';
 import { runJob } from './job.js';

@@ -2,10 +2,10 @@
  * Start reading here: a whole shuffle on one page.
  *
  *     plan      inputs -> slices, piles, memory and disk budget           prepare-shuffle.ts, ../plan/
- *     scatter   pass 1: one task a slice -> its pile set                  pass1.ts, ../stages/scatter.ts
+ *     scatter   pass 1: one task a slice -> its pile set                  pass1.ts, ../stages/scatter-slices.ts
  *     merge     pile j = its segments over all pile sets; no bytes move   ../piles/merged-pile.ts
  *     between   plan the cuts; fit the threads to the longest record      pass2.ts, ../stages/between-passes.ts
- *     shuffle   pass 2: one task a range of piles -> its part of the output   pass2.ts, ../stages/shuffle.ts
+ *     shuffle   pass 2: one task a range of piles -> its part of the output   pass2.ts, ../stages/shuffle-ranges.ts
  *     order     each task puts its piles in order, by key               ../../workers/piles/pile-orderer.ts
  *     verify    the output holds every byte                               staging.ts, ../sinks/
  *     commit    make it durable, then visible                             staging.ts, ../sinks/

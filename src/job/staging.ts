@@ -3,7 +3,6 @@
  * Opens it, works on it, and commits it.
  */
 import { join } from 'node:path';
-import { releasingAll } from '../cleanup.js';
 import {
   AbortError,
   addCleanupErrors,
@@ -16,11 +15,12 @@ import {
   VerificationError,
   WrongTwiceError,
 } from '../errors.js';
+import { releasingAll } from '../floor/cleanup.js';
+import type { GateNumber, JobControl } from '../floor/job-control.js';
 import { finalEnds } from '../formats/stored-ends.js';
 import { removeContents } from '../io/directories.js';
 import { type OpenFile, openOwnForRead, removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import type { GateNumber, JobControl } from '../job-control.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
@@ -31,15 +31,15 @@ import { keepFileFree } from '../machine/few-files.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
 import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import { type CommitJournal, readJournal, removeJournal } from '../places/outputs/commit-journal.js';
+import { closeStream, openStream } from '../places/outputs/output-stream.js';
 import { type OutputSummary, StagedOutput } from '../places/outputs/staged-output.js';
-import { closeStream, openStream } from '../places/outputs/stream.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
 import { writeToStream } from '../sinks/write-to-stream.js';
 import type { OutputPlan } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import { type KeptRanges, shufflePiles } from '../stages/shuffle.js';
+import { type KeptRanges, shufflePiles } from '../stages/shuffle-ranges.js';
 import type { ShuffleWork } from '../stages/shuffle-work.js';
 import type { Threads } from '../stages/threads.js';
 import { type EarlierAttempt, type HeldSite, knownOutput } from './earlier-attempt.js';

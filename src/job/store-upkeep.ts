@@ -1,6 +1,6 @@
 /** Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record. */
 import { requireWhole, UsageError } from '../errors.js';
-import { requireKnownOptions } from '../known-options.js';
+import { hearSignals } from '../floor/pause.js';
 import {
   COLLECT_OPTIONS,
   type CollectOptions,
@@ -8,7 +8,6 @@ import {
   GARBAGE_OPTIONS,
   type GarbageOptions,
 } from '../options/store-options.js';
-import { hearSignals } from '../pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import {
   type ExpiryRule,
@@ -18,6 +17,7 @@ import {
   timeOfDate,
 } from '../store/generations.js';
 import { openRemains, openSnapshot } from '../store/store-snapshot.js';
+import { requireKnownOptions } from '../values/known-options.js';
 
 const EXPIRE_RULES = { before: true, keepMilliseconds: true, keepLast: true } as const;
 

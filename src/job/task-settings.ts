@@ -1,6 +1,6 @@
 /** Builds the settings that all tasks of a pass have in common, from the plan and the request of the job. */
 import type { PileSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
-import type { Release } from '../cleanup.js';
+import type { Release } from '../floor/cleanup.js';
 import { contentRuleOf } from '../keep/content-rule.js';
 import type { ShuffleSpec } from '../spec.js';
 import { threadsOfPass2 } from '../stages/between-passes.js';

@@ -1,11 +1,12 @@
 /** The temp directories that the caller named or that were chosen, with the gate and the kind of each disk. */
-import type { Release } from '../cleanup.js';
+
 import { SystemError, UsageError } from '../errors.js';
+import type { Release } from '../floor/cleanup.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { DeviceGates } from '../machine/devices.js';
 import type { TempDisk } from '../piles/pile-layout.js';
-import { requireWritable } from '../places/outputs/files.js';
+import { requireWritable } from '../places/outputs/output-files.js';
 
 /** What made a directory a temp directory. */
 export type TempChoice = 'tempDirs' | 'jobDir' | 'TMPDIR' | 'output' | 'default';

@@ -5,13 +5,13 @@ import { type Compression, codecOfName, compressionOf, suffixOf } from '../forma
 import { isBinary, recordsOfName } from '../formats/recognition.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import type { ShardSpec } from '../keep/splits.js';
-import { requireKnownOptions } from '../known-options.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_TOGETHER_OPTIONS } from '../options/shuffle-options.js';
 import { STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { NAMES_OF_STANDARD_OUTPUT } from '../places/outputs/output-stream.js';
 import { requireShortNames, type ShardNaming } from '../places/outputs/shard-names.js';
-import { NAMES_OF_STANDARD_OUTPUT } from '../places/outputs/stream.js';
 import type { ShuffleSpec } from '../spec.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 

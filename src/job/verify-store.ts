@@ -1,9 +1,9 @@
 /** Verifies a store by reading every record, on as many threads as there are CPUs. */
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
-import { JobControl } from '../job-control.js';
+import { JobControl } from '../floor/job-control.js';
+import { hearSignals } from '../floor/pause.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
-import { hearSignals } from '../pause.js';
 import { INLINE_BYTES, type Tuning } from '../plan/memory-plan.js';
 import { onceMore, runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import { startThreads } from '../stages/threads.js';

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
+import { JobControl } from '../floor/job-control.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
-import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { valueRuleOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';

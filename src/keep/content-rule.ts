@@ -2,9 +2,10 @@
  * What the content of a record decides: which records are equal, and which split a record is in. Of the two, at most one
  * asks for a value of the record.
  */
+
+import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
 import { type SeekColumn, type ValueRule, withColumnNumber, withValueOfRows } from '../formats/selector.js';
-import { deriveSplitKey } from '../keys.js';
 import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';
 import { type MixSpec, withUnitOfRows } from './mix.js';
 import { type CutSpec, splitKeys } from './splits.js';

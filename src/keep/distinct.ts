@@ -2,10 +2,11 @@
  * `unique` and `uniqueBy`: one of equal records is kept. Keys follow from what equal records have in common, so they meet
  * in one pile, and the kernel drops all of them but one.
  */
+
+import { deriveContentKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { type ValueRule, withColumnNumber } from '../formats/selector.js';
-import { deriveContentKey } from '../keys.js';
 import { type HeadSpec, isHead } from './head.js';
 import type { RepeatSpec } from './repeat.js';
 import type { ShardSpec } from './splits.js';

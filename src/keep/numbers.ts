@@ -1,6 +1,7 @@
 /** The numbers of a range in an order that no pass makes: the number at each place is computed by itself (docs/ORDER.md). */
+
+import { deriveRangeKey } from '../floor/keys.js';
 import { bytesOfNumbers, type NumberRange } from '../io/number-lines.js';
-import { deriveRangeKey } from '../keys.js';
 import type { Amount } from '../piles/pile-totals.js';
 
 /** Sorting so many numbers takes less than a second. */
@@ -22,7 +23,7 @@ export function sourceOf({ range }: NumbersSpec, read: Amount): Amount {
     : { records: Number(range.high - range.low) + 1, bytes: Number(bytesOfNumbers(range)) };
 }
 
-/** As the kernel takes it (workers/kernel/assembly/numbers.ts). */
+/** As the kernel takes it (workers/kernel/assembly/write-numbers.ts). */
 export interface NumberOrder {
   readonly low: bigint;
   readonly lastOffset: bigint;

@@ -5,7 +5,7 @@
  * contract: a saved position means the same record in every version.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
-import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
+import { deriveEpochDraws, deriveEpochKey } from '../floor/keys.js';
 import type { LoaderSettings } from './loader-options.js';
 
 interface EpochOrder {

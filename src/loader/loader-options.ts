@@ -1,6 +1,5 @@
 import { requireWhole, UsageError } from '../errors.js';
 import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import {
   LOADER_OPTIONS,
@@ -9,6 +8,7 @@ import {
   type OpenStoreOptions,
 } from '../options/store-options.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
+import { requireKnownOptions } from '../values/known-options.js';
 
 export type LoaderLimits = ReturnType<typeof completeLimits>;
 

@@ -1,8 +1,8 @@
 import { AbortError, counted, requireWhole, UsageError } from '../errors.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { type LoaderOptions, type OpenStoreOptions, RESUME_LOADER_OPTIONS } from '../options/store-options.js';
 import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
+import { type OptionNames, requireKnownOptions } from '../values/known-options.js';
 import { shareOfRank } from './epoch-order.js';
 import {
   completeLimits,

@@ -4,7 +4,7 @@
  */
 import type { LoadResult } from '../../workers/tasks/load-portion.js';
 import { UsageError } from '../errors.js';
-import { hearSignals } from '../pause.js';
+import { hearSignals } from '../floor/pause.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';

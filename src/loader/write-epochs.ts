@@ -1,11 +1,11 @@
 import { AbortError } from '../errors.js';
-import { JobControl } from '../job-control.js';
-import { requireKnownOptions } from '../known-options.js';
+import { JobControl } from '../floor/job-control.js';
 import { WRITE_OPTIONS, type WriteOptions } from '../options/store-options.js';
-import { requireNotRead, requireOpenStandardOutput, standardOutput } from '../places/outputs/stream.js';
+import { requireNotRead, requireOpenStandardOutput, standardOutput } from '../places/outputs/output-stream.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import { writeToStream } from '../sinks/write-to-stream.js';
 import { filesOfStore } from '../store/store-files.js';
+import { requireKnownOptions } from '../values/known-options.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-cursor.js';
 

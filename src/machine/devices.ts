@@ -12,9 +12,9 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { UsageError } from '../errors.js';
+import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import { fileCalls } from '../io/file-calls.js';
 import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
-import { type GateNumber, UNGATED } from '../job-control.js';
 import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
 
 export interface Device extends Disk {

@@ -1,6 +1,7 @@
 /** When the process has as many files open as it may: an error in one line, and a cleanup that still works. */
-import { ifPossible } from '../cleanup.js';
+
 import { PileshufError, SystemError } from '../errors.js';
+import { ifPossible } from '../floor/cleanup.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { readOpenFileLimit } from './limits.js';

@@ -18,7 +18,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { ifPossible } from '../cleanup.js';
+import { ifPossible } from '../floor/cleanup.js';
 import { removeFile } from '../io/files.js';
 import { errnoOf, type FileRole } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';

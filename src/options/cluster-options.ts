@@ -1,6 +1,6 @@
 /** The options of the calls that plan and run a shuffle as tasks for several machines, and of Slurm. */
-import { flag, path, whole } from '../known-options.js';
-import { parseBytes, parseCount, parsePath, parseWhole, parseWord } from '../typed-values.js';
+import { flag, path, whole } from '../values/known-options.js';
+import { parseBytes, parseCount, parsePath, parseWhole, parseWord } from '../values/typed-values.js';
 import { type OptionsOf, omit, option, optionGroup } from './option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions, type TalkOptions } from './shuffle-options.js';
 import { parseSbatchArgs, parseSlurmMemory } from './typed-options.js';

@@ -4,9 +4,9 @@
  * help, completion and manual come from the entries.
  */
 import { UsageError } from '../errors.js';
-import type { Flag } from '../flag.js';
-import type { Check } from '../known-options.js';
 import type { ShuffleSpec } from '../spec.js';
+import type { Flag } from '../values/flag.js';
+import type { Check } from '../values/known-options.js';
 
 /** In the order of the help. */
 export const OPTION_GROUPS = [

@@ -1,5 +1,5 @@
 /** What a caller is told of a job when it has succeeded. */
-import type { PhaseSeconds } from '../phase-clock.js';
+import type { PhaseSeconds } from '../floor/phase-clock.js';
 import type { ReportFacts } from './report-facts.js';
 
 /** What a job read and wrote of the inputs of one weight or group. */

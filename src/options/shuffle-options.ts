@@ -1,15 +1,23 @@
 /** The options of the calls that shuffle or read files: of the library, by their names, and of the command, by their flags. */
+
+import type { KeyRule } from '../floor/keys.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { RECORD_FLAGS, type RecordKind } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import type { ValueRule } from '../formats/selector.js';
 import type { SplitRule } from '../keep/splits.js';
-import type { KeyRule } from '../keys.js';
-import { flag, oneOf, path, paths, whole } from '../known-options.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
-import { oneOf as oneWord, parseBytes, parseCount, parsePath, parsePaths, parseRecords } from '../typed-values.js';
+import { flag, oneOf, path, paths, whole } from '../values/known-options.js';
+import {
+  oneOf as oneWord,
+  parseBytes,
+  parseCount,
+  parsePath,
+  parsePaths,
+  parseRecords,
+} from '../values/typed-values.js';
 import { type OptionsOf, omit, option, optionGroup } from './option.js';
 import type { ShuffleProgress } from './progress.js';
 import type { JobProfile, JobReport, ReportFile } from './reports.js';

@@ -1,8 +1,9 @@
 /** The options of the calls that write, read and look after pile stores. */
-import { flag, whole } from '../known-options.js';
+
 import { MOST_PILES } from '../piles/pile-layout.js';
 import type { InputIdRule } from '../sources/ids.js';
-import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../typed-values.js';
+import { flag, whole } from '../values/known-options.js';
+import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/typed-values.js';
 import { type OptionsOf, omit, option, optionGroup, pick } from './option.js';
 import { FILE_OPTIONS, type InputOptions, TALK_OPTIONS, type TalkOptions } from './shuffle-options.js';
 import { type InputIdsChoice, parseInputIds } from './typed-options.js';

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import type { SplitRule } from '../keep/splits.js';
 import { readMemory } from '../machine/limits.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { parseAmount, parseSize } from '../size.js';
+import { parseAmount, parseSize } from '../values/size.js';
 import {
   pairsOf,
   parseCount,
@@ -13,7 +13,7 @@ import {
   requireSafe,
   UNITS_OF_RECORDS,
   wordsIn,
-} from '../typed-values.js';
+} from '../values/typed-values.js';
 import type { InputWeight, OutputCompression, ParquetCompression, SplitShards } from './values.js';
 
 export interface InputList {

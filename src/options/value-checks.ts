@@ -2,8 +2,8 @@
 import { UsageError } from '../errors.js';
 import { askedCodec } from '../formats/rows/parquet/table-output.js';
 import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
-import { type Check, isPath, whole } from '../known-options.js';
 import { requireEndpoint, requireObjectHeaders } from '../remote/address.js';
+import { type Check, isPath, whole } from '../values/known-options.js';
 
 /** The kernel addresses 4 GiB, of which half may be pile buffers. */
 export const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;

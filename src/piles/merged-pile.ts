@@ -4,9 +4,9 @@
  */
 
 import { PileshufError, VerificationError } from '../errors.js';
+import type { GateNumber, JobControl } from '../floor/job-control.js';
+import { inPhase } from '../floor/phase-clock.js';
 import { type OpenFile, type OwnRole, readAt, withFileAsync } from '../io/files.js';
-import type { GateNumber, JobControl } from '../job-control.js';
-import { inPhase } from '../phase-clock.js';
 import { dataFilePath, diskAt, diskOfPile, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import { type PileEntry, readPileEntries } from './pile-set-index.js';

@@ -4,8 +4,8 @@
  * the number of files does not depend on the number of piles.
  */
 import { join } from 'node:path';
+import type { GateNumber } from '../floor/job-control.js';
 import type { OwnRole } from '../io/files.js';
-import type { GateNumber } from '../job-control.js';
 
 /** The most piles, and the most stripes, of a job or a store. */
 export const MOST_PILES = 65536;

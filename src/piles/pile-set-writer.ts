@@ -5,10 +5,10 @@
  * leftover.
  */
 import { UsageError } from '../errors.js';
+import type { JobControl } from '../floor/job-control.js';
+import { inPhase } from '../floor/phase-clock.js';
 import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import { createWhole } from '../io/small-file.js';
-import type { JobControl } from '../job-control.js';
-import { inPhase } from '../phase-clock.js';
 import {
   dataFilePath,
   diskAt,

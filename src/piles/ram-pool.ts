@@ -12,7 +12,7 @@
  */
 import { BroadcastChannel } from 'node:worker_threads';
 import { AbortError } from '../errors.js';
-import type { JobControl } from '../job-control.js';
+import type { JobControl } from '../floor/job-control.js';
 
 /** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;

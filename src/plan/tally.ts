@@ -4,7 +4,7 @@
  */
 const SLOT_COUNT = 2 ** 16;
 const WORDS_OF_SLOT = 4;
-/** Two u64 a slot: see workers/kernel/assembly/tally.ts. */
+/** Two u64 a slot: see workers/kernel/assembly/tally-sets.ts. */
 export const SLOTS_BYTES = SLOT_COUNT * WORDS_OF_SLOT * 4;
 export const MOST_PLACES = 10;
 export const WANTED_BYTES = SLOT_COUNT / 8;

@@ -4,8 +4,8 @@
  */
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
+import { afterFailure, thenAlways, thenAlwaysAsync } from '../floor/cleanup.js';
 import { keepPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';

@@ -9,8 +9,8 @@ import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, readAt, readAtAsync, versionOf } from '../io/files.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
-import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { openInput } from '../places/inputs/find-input.js';
+import { type OptionNames, requireKnownOptions } from '../values/known-options.js';
 import type { FileMark, IndexDescription, Span } from './index-layout.js';
 import { OpenIndex, RecentlyUsed } from './open-index.js';
 

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ifPossible } from '../cleanup.js';
 import { InputError, UsageError } from '../errors.js';
+import { ifPossible } from '../floor/cleanup.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
 import { requireEndpoint, type ServiceChoice } from './address.js';
 

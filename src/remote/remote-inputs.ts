@@ -1,8 +1,8 @@
 /** How the main thread reaches other machines: it starts the fetching thread, which reads inputs and makes outputs, and asks it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
-import { afterLastJob } from '../cleanup.js';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
+import { afterLastJob } from '../floor/cleanup.js';
 import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
 import { Desk, FETCHER, type Fetcher } from './desk.js';

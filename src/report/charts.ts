@@ -2,7 +2,7 @@
 import { sum } from '../job/report/self-check.js';
 import type { Moment } from '../options/report-facts.js';
 import type { JobProfile, JobReport } from '../options/reports.js';
-import { formatCount } from '../quantity.js';
+import { formatCount } from '../values/quantity.js';
 import { numberText, secondsOf } from './units.js';
 
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

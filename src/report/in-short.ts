@@ -2,7 +2,7 @@
 
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { JobProfile, JobReport } from '../options/reports.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/quantity.js';
 import { percentText, secondsOf } from './units.js';
 
 /** What the phases of a task are kinds of. */

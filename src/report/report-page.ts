@@ -3,7 +3,7 @@
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
 import type { GroupReport, JobReport, PassSeconds } from '../options/reports.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/quantity.js';
 import { escaped, scatterChart, throughputChart, timelineChart } from './charts.js';
 import { inShort, whyTooFew } from './in-short.js';
 import { budgetText, likeSeconds, nameText, numberText, percentText, speedText } from './units.js';

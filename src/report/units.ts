@@ -1,5 +1,5 @@
 import type { JobProfile } from '../options/reports.js';
-import { formatBytes, formatCount, sizeWord } from '../quantity.js';
+import { formatBytes, formatCount, sizeWord } from '../values/quantity.js';
 
 /** Characters that a page would not show, or that would turn the writing direction round. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;

@@ -10,12 +10,12 @@
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
  */
-import { ifPossible, thenAlwaysAsync } from '../cleanup.js';
+import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
+import { inPhaseAsync } from '../floor/phase-clock.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { compressedMembers, type Member, type MemberWriter } from '../formats/member.js';
 import { openOwnSparse, openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
-import { inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
 import {

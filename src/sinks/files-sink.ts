@@ -10,6 +10,8 @@
  *     buffer    |  p % 4096 ^ first record
  */
 import { VerificationError } from '../errors.js';
+import type { JobControl } from '../floor/job-control.js';
+import { inPhase, inPhaseAsync } from '../floor/phase-clock.js';
 import {
   closeAll,
   DIRECT_ALIGNMENT,
@@ -19,9 +21,7 @@ import {
   writeAt,
   writeDirect,
 } from '../io/files.js';
-import type { JobControl } from '../job-control.js';
 import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
-import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import {

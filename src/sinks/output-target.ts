@@ -6,10 +6,10 @@
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { GateNumber, JobControl } from '../floor/job-control.js';
 import type { Compression } from '../formats/encoder-table.js';
 import type { MemberWriter } from '../formats/member.js';
 import type { RowsOutput } from '../formats/rows/row-format.js';
-import type { GateNumber, JobControl } from '../job-control.js';
 import { NO_PROOF, type RegionProof, type WrittenRegion } from '../job-directory/notes.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';

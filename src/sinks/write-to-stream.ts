@@ -1,7 +1,8 @@
 /** Writes to a stream. A write keeps to the pace of the reader, so a job can be stopped while its reader takes nothing. */
+
+import type { JobControl } from '../floor/job-control.js';
+import { Backoff } from '../floor/pause.js';
 import { type OpenFile, writeSome } from '../io/files.js';
-import type { JobControl } from '../job-control.js';
-import { Backoff } from '../pause.js';
 
 export async function writeToStream(file: OpenFile, bytes: Uint8Array, control: JobControl): Promise<void> {
   const backoff = new Backoff();

@@ -4,7 +4,7 @@ import { type Doubt, describeDoubt } from '../formats/first-look.js';
 import { NOTHING } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../places/inputs/input-source.js';
-import { moreInputs } from '../quantity.js';
+import { moreInputs } from '../values/quantity.js';
 import type { Coverage } from './input-part.js';
 import type { Input, InputHeader } from './source.js';
 

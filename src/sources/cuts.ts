@@ -5,6 +5,7 @@
  * vain.
  */
 import { UsageError } from '../errors.js';
+import { hearSignals, hearSignalsAt } from '../floor/pause.js';
 import type { Member } from '../formats/codec.js';
 import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -12,7 +13,6 @@ import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFacts, RowsSpec } from '../formats/rows/row-format.js';
 import { FileWindow } from '../io/file-window.js';
 import { isSeekable, withFileAsync } from '../io/files.js';
-import { hearSignals, hearSignalsAt } from '../pause.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';

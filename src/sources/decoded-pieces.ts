@@ -1,10 +1,11 @@
 /** The decoded bytes of a whole input from its beginning, in pieces that are valid until the next one. */
+
+import { piecesInPhase } from '../floor/phase-clock.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
 import { type Doubt, lookedAt } from '../formats/first-look.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { type OpenFile, readBytes, withFileAsync } from '../io/files.js';
-import { piecesInPhase } from '../phase-clock.js';
 import { openInput } from '../places/inputs/find-input.js';
 import type { StreamInput } from '../places/inputs/input-source.js';
 

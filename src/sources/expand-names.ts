@@ -22,7 +22,7 @@ import { readHead } from '../io/small-file.js';
 import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
 import { factsOf, loadedPlaceOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
-import { completeSetsIn, ownDirectoryAt } from './own-files.js';
+import { completeSetsIn, ownDirectoryAt } from './recognise-own-files.js';
 
 /**
  * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. Records

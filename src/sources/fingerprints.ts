@@ -11,9 +11,9 @@
 
 import { createHash, hash } from 'node:crypto';
 import { counted } from '../errors.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
-import { hearSignalsAt } from '../pause.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import type { Input } from './source.js';
 

@@ -4,8 +4,10 @@
  * their samples from 0. A stream cannot be read twice, so the task that reads it measures its header; only a stream
  * that no task reads is read here.
  */
-import { thenAlwaysAsync } from '../cleanup.js';
+
 import { AbortError, InputError } from '../errors.js';
+import { thenAlwaysAsync } from '../floor/cleanup.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import type { DecoderMemory } from '../formats/codec.js';
 import type { DecompressProgram } from '../formats/codec-table.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
@@ -20,7 +22,6 @@ import {
 } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFileAsync } from '../io/files.js';
-import { hearSignalsAt } from '../pause.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
+import { deriveInputKey } from '../floor/keys.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { contentKeyOf } from '../keep/distinct.js';
-import { deriveInputKey } from '../keys.js';
 import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';

@@ -1,8 +1,9 @@
 /** The part of an input that a task must read, and its report of what it read. */
+
+import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
-import { type GateNumber, UNGATED } from '../job-control.js';
 import type { Weighing } from '../keep/mix.js';
 import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';

@@ -3,6 +3,8 @@
  * recognises its codec, or looks at its first bytes if they are plain.
  */
 import { InputError, UsageError } from '../errors.js';
+import { type GateNumber, UNGATED } from '../floor/job-control.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
@@ -10,19 +12,17 @@ import { holdsNothing, type Pointer, pointerIn, refuseNameOfRows, rowsIn } from 
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, isSeekable, type OpenFile, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
-import { type GateNumber, UNGATED } from '../job-control.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
-import { hearSignalsAt } from '../pause.js';
 import { beginFetching, factsOf, lookAhead, openInput, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { STANDARD_INPUT_FILE } from '../places/inputs/input-source.js';
-import { moreInputs, nameSome } from '../quantity.js';
 import type { RemoteRequest } from '../remote/remote-inputs.js';
+import { moreInputs, nameSome } from '../values/quantity.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { type FoundPath, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
-import { OWN_HEAD_BYTES, ownFileAt } from './own-files.js';
+import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
 import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {

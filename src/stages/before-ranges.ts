@@ -9,10 +9,10 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
+import { UNGATED } from '../floor/job-control.js';
+import type { KeyRule } from '../floor/keys.js';
 import { type Framing, readerStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
-import { UNGATED } from '../job-control.js';
-import type { KeyRule } from '../keys.js';
 import type { Slice, SlicePart } from '../plan/slices.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
 import { headerBytesOf, isPlain } from '../sources/source.js';

@@ -3,13 +3,14 @@
  * is cut into shards, and how many threads can hold the longest record. All of it follows from the piles. Where that
  * takes reading piles, a job that outlives its process notes what it finds (../job-directory/notes.ts).
  */
-import type { Release } from '../cleanup.js';
+
 import { counted, InputError, StagedOutputError } from '../errors.js';
+import type { Release } from '../floor/cleanup.js';
+import type { JobControl } from '../floor/job-control.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
-import type { JobControl } from '../job-control.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
 import { type RamPoolHandle, takenBytes } from '../piles/ram-pool.js';

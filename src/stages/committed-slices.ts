@@ -6,11 +6,11 @@ import { basename, join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type SystemError, VerificationError } from '../errors.js';
+import type { JobControl } from '../floor/job-control.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
-import type { JobControl } from '../job-control.js';
 import {
   committedIndexPath,
   listCommittedSlices,
@@ -22,8 +22,8 @@ import { damagedPileSet, damageOf, isUnreadable } from '../piles/pile-set-file.j
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
 import type { PileTotals } from '../piles/pile-totals.js';
-import { nameSome } from '../quantity.js';
 import type { SliceReport } from '../sources/input-part.js';
+import { nameSome } from '../values/quantity.js';
 
 export interface CommittedSlice {
   readonly slice: number;

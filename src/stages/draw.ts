@@ -5,15 +5,15 @@
 import { type OrderedRecords, orderedBytes } from '../../workers/piles/drawn-records.js';
 import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
-import type { Release } from '../cleanup.js';
+import type { Release } from '../floor/cleanup.js';
+import { deriveDrawKey } from '../floor/keys.js';
+import { hearSignals } from '../floor/pause.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { WrittenRegion } from '../job-directory/notes.js';
 import { recordsOfOutput } from '../keep/keep-spec.js';
 import { type NumberOrder, orderOfNumbers, sourceOf } from '../keep/numbers.js';
 import { requireRecords } from '../keep/repeat.js';
-import { deriveDrawKey } from '../keys.js';
-import { hearSignals } from '../pause.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
 import { sumOf, sumTotals, type Tally, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
 import type { MemoryPlan } from '../plan/memory-plan.js';

@@ -2,7 +2,7 @@
  * Finds where splits begin in the output: at a key or at a rank. The piles with these places are measured, or a resumed job
  * takes the note of the earlier attempt.
  */
-import type { PartEnds } from '../../workers/tasks/measure-piles.js';
+import type { PartEnds } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
 import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { type SplitBounds, splitBounds } from '../keep/splits.js';

@@ -2,7 +2,7 @@
  * Verifies the output that an earlier attempt at the job finished, before the job relies on it. The job cannot make it
  * again, because its piles may be deleted.
  */
-import type { ReadBackTask, StagedRange } from '../../workers/tasks/read-back.js';
+import type { ReadBackTask, StagedRange } from '../../workers/tasks/checksum-output.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange, WrittenRegion } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { memoryKeeperUrl } from '../../workers/thread-urls.js';
-import type { Release } from '../cleanup.js';
 import { SystemError } from '../errors.js';
+import type { Release } from '../floor/cleanup.js';
 import { readFreeAddressBytes } from '../machine/limits.js';
 import {
   ASK_FOR_SLABS,

@@ -2,7 +2,7 @@
  * Measures piles before the shuffle pass: finds the records that lie across given places of the output, and what parts of a
  * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
  */
-import type { MeasurePartsTask, MeasureTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-piles.js';
+import type { MeasurePartsTask, MeasureTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-range.js';
 import { type PileTotals, tallyOf } from '../piles/pile-totals.js';
 import type { Crossing } from '../plan/shard-cuts.js';
 import { runVerified } from './run-tasks.js';

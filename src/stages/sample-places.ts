@@ -5,12 +5,12 @@
  */
 import { Kernel } from '../../workers/kernel/kernel.js';
 import { InputError, VerificationError } from '../errors.js';
+import type { KeyRule } from '../floor/keys.js';
+import { hearSignals } from '../floor/pause.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
 import { isDistinct } from '../keep/distinct.js';
-import type { KeyRule } from '../keys.js';
-import { hearSignals } from '../pause.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';
 

@@ -19,7 +19,7 @@ import { shareOfPiles, shareOfShards } from '../plan/task-shares.js';
 import { type OutputLayout, trailerBytesOf } from '../sinks/output-layout.js';
 import { type ShardRange, stagedPath } from '../sinks/output-target.js';
 import { pileFinder } from './measure-piles.js';
-import { shuffleRanges } from './shuffle.js';
+import { shuffleRanges } from './shuffle-ranges.js';
 import { bytesOfPart, type PilePart, type ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 

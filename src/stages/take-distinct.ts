@@ -4,7 +4,7 @@
  * each record follows the one before, wherever that ends, needs no such plan: the shuffle pass then finds the same as
  * it writes.
  */
-import type { MeasureDistinctTask } from '../../workers/tasks/measure-piles.js';
+import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
 import { type KeptNotes, notedOrFound } from '../job-directory/notes.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';

@@ -3,8 +3,8 @@
  * is raised, which all threads look at.
  */
 import { randomUUID } from 'node:crypto';
-import type { Release } from '../cleanup.js';
-import type { JobControl } from '../job-control.js';
+import type { Release } from '../floor/cleanup.js';
+import type { JobControl } from '../floor/job-control.js';
 import { type OnProfile, openTaskPool, type PoolSize, type TaskPool } from './task-pool.js';
 
 export interface Threads {

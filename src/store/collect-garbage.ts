@@ -12,12 +12,12 @@
  */
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
+import { UNGATED } from '../floor/job-control.js';
+import { hearSignals, hearSignalsAt } from '../floor/pause.js';
 import { syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
-import { UNGATED } from '../job-control.js';
-import { hearSignals, hearSignalsAt } from '../pause.js';
 import { pileSetFiles } from '../piles/pile-layout.js';
 import { commitManifest } from './commit-manifest.js';
 import {

@@ -6,13 +6,13 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { drawSeed } from '../floor/keys.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { NameTakenError, syncPath } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { publishDurably } from '../io/small-file.js';
-import { drawSeed } from '../keys.js';
 import { requireOnDisk } from '../remote/address.js';
 import {
   isNameInStore,

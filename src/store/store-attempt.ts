@@ -3,11 +3,11 @@
  * makes it. So nobody takes its pile sets, which no manifest names yet, for left-overs.
  */
 import { join } from 'node:path';
-import { afterFailure, thenAlways } from '../cleanup.js';
+import { afterFailure, thenAlways } from '../floor/cleanup.js';
+import { hearSignalsAt } from '../floor/pause.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { HeldName, judgeNames, judgeOwnerAmongHosts, type OwnedName, type OwnerState } from '../machine/file-owner.js';
-import { hearSignalsAt } from '../pause.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { findNewestManifest, pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';

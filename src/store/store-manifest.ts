@@ -8,8 +8,9 @@
  * then (commit-manifest.ts).
  */
 import { join } from 'node:path';
-import { ifPossible } from '../cleanup.js';
 import { SystemError, VerificationError } from '../errors.js';
+import { ifPossible } from '../floor/cleanup.js';
+import { blockFor, hearSignalsAt } from '../floor/pause.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { ensureFile, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
@@ -17,7 +18,6 @@ import { checksumText, list, nullable, object, type Shape, text, type ValueOf, w
 import { listNames, nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { blockFor, hearSignalsAt } from '../pause.js';
 import { PILE_SET_NAME } from '../piles/pile-set-index.js';
 import {
   manifestDirectoryOf,

@@ -3,8 +3,8 @@
  * snapshot may be expired, and deleted after the grace, while it is read; the reader's error then says so.
  */
 import { addCleanupErrors, PileshufError, VerificationError } from '../errors.js';
+import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { type GateNumber, UNGATED } from '../job-control.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { indexFilePath, type PileSetLayout } from '../piles/pile-layout.js';
 import type { StoredPileSet } from '../piles/pile-set-writer.js';

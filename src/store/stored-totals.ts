@@ -3,9 +3,9 @@
  * be checked without reading records.
  */
 import { counted } from '../errors.js';
+import { UNGATED } from '../floor/job-control.js';
+import { hearSignals } from '../floor/pause.js';
 import { statPath } from '../io/paths.js';
-import { UNGATED } from '../job-control.js';
-import { hearSignals } from '../pause.js';
 import { dataFilePath, indexFilePath } from '../piles/pile-layout.js';
 import { damagedPileSet } from '../piles/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';

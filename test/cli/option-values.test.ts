@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/index.js';
 import { parseDecompressProgram } from '#src/options/typed-options.js';
-import { parseDelimiter, parseDuration } from '#src/typed-values.js';
+import { parseDelimiter, parseDuration } from '#src/values/typed-values.js';
 
 describe('a delimiter', () => {
   it.each([

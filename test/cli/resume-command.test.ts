@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
-import { command } from '#src/cli/commands/shuffle.js';
+import { command } from '#src/cli/commands/shuffle-command.js';
 import { quoteShellWords, type ResumeAdviser, repeatCommand, resumeAdviser } from '#src/cli/resume-command.js';
 import { oneLine } from '#src/cli/visible-text.js';
 import { atScale } from '../fixtures/scale.js';

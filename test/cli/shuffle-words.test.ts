@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
-import { command, shuffleCallOf } from '#src/cli/commands/shuffle.js';
+import { command, shuffleCallOf } from '#src/cli/commands/shuffle-command.js';
 import { asksForJson } from '#src/cli/typed-words.js';
 import { readMemory } from '#src/index.js';
 

@@ -1,7 +1,7 @@
 /** Calls with --together: what the words mean, and the summary. */
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
-import { command } from '#src/cli/commands/shuffle.js';
+import { command } from '#src/cli/commands/shuffle-command.js';
 import { describeTogether } from '#src/cli/report-text.js';
 import { togetherCallOf } from '#src/cli/together-call.js';
 import type { ShuffleTogetherOptions } from '#src/index.js';

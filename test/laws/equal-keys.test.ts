@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { appendToStore, type ShuffleOptions, shuffle, shuffleStore } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-vi.mock(import('#src/keys.js'), async (importOriginal) => ({
+vi.mock(import('#src/floor/keys.js'), async (importOriginal) => ({
   ...(await importOriginal()),
   deriveInputKey: () => 7n,
 }));

@@ -6,9 +6,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { KeyRule } from '#src/floor/keys.js';
 import { OUTPUT_CODECS } from '#src/formats/encoder-table.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
-import type { KeyRule } from '#src/keys.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs, inputsOfJob } from '../formats/any-records.js';

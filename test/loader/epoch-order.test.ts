@@ -1,6 +1,6 @@
 /** The order of piles is a contract: a state resumed next year must mean the same. */
 import { expect, it } from 'vitest';
-import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/keys.js';
+import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/floor/keys.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 
 it('piles come by number and stored keys in epoch 0, and later in an order that never changes', () => {

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { InputError, SystemError, UsageError } from '#src/errors.js';
-import { UNGATED } from '#src/job-control.js';
+import { UNGATED } from '#src/floor/job-control.js';
 import { DeviceGates, describeDevice } from '#src/machine/devices.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -8,8 +8,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/piles/merged-pile.js';
 import { dataFilePath, indexFilePath, type PileSetLayout, pileSetFiles } from '#src/piles/pile-layout.js';
 import { readPileSetDescription, readPileTotals } from '#src/piles/pile-set-index.js';

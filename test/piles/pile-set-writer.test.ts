@@ -4,7 +4,7 @@
 import fs, { fstatSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { JobControl } from '#src/job-control.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { PileSetWriter } from '#src/piles/pile-set-writer.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { DigestHasher } from './digest-hasher.js';

@@ -7,8 +7,8 @@ import { execFileSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Release } from '#src/cleanup.js';
-import { JobControl } from '#src/job-control.js';
+import type { Release } from '#src/floor/cleanup.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { CHUNK_BYTES, ownRamPool, RamPool, type RamPoolHandle, takenBytes } from '#src/piles/ram-pool.js';
 import { keepRamPool } from '#src/stages/job-memory.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
@@ -40,7 +40,7 @@ function load(pool: RamPool, place: number, byteLength: number): Uint8Array {
 
 const poolModule = new URL('../../dist/src/piles/ram-pool.js', import.meta.url).href;
 const keeperModule = new URL('../../dist/src/stages/job-memory.js', import.meta.url).href;
-const controlModule = new URL('../../dist/src/job-control.js', import.meta.url).href;
+const controlModule = new URL('../../dist/src/floor/job-control.js', import.meta.url).href;
 
 /** What another thread finds at `place`. */
 function loadOnOtherThread(handle: unknown, place: number, byteLength: number): Promise<Uint8Array> {

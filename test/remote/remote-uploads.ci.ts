@@ -1,8 +1,8 @@
 /** Outputs on other machines: parts that threads write arrive whole, nothing is replaced unasked, and nothing stays open. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { asJob } from '#src/cleanup.js';
-import { blockFor } from '#src/pause.js';
+import { asJob } from '#src/floor/cleanup.js';
+import { blockFor } from '#src/floor/pause.js';
 import { OBJECTS } from '#src/places/inputs/object-inputs.js';
 import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
 import { poolBytesOf, type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asJob } from '#src/cleanup.js';
+import { asJob } from '#src/floor/cleanup.js';
 import { beginUpload, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
 import { errorOf } from '../fixtures/error-of.js';

@@ -1,6 +1,6 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
-import { PHASES } from '#src/phase-clock.js';
+import { PHASES } from '#src/floor/phase-clock.js';
 import { linear, speedsOf, throughputChart } from '#src/report/charts.js';
 import { workShares } from '#src/report/in-short.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { deriveInputKey } from '#src/keys.js';
+import { deriveInputKey } from '#src/floor/keys.js';
 import { chooseInputIds, describeInputIds, type InputIdRule, inputKeyOf } from '#src/sources/ids.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

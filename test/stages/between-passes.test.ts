@@ -1,6 +1,6 @@
 /** Between the passes: whether the threads of pass 1 can go on, or must end because their memory is needed otherwise. */
 import { expect, it } from 'vitest';
-import { JobControl } from '#src/job-control.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { emptyTotals } from '#src/piles/pile-totals.js';
 import { planMemory } from '#src/plan/memory-plan.js';
 import { fitPass2 } from '#src/stages/between-passes.js';

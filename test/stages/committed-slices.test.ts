@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortError } from '#src/errors.js';
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
 import {
   commitPileSets,
   committedIndexPath,

@@ -11,7 +11,7 @@ import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { Coverage } from '#src/sources/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '#src/sources/source.js';
 import { CoverageCheck } from '#src/stages/coverage-check.js';
-import { verifyRange } from '#src/stages/shuffle.js';
+import { verifyRange } from '#src/stages/shuffle-ranges.js';
 
 function file(path: string, byteLength: number, codec?: typeof gzip, header: InputHeader = NO_HEADER): Input {
   const version = { identity: `1:${byteLength}`, byteLength, modifiedNanoseconds: 0n };

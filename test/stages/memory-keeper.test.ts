@@ -1,8 +1,8 @@
 /** The thread that keeps the memory pool. If it ends before its job, nobody waits for it, and the job ends with the reason. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Release } from '#src/cleanup.js';
 import { AbortError, SystemError } from '#src/errors.js';
-import { JobControl } from '#src/job-control.js';
+import type { Release } from '#src/floor/cleanup.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { RamPool } from '#src/piles/ram-pool.js';
 import { keepRamPool, openSlabs } from '#src/stages/job-memory.js';
 import { JobStop } from '#src/stages/threads.js';

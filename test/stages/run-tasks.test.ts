@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AbortError, SystemError } from '#src/errors.js';
-import { JobControl } from '#src/job-control.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { inTurn, runTasks } from '#src/stages/run-tasks.js';
 import { JobStop } from '#src/stages/threads.js';
 

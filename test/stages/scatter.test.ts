@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { totalsOf } from '#src/piles/pile-totals.js';
-import { nameFirst } from '#src/stages/scatter.js';
+import { nameFirst } from '#src/stages/scatter-slices.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();

@@ -1,8 +1,8 @@
 /** Commits: ids are unique, whole commits are replaced, and no commit is lost when many come at the same time. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { JobControl } from '#src/floor/job-control.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { JobControl } from '#src/job-control.js';
 import { commitToStore, type NewCommit } from '#src/store/commit-to-store.js';
 import { openOrCreateStore } from '#src/store/create-store.js';
 import { StoreAttempt } from '#src/store/store-attempt.js';

@@ -1,6 +1,6 @@
 /** The memory that the decoders of a thread reserve of the job's budget: once, for the largest of them. */
 import { describe, expect, it } from 'vitest';
-import { JobControl } from '#src/job-control.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { decoderMemory } from '#workers/thread-state.js';
 import { usualNeed } from '../plan/memory-needs.js';
 

@@ -3,9 +3,9 @@
  * more than the work on it. `fs` calls read and write `bytes` directly, so data moves between disk and kernel without a copy.
  */
 import { SystemError } from '../../src/errors.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { compiledProgram } from '../../src/io/shipped-files.js';
-import { inPhase } from '../../src/phase-clock.js';
 import type { Tally } from '../../src/piles/pile-totals.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
 

@@ -6,7 +6,7 @@
  *     room     stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 import { VerificationError } from '../../src/errors.js';
-import { inPhase } from '../../src/phase-clock.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import type { MergedPile, MergedPileReader } from '../../src/piles/merged-pile.js';
 import type { PileSetLayout } from '../../src/piles/pile-layout.js';
 import { ENTRY_BYTES, SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';

@@ -8,12 +8,13 @@
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+
 import { InputError, VerificationError } from '../../src/errors.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
+import type { JobControl } from '../../src/floor/job-control.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { removeFile } from '../../src/io/files.js';
-import type { JobControl } from '../../src/job-control.js';
-import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/piles/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/piles/pile-layout.js';
 import { PileSetWriter, type StoredPileSet } from '../../src/piles/pile-set-writer.js';

@@ -5,8 +5,8 @@
  *     arena    copied records | slack | ends u32 | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 import { SystemError, VerificationError } from '../../src/errors.js';
+import type { JobControl } from '../../src/floor/job-control.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
-import type { JobControl } from '../../src/job-control.js';
 import type { MergedPile, MergedPileReader } from '../../src/piles/merged-pile.js';
 import type { PileSetLayout } from '../../src/piles/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';

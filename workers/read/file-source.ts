@@ -4,15 +4,16 @@
  * lost or read twice, whatever the members declare. If the last record continues after the part, the following members
  * are decoded up to the end of that record.
  */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+
 import { InputError } from '../../src/errors.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
+import type { JobControl } from '../../src/floor/job-control.js';
+import { piecesInPhase } from '../../src/floor/phase-clock.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
 import { lookedAt } from '../../src/formats/first-look.js';
 import { isHeldToText } from '../../src/formats/record-format.js';
 import { PieceReader } from '../../src/formats/record-source.js';
-import type { JobControl } from '../../src/job-control.js';
-import { piecesInPhase } from '../../src/phase-clock.js';
 import { RegularInput } from '../../src/places/inputs/input-source.js';
 import type { MemberRange } from '../../src/plan/slices.js';
 import type { InputPart } from '../../src/sources/input-part.js';

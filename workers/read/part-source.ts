@@ -2,11 +2,12 @@
  * The contract of a source: it gives the decoded bytes of one part of an input. Whoever reads from it knows neither where
  * the bytes lie nor how they are stored: in a file, a stream, memory, or members of a compressed file.
  */
+
+import type { JobControl } from '../../src/floor/job-control.js';
 import type { Doubt } from '../../src/formats/first-look.js';
 import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
 import type { RecordSource } from '../../src/formats/record-source.js';
-import type { JobControl } from '../../src/job-control.js';
 import type { ReadSpec } from '../../src/spec.js';
 import type { ThreadDecoderMemory } from '../thread-state.js';
 

@@ -4,14 +4,15 @@
  * record start, end of last record), so that the coordinator can check that the parts of an input join without a gap or
  * an overlap.
  */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+
 import { InputError } from '../../src/errors.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
+import { type JobControl, UncountedControl } from '../../src/floor/job-control.js';
 import { IGZIP } from '../../src/formats/codecs/igzip.js';
 import type { Framing } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import type { RecordSource } from '../../src/formats/record-source.js';
-import { type JobControl, UncountedControl } from '../../src/job-control.js';
 import { loadPlaces } from '../../src/places/inputs/find-input.js';
 import { inputName, RegularInput } from '../../src/places/inputs/input-source.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';

@@ -3,6 +3,7 @@
  * passes them to a taker, and keeps account of the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import {
   BadRecord,
   type Framing,
@@ -13,7 +14,6 @@ import {
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
 import { mostCopiesOf } from '../../src/keep/weights.js';
-import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';

@@ -1,5 +1,5 @@
 /** A stream may be silent for ever, so the abort flag is watched while its bytes are awaited. */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { readHeader, requireSameHeader } from '../../src/formats/header.js';
 import { headerRuleOf } from '../../src/formats/record-format.js';

@@ -3,8 +3,8 @@
  * begins there.
  */
 
-import { thenAlways } from '../../src/cleanup.js';
-import { inPhase } from '../../src/phase-clock.js';
+import { thenAlways } from '../../src/floor/cleanup.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import { loadPlaces } from '../../src/places/inputs/find-input.js';
 import { RegularInput } from '../../src/places/inputs/input-source.js';
 import type { InputPart } from '../../src/sources/input-part.js';

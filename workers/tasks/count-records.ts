@@ -3,11 +3,11 @@
  * may depend on that; and where keys come from ordinals, those of a part depend on how many records are before it.
  */
 import { InputError } from '../../src/errors.js';
+import { UncountedControl } from '../../src/floor/job-control.js';
 import { isJson } from '../../src/formats/first-look.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import type { NumberField } from '../../src/formats/selector.js';
-import { UncountedControl } from '../../src/job-control.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';

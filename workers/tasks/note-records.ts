@@ -3,7 +3,7 @@
  * reports the bytes that the last record of the file lacks at its end.
  */
 
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';

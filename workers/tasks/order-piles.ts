@@ -1,6 +1,6 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
-import { inPhase } from '../../src/phase-clock.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import { NOTHING, type PileTotals, requireSameTally, sumOf, sumTotals, tallyOf } from '../../src/piles/pile-totals.js';
 import { copySharedBytes, type PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';

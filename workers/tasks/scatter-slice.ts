@@ -1,5 +1,5 @@
 /** A task of the scatter pass: makes one pile set from one slice. */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import type { Header } from '../../src/formats/header.js';
 import { type PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
 import type { PileTotals } from '../../src/piles/pile-totals.js';

@@ -1,8 +1,8 @@
 /** A task that writes the records of consecutive places of an output, where each place finds its record by itself. */
-import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import type { WrittenRegion } from '../../src/job-directory/notes.js';
 import type { NumberOrder } from '../../src/keep/numbers.js';
-import { inPhase } from '../../src/phase-clock.js';
 import { shardOpener } from '../../src/places/outputs/shard-openers.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkStart } from '../../src/sinks/output-target.js';

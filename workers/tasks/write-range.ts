@@ -3,12 +3,12 @@
  * of one key, it compares neighbours, and ends at two of one key.
  */
 
-import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
+import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { MemberWriter } from '../../src/formats/member.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
-import { inPhase } from '../../src/phase-clock.js';
 import {
   emptyTotals,
   type PileTotals,

@@ -10,11 +10,11 @@ import {
 import { UsageError } from '../../errors.js';
 import type { SlurmTaskOptions } from '../../options/cluster-options.js';
 import type { OptionFlag } from '../../options/option.js';
-import { formatBytes, formatCount, formatPlural } from '../../quantity.js';
+import { formatBytes, formatCount, formatPlural } from '../../values/quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
 import { typedParts } from '../typed-words.js';
-import { askedJob, readJob } from './cluster-plan.js';
+import { askedJob, readJob } from './cluster-plan-command.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,

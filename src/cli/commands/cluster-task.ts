@@ -1,8 +1,8 @@
 import { TASK_KINDS } from '../../cluster/cluster-plan.js';
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
 import { UsageError } from '../../errors.js';
-import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
-import { parseWhole } from '../../typed-values.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
+import { parseWhole } from '../../values/typed-values.js';
 import type { CommandDefinition } from '../command.js';
 import { blankWords, describeEmptyShards, duplicateWords } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';

@@ -2,13 +2,13 @@ import type { ShufflePreview, TogetherPreview } from '../../job/preview-report.j
 import { previewShuffle, previewTogether } from '../../job/preview-shuffle.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../../plan/memory-plan.js';
 import type { Expected } from '../../plan/sampled-records.js';
-import { formatBytes, formatCount, formatPlural, sizeWord } from '../../quantity.js';
+import { formatBytes, formatCount, formatPlural, sizeWord } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { nameFlags } from '../option-names.js';
 import { printReport } from '../standard-streams.js';
 import { togetherCallOf, togetherJobOf } from '../together-call.js';
-import { shuffleCallOf, shuffleJobOf } from './shuffle.js';
+import { shuffleCallOf, shuffleJobOf } from './shuffle-command.js';
 
 const notes = `
 Takes the options of the main command, and says what that job will need: memory,

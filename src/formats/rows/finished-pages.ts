@@ -1,5 +1,7 @@
 /** Compressed pages that wait until their row group is complete: in spare memory, or in a file when there is none left. */
 import { UsageError } from '../../errors.js';
+import { type GateNumber, type JobControl, UNGATED } from '../../floor/job-control.js';
+import { inPhase } from '../../floor/phase-clock.js';
 import {
   closeFile,
   createOwnFile,
@@ -9,9 +11,7 @@ import {
   removeFile,
   writeAt,
 } from '../../io/files.js';
-import { type GateNumber, type JobControl, UNGATED } from '../../job-control.js';
 import { freeBytes } from '../../machine/free-bytes.js';
-import { inPhase } from '../../phase-clock.js';
 
 /** A file in a temp directory, which is new. */
 export interface SpillPlace {

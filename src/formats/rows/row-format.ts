@@ -5,8 +5,9 @@
  *
  * What ends with `Spec` is plain data. It crosses threads and is sealed with the job, and only its format reads it.
  */
+
+import type { JobControl } from '../../floor/job-control.js';
 import type { FileVersion } from '../../io/files.js';
-import type { JobControl } from '../../job-control.js';
 import type { RegularInput } from '../../places/inputs/input-source.js';
 import type { DecoderMemory } from '../codec.js';
 import type { MemberWriter } from '../member.js';

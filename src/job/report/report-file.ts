@@ -8,7 +8,7 @@ import { systemCall } from '../../io/io-error.js';
 import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
 import { renameObstacles } from '../../machine/renames.js';
 import type { Destination } from '../../places/outputs/destination.js';
-import { requireOutside } from '../../places/outputs/files.js';
+import { requireOutside } from '../../places/outputs/output-files.js';
 import { type Input, identityOf } from '../../sources/source.js';
 
 const STANDARD_OUTPUT_FD = 1;

@@ -5,7 +5,7 @@
 import type { WrittenRecord } from '../../../workers/piles/written-ranks.js';
 import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/record-sample.js';
 import type { TaskProfile } from '../../../workers/tasks.js';
-import type { JobControl } from '../../job-control.js';
+import type { JobControl } from '../../floor/job-control.js';
 import type { DeviceGates } from '../../machine/devices.js';
 import type { DeviceTraffic, Moment } from '../../options/report-facts.js';
 import type { PileTotals } from '../../piles/pile-totals.js';

@@ -9,8 +9,10 @@
 
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
-import { afterFailure } from '../../cleanup.js';
 import { counted, InputError, PileshufError } from '../../errors.js';
+import { afterFailure } from '../../floor/cleanup.js';
+import type { GateNumber, JobControl } from '../../floor/job-control.js';
+import { inPhase } from '../../floor/phase-clock.js';
 import { fileCalls } from '../../io/file-calls.js';
 import {
   closeFile,
@@ -23,8 +25,6 @@ import {
   versionOf,
 } from '../../io/files.js';
 import { ioError, reasonOf } from '../../io/io-error.js';
-import type { GateNumber, JobControl } from '../../job-control.js';
-import { inPhase } from '../../phase-clock.js';
 import { openInput, STANDARD_INPUT } from './find-input.js';
 
 export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };

@@ -11,6 +11,7 @@
  */
 import { dirname, join } from 'node:path';
 import { counted, SystemError, VerificationError } from '../../errors.js';
+import { severalAtOnce } from '../../floor/several-at-once.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import {
   addName,
@@ -23,7 +24,6 @@ import {
 import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
 import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
 import { ASIDE_NAME } from '../../job-directory/job-paths.js';
-import { severalAtOnce } from '../../several-at-once.js';
 import { stagedPath } from '../../sinks/output-target.js';
 import {
   type CommitJournal,

@@ -1,6 +1,6 @@
 /** The kinds of output places, by the form of their names. Few jobs load one that is not on disks. */
 import { isRemote, shownAddress } from '../../remote/address.js';
-import { DISKS } from './files.js';
+import { DISKS } from './output-files.js';
 import { badPlace, type OutputPlaces, type PlacesRequest } from './output-place.js';
 
 interface KindOfPlaces {
@@ -10,7 +10,7 @@ interface KindOfPlaces {
 
 /** The first that has the name of an output; else it lies on disks. */
 export const KINDS_OF_PLACES: KindOfPlaces[] = [
-  { hasName: isRemote, open: async (request) => (await import('./objects.js')).objectPlaces(request) },
+  { hasName: isRemote, open: async (request) => (await import('./output-objects.js')).objectPlaces(request) },
 ];
 
 export function isFarPlace(output: string): boolean {

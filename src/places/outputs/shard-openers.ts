@@ -1,5 +1,5 @@
 /** How a thread opens the shards that leave this machine part by part. Few jobs load what opens them. */
-import type { JobControl } from '../../job-control.js';
+import type { JobControl } from '../../floor/job-control.js';
 import type { AppendedTarget, OpenShard, OutputTarget } from '../../sinks/output-target.js';
 
 type ShardOpener = (target: AppendedTarget, data: object, shard: number, check: () => void) => OpenShard;

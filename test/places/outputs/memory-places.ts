@@ -1,7 +1,7 @@
 /** Places in the memory of this process: what a further service of objects takes. */
 import { readFileSync } from 'node:fs';
 import { appearedDuringJob } from '#src/io/durable.js';
-import { ObjectsPlace } from '#src/places/outputs/objects.js';
+import { ObjectsPlace } from '#src/places/outputs/output-objects.js';
 import type { OutputPlaces } from '#src/places/outputs/output-place.js';
 import type { ObjectStore } from '#src/remote/object-store.js';
 

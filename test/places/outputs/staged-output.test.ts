@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, VerificationError } from '#src/errors.js';
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
 import type { WrittenRegion } from '#src/job-directory/notes.js';
 import { readJournal } from '#src/places/outputs/commit-journal.js';
 import type { Destination } from '#src/places/outputs/destination.js';

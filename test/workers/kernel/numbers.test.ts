@@ -1,7 +1,7 @@
 /** Numbers of a range at the places of an order: the kernel against its twin, and each number once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JobControl } from '#src/job-control.js';
+import { JobControl } from '#src/floor/job-control.js';
 import { type NumberOrder, orderOfNumbers } from '#src/keep/numbers.js';
 import { Arena } from '#workers/arena.js';
 import { ARENA_START } from '#workers/kernel/kernel.js';

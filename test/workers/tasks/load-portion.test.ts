@@ -1,7 +1,7 @@
 /** The task that loads a pile: its refusals, and its demands on the given buffer. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { readPileTotals } from '#src/piles/pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';

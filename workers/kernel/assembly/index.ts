@@ -55,7 +55,7 @@ export {
   walkedEnd,
   walkStored,
 } from './order';
-export { numbersChecksum, prepareNumbers, writeNumbers } from './numbers';
+export { numbersChecksum, prepareNumbers, writeNumbers } from './write-numbers';
 export { drawRanks, findPosition, philoxBlock, philoxKeys4 } from './philox';
 export {
   countByte,
@@ -72,6 +72,6 @@ export {
 export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
 export { badRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
-export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally';
+export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter-records';
+export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

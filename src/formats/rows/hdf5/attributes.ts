@@ -3,8 +3,8 @@ import { productOf } from './chunk-box.js';
 import { type Datatype, FLOAT, INTEGER, readDatatype, SEQUENCE, STRING } from './datatype.js';
 import { sequenceAt } from './global-heap.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem, sharedTable } from './hdf5-bytes.js';
-import { readAttribute } from './messages.js';
 import { type Message, SHARED, sharedType } from './object-header.js';
+import { readAttribute } from './object-messages.js';
 
 /** The attribute in which the library notes which datasets have a scale of a dimension: each of them says it, too. */
 export const SCALE_USERS = 'REFERENCE_LIST';

@@ -4,7 +4,7 @@
  */
 import { MOST_LEVELS, recordsOfTree, treeNode } from './b-trees.js';
 import { CHECKSUM_BYTES, type Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
-import type { ChunkLayout, Shape } from './messages.js';
+import type { ChunkLayout, Shape } from './object-messages.js';
 
 export interface StoredChunk {
   readonly address: number;

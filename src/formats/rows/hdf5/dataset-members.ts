@@ -1,8 +1,8 @@
 /** Makes chunks of datasets of the records of a shuffle, which are rows. */
 import { VerificationError } from '../../../errors.js';
-import type { JobControl } from '../../../job-control.js';
+import type { JobControl } from '../../../floor/job-control.js';
+import { inPhase } from '../../../floor/phase-clock.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
-import { inPhase } from '../../../phase-clock.js';
 import type { Member, MemberWriter } from '../../member.js';
 import { type FinishedPage, FinishedPages } from '../finished-pages.js';
 import type { WaitingUnits } from '../row-format.js';

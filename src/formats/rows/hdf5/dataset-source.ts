@@ -2,9 +2,10 @@
  * A part of an HDF5 file: rows of several datasets, decoded a chunk at a time and put together. The position of a row is its
  * ordinal in the file.
  */
-import { thenAlwaysAsync } from '../../../cleanup.js';
+
 import { UsageError, WindowOverMemoryError } from '../../../errors.js';
-import { inPhase } from '../../../phase-clock.js';
+import { thenAlwaysAsync } from '../../../floor/cleanup.js';
+import { inPhase } from '../../../floor/phase-clock.js';
 import { framingOf } from '../../framing-table.js';
 import { PieceReader, type RecordSource } from '../../record-source.js';
 import type { RowsContext, RowsPart } from '../row-format.js';

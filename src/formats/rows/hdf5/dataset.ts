@@ -6,6 +6,7 @@ import { type Datatype, readDatatype } from './datatype.js';
 import { decodeChunk, requireKnownFilters } from './filters/chunk-filters.js';
 import type { FoundObject } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
+import { MESSAGE, messageIn } from './object-header.js';
 import {
   type ChunkLayout,
   type Filter,
@@ -16,8 +17,7 @@ import {
   readShape,
   type Shape,
   VIRTUAL,
-} from './messages.js';
-import { MESSAGE, messageIn } from './object-header.js';
+} from './object-messages.js';
 import { joinedRowsOf } from './rows-spec.js';
 
 export interface Dataset {

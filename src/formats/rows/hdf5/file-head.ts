@@ -13,8 +13,8 @@ import { HDF5_SIGNATURE } from './find-start.js';
 import { collectionOf, sequenceAt } from './global-heap.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
-import { readFill } from './messages.js';
 import { MESSAGE, type Message, SHARED, sharedAt, TRACKS_ORDER } from './object-header.js';
+import { readFill } from './object-messages.js';
 import type { FileHead, RowsDataset, RowsHead } from './rows-spec.js';
 
 /** The spec holds what is copied. */

@@ -2,8 +2,8 @@
 import { MOST_LEVELS, treeNode } from './b-trees.js';
 import { messagesInHeap } from './fractal-heap.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
-import { type Link, oldLink, readLink } from './messages.js';
 import { MESSAGE, type Message, type ObjectHeader, readObject, readSuperblock } from './object-header.js';
+import { type Link, oldLink, readLink } from './object-messages.js';
 
 export type ObjectKind = 'group' | 'dataset' | 'type';
 

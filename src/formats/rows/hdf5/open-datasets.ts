@@ -1,10 +1,10 @@
 /** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
 
 import { InputError } from '../../../errors.js';
+import { hearSignalsAt } from '../../../floor/pause.js';
 import { readBytes, withFile } from '../../../io/files.js';
-import { hearSignalsAt } from '../../../pause.js';
 import { openInput } from '../../../places/inputs/find-input.js';
-import { nameSome } from '../../../quantity.js';
+import { nameSome } from '../../../values/quantity.js';
 import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { type ChosenRows, chooseRows, differenceOf, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
 import { type Dataset, readDataset, readerBytes } from './dataset.js';

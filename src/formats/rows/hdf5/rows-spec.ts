@@ -1,7 +1,7 @@
 /** What a job knows of the datasets whose rows it shuffles. Plain data: it crosses threads, and is sealed in the spec. */
 import type { RowsSpec, WrittenRowsSpec } from '../row-format.js';
 import { productOf } from './chunk-box.js';
-import type { Filter } from './messages.js';
+import type { Filter } from './object-messages.js';
 
 /** A dataset that gives its part to each row, and gets it in the output. */
 export interface RowsDataset {

@@ -3,7 +3,7 @@
  * was read beyond its last page, up to a few bytes if there are many columns.
  */
 import { crc32 } from 'node:zlib';
-import type { JobControl } from '../../../job-control.js';
+import type { JobControl } from '../../../floor/job-control.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
 import type { RegularInput } from '../../../places/inputs/input-source.js';
 import type { DecoderMemory } from '../../codec.js';

@@ -1,10 +1,10 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../../errors.js';
+import { hearSignalsAt } from '../../../floor/pause.js';
 import { readBytes, withFileAsync } from '../../../io/files.js';
-import { hearSignalsAt } from '../../../pause.js';
 import { lookAhead, openInput } from '../../../places/inputs/find-input.js';
-import { moreInputs, nameSome } from '../../../quantity.js';
+import { moreInputs, nameSome } from '../../../values/quantity.js';
 import type { RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { type ByteRanges, type FileFooter, readFooter } from './footer.js';
 import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from './hive-columns.js';

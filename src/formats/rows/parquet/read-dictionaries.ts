@@ -1,7 +1,7 @@
 /** Reads the dictionaries that an output keeps (`formats/rows/parquet/kept-dictionary.ts`) from the pages of inputs. */
 
 import { InputError, SystemError } from '../../../errors.js';
-import { hearSignalsAt } from '../../../pause.js';
+import { hearSignalsAt } from '../../../floor/pause.js';
 import type { RowsFile, RowsRequest } from '../row-format.js';
 import { ColumnMemory } from './columns/column-memory.js';
 import { decompressPage, requireExpansion } from './columns/page-codecs.js';

@@ -1,6 +1,6 @@
 /** `--columns`: a table of some of the columns of another. */
 import { UsageError } from '../../../errors.js';
-import { editsBetween } from '../../../known-options.js';
+import { editsBetween } from '../../../values/known-options.js';
 import { annotationOf } from './annotation.js';
 import { cutKeyValues, type MetadataCut } from './key-values.js';
 import type { Leaf } from './leaf.js';

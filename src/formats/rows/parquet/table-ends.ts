@@ -7,11 +7,11 @@
 import { closeFile, readBytes } from '../../../io/files.js';
 import { ownVersion } from '../../../io/own-version.js';
 import type { FileContent, StoredEnds } from '../../stored-ends.js';
-import { fileEnd } from './file-end.js';
 import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from './kept-dictionary.js';
 import { nameOfLeaf } from './leaf.js';
 import type { TableSchema } from './schema.js';
 import type { WrittenTable } from './table-output.js';
+import { fileEnd } from './write-file-end.js';
 import { PARQUET_MAGIC } from './write-footer.js';
 
 export function tableEnds(table: WrittenTable, onWarning: (line: string) => void): StoredEnds {

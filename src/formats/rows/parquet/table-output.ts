@@ -1,6 +1,6 @@
 /** How rows are written: what is asked for, and what is decided when the footers of the inputs are read. */
 import { UsageError } from '../../../errors.js';
-import { requireKnownOptions } from '../../../known-options.js';
+import { requireKnownOptions } from '../../../values/known-options.js';
 import type { RowsOutput, WrittenRowsSpec } from '../row-format.js';
 import type { KeptDictionary } from './kept-dictionary.js';
 import type { PageCodec } from './page-codec.js';

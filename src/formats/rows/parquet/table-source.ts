@@ -2,9 +2,10 @@
  * A part of a table: row groups, or a part of one, whose column chunks are read a page at a time and joined into rows. A row is opaque to all
  * that follows (`src/formats/rows/parquet/leaf.ts`); its position is its ordinal in the file.
  */
-import { thenAlways, thenAlwaysAsync } from '../../../cleanup.js';
+
 import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../../errors.js';
-import { inPhase } from '../../../phase-clock.js';
+import { thenAlways, thenAlwaysAsync } from '../../../floor/cleanup.js';
+import { inPhase } from '../../../floor/phase-clock.js';
 import type { RegularInput } from '../../../places/inputs/input-source.js';
 import { KnownEnds } from '../../known-ends.js';
 import type { RecordSource } from '../../record-source.js';

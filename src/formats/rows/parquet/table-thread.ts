@@ -1,6 +1,6 @@
 /** The work of a thread on tables. Its pages lie in one memory, which comes from the spare memory of the job. */
-import type { JobControl } from '../../../job-control.js';
-import { inPhase } from '../../../phase-clock.js';
+import type { JobControl } from '../../../floor/job-control.js';
+import { inPhase } from '../../../floor/phase-clock.js';
 import type { RowThread } from '../row-format.js';
 import { ColumnMemory } from './columns/column-memory.js';
 import { RowGroupWriter } from './columns/row-group-writer.js';

@@ -1,7 +1,7 @@
 /** The room in which stored pages are read. */
 import { expect, it } from 'vitest';
+import { JobControl } from '#src/floor/job-control.js';
 import { ChunkInput } from '#src/formats/rows/parquet/chunk-pages.js';
-import { JobControl } from '#src/job-control.js';
 
 it('keeps what was read when it grows, and gives the smaller room back at once', () => {
   const memory = { reserve: () => true, budgetFor: () => '' };

@@ -1,7 +1,8 @@
 /** Opens files of rows as a job does, and cuts them into parts. */
+
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { memoryNeedOf } from '#src/job/work-plan.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
 import { planSlices } from '#src/plan/slices.js';
 import { describeForSlices } from '#src/sources/cuts.js';
 import { type Coverage, type InputPart, inputPart } from '#src/sources/input-part.js';

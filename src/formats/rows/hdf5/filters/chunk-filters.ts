@@ -3,10 +3,10 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import { freeBytes } from '../../../../machine/free-bytes.js';
 import { fletcher32 } from '../checksums.js';
 import { Hdf5Problem } from '../hdf5-bytes.js';
-import type { Filter } from '../messages.js';
+import type { Filter } from '../object-messages.js';
+import { reordered } from './byte-shuffle.js';
 import { unpackNbit } from './nbit.js';
 import { unpackScaleOffset } from './scale-offset.js';
-import { reordered } from './shuffle.js';
 import { unpackSzip } from './szip.js';
 
 const DEFLATE = 1;

@@ -1,7 +1,7 @@
 /** The filter szip: samples as CCSDS 121.0 codes them, in lines of blocks, each of which tells how it is coded. */
 import { Hdf5Problem } from '../hdf5-bytes.js';
 import { BitReader, roomFor } from './bit-reader.js';
-import { reordered } from './shuffle.js';
+import { reordered } from './byte-shuffle.js';
 
 const MOST_SIGNIFICANT_FIRST = 16;
 /** Differences to the sample before are coded, and the first sample of a line as it is. */

@@ -3,8 +3,8 @@
  * pages have any size. What is allocated counts against an allowance, and beyond it against the spare memory of the job.
  */
 import type * as functions from '#src/formats/rows/parquet/columns/columns.js';
+import type { JobControl } from '../../../../floor/job-control.js';
 import { compiledProgram } from '../../../../io/shipped-files.js';
-import type { JobControl } from '../../../../job-control.js';
 
 export type ColumnFunctions = typeof functions;
 

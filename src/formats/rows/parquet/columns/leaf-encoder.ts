@@ -5,7 +5,7 @@
  * of its chunks begins with that.
  */
 import { crc32 } from 'node:zlib';
-import { inPhase } from '../../../../phase-clock.js';
+import { inPhase } from '../../../../floor/phase-clock.js';
 import type { FinishedPage, FinishedPages } from '../../finished-pages.js';
 import type { ChunkBounds, ChunkDescription, PageDescription } from '../description.js';
 import type { KeptDictionary } from '../kept-dictionary.js';

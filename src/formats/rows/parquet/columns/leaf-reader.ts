@@ -6,7 +6,7 @@
  * end of the chunk, shows that it is whole.
  */
 import { counted } from '../../../../errors.js';
-import { inPhase } from '../../../../phase-clock.js';
+import { inPhase } from '../../../../floor/phase-clock.js';
 import { type Leaf, valueBytesOf } from '../leaf.js';
 import type { PageCodec } from '../page-codec.js';
 import type { PageHeader } from '../page-header.js';

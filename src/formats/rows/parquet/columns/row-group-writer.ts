@@ -4,8 +4,8 @@
  * piece. The bytes follow from the rows and the spec alone, however they come and whatever the memory.
  */
 import { UsageError, VerificationError } from '../../../../errors.js';
-import type { JobControl } from '../../../../job-control.js';
-import { inPhase } from '../../../../phase-clock.js';
+import type { JobControl } from '../../../../floor/job-control.js';
+import { inPhase } from '../../../../floor/phase-clock.js';
 import type { Member } from '../../../member.js';
 import { FinishedPages, type SpillPlace } from '../../finished-pages.js';
 import { encodeDescription } from '../description.js';

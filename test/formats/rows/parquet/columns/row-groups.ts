@@ -1,5 +1,6 @@
 /** Rows of drawn tables, row groups that a writer makes of them, and the rows that a reader finds in these. */
 import { crc32 } from 'node:zlib';
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { describedUnits } from '#src/formats/described-units.js';
 import type { Member } from '#src/formats/member.js';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
@@ -10,7 +11,6 @@ import { type Leaf, type PhysicalType, valueBytesOf } from '#src/formats/rows/pa
 import { type PageHeader, readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import type { TableWriteSpec } from '#src/formats/rows/parquet/table-output.js';
-import { JobControl, UNGATED } from '#src/job-control.js';
 import { withLength } from '../../../../fixtures/parquet/encode-values.ts';
 import { rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
 import { columnOrdersOf, type PlainElement, tableOf } from '../plain-footer.ts';

@@ -5,8 +5,8 @@
 
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
 import { describeShuffle } from '#src/cli/report-text.js';
+import { createReporter, type ReporterOptions } from '#src/cli/reporter.js';
 import { resumeAdviser } from '#src/cli/resume-command.js';
 import { setUnfinishedJob } from '#src/errors.js';
 import {

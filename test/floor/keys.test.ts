@@ -4,7 +4,7 @@
  *     int.from_bytes(sha256(pack('<Q', len(seed)) + seed + pack('<Q', len(id)) + id).digest()[:8], 'little')
  */
 import { describe, expect, it } from 'vitest';
-import { deriveDrawSeed, deriveInputKey, deriveRangeKey, drawSeed } from '#src/keys.js';
+import { deriveDrawSeed, deriveInputKey, deriveRangeKey, drawSeed } from '#src/floor/keys.js';
 
 describe('deriveInputKey', () => {
   it.each([

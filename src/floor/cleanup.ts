@@ -3,7 +3,7 @@
  * cleanup are added to its `cleanupErrors`. If the work succeeds, a failure of the cleanup is thrown; `releasingAll`
  * reports it instead.
  */
-import { addCleanupErrors, PileshufError } from './errors.js';
+import { addCleanupErrors, PileshufError } from '../errors.js';
 
 export type Release = () => void | Promise<void>;
 

@@ -2,9 +2,10 @@
  * A task before the shuffle pass: returns the present checksums of bytes that an earlier attempt wrote, so that the pass
  * can rely on them.
  */
+
+import type { GateNumber } from '../../src/floor/job-control.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import { type OpenFile, openForRead, readAt, withFile } from '../../src/io/files.js';
-import type { GateNumber } from '../../src/job-control.js';
-import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { type ThreadState, threadStateOf } from '../thread-state.js';

@@ -5,11 +5,11 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { SystemError, UsageError } from '../../errors.js';
+import type { JobControl } from '../../floor/job-control.js';
 import { fileCalls } from '../../io/file-calls.js';
 import { closeFile, type OpenFile, openStreamOutput } from '../../io/files.js';
 import { STANDARD_OUTPUT_NAME, systemCall } from '../../io/io-error.js';
 import { statPath } from '../../io/paths.js';
-import type { JobControl } from '../../job-control.js';
 import { isClosedStream } from '../../machine/closed-streams.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from '../../sinks/output-target.js';
 import { inputName } from '../inputs/input-source.js';

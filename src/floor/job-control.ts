@@ -6,7 +6,7 @@
  * only during that call. A thread that dies may not return its permit. So a waiter wakes up now and then to check the
  * abort flag, which the coordinator then raises.
  */
-import { AbortError } from './errors.js';
+import { AbortError } from '../errors.js';
 import { inPhase, inPhaseAsync } from './phase-clock.js';
 
 const ABORT_WORD = 0;

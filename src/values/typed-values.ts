@@ -2,7 +2,7 @@
  * Values as people type them. Each function takes the text and the flag, for its message, and throws UsageError
  * (ERR_OPTION).
  */
-import { UsageError } from './errors.js';
+import { UsageError } from '../errors.js';
 import { parseAmount, parseSize } from './size.js';
 
 export function parseCount(text: string, flag: string): number {

@@ -5,11 +5,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { JobControl, UNGATED } from '#src/job-control.js';
-import { measured } from '#src/phase-clock.js';
-import { atScale } from './fixtures/scale.js';
-import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, TAKEN } from './gate-ledger.mjs';
-import { type GateThread, useGateThreads } from './gate-threads.js';
+import { JobControl, UNGATED } from '#src/floor/job-control.js';
+import { measured } from '#src/floor/phase-clock.js';
+import { atScale } from '../fixtures/scale.js';
+import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, TAKEN } from '../gate-ledger.mjs';
+import { type GateThread, useGateThreads } from '../gate-threads.js';
 
 const threads = useGateThreads();
 

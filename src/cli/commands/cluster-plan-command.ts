@@ -1,7 +1,7 @@
 import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
 import { SystemError, UsageError } from '../../errors.js';
 import type { ClusterPlanOptions } from '../../options/cluster-options.js';
-import { formatBytes, formatPlural } from '../../quantity.js';
+import { formatBytes, formatPlural } from '../../values/quantity.js';
 import type { CommandDefinition, ParsedWords, Talk } from '../command.js';
 import { readNamedFiles } from '../input-list.js';
 import { printReport } from '../standard-streams.js';

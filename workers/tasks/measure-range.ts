@@ -2,7 +2,7 @@
  * Tasks before the shuffle pass, which put piles in order and write nothing. They find the records at which shards may be
  * cut, what parts of a pile hold, and what stays of a pile where of equal records one is kept.
  */
-import { inPhase } from '../../src/phase-clock.js';
+import { inPhase } from '../../src/floor/phase-clock.js';
 import {
   differenceOf,
   emptyTotals,

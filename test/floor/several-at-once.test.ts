@@ -3,7 +3,7 @@
  * at the end.
  */
 import { describe, expect, it } from 'vitest';
-import { severalAtOnce } from '#src/several-at-once.js';
+import { severalAtOnce } from '#src/floor/several-at-once.js';
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
 

@@ -12,7 +12,7 @@
  * are dropped.
  */
 
-import { UsageError } from './errors.js';
+import { UsageError } from '../errors.js';
 
 export interface SizeRule {
   readonly flag: string;

@@ -8,8 +8,9 @@ import { randomBytes } from 'node:crypto';
 import { HeadLimit } from '../../workers/piles/head-limit.js';
 import type { ScatterSettings } from '../../workers/settings.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
-import { afterFailure } from '../cleanup.js';
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
+import { afterFailure } from '../floor/cleanup.js';
+import type { KeyRule } from '../floor/keys.js';
 import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
@@ -20,7 +21,6 @@ import {
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
 import { type HeadPlan, largestKeyWith } from '../keep/head.js';
-import type { KeyRule } from '../keys.js';
 import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
 import { checksumTextOf, isSameTally, sumTotals } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';

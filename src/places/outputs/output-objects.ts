@@ -5,8 +5,9 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { ifPossible } from '../../cleanup.js';
 import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../../errors.js';
+import { ifPossible } from '../../floor/cleanup.js';
+import { severalAtOnce } from '../../floor/several-at-once.js';
 import { byteLengthOf } from '../../io/durable.js';
 import { openForRead, readBytes, withFile } from '../../io/files.js';
 import { isShardOf } from '../../io/own-files.js';
@@ -15,7 +16,6 @@ import type { WrittenRegion } from '../../job-directory/notes.js';
 import type { ObjectStore, UploadedPart } from '../../remote/object-store.js';
 import { listedUploadId, PART_BYTES } from '../../remote/part-uploads.js';
 import { poolBytesOf, remoteOutputs, unlessAborted } from '../../remote/remote-inputs.js';
-import { severalAtOnce } from '../../several-at-once.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
 import { type SentShards, stagedPath } from '../../sinks/output-target.js';
 import {

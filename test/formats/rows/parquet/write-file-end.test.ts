@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { describedUnits } from '#src/formats/described-units.js';
 import { encodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/description.js';
-import { fileEnd, type StagedTable } from '#src/formats/rows/parquet/file-end.js';
 import { readFooter } from '#src/formats/rows/parquet/footer.js';
 import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import { THRIFT, ThriftReader } from '#src/formats/rows/parquet/thrift.js';
+import { fileEnd, type StagedTable } from '#src/formats/rows/parquet/write-file-end.js';
 import { drawsFor } from '../../../fixtures/draws.ts';
 import { drawRows, makeGroup, PLAIN, plainValue, schemaOf } from './columns/row-groups.ts';
 

@@ -13,15 +13,15 @@ import {
 } from '../../io/paths.js';
 import { stagingDirectoryIn } from '../../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
-import { nameSome } from '../../quantity.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
+import { nameSome } from '../../values/quantity.js';
 import { factsOf } from '../inputs/find-input.js';
 import type { CommitJournal, MoveDirectories } from './commit-journal.js';
 import { type Destination, outputIdentityOf, type ShardsDestination } from './destination.js';
 import { moveOrTakeBack, moveOutputs, takeBack } from './file-moves.js';
 import { badPlace, type OutputPlace, type OutputPlaces, type StreamPlace } from './output-place.js';
+import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './output-stream.js';
 import { findFormerFiles, findOtherShards, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
-import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './stream.js';
 
 export const DISKS: OutputPlaces = {
   poolBytes: 0,

@@ -1,6 +1,6 @@
 /** Waits for the other side of a pipe or device, which gives no sign when it is ready, and for signals. */
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import { AbortError } from './errors.js';
+import { AbortError } from '../errors.js';
 
 const word = new Int32Array(new SharedArrayBuffer(4));
 

@@ -1,7 +1,7 @@
 /** Returning everything that a job took, in the opposite order, whatever fails. */
 import { describe, expect, it } from 'vitest';
-import { type Release, releasingAll } from '#src/cleanup.js';
 import { addCleanupErrors, SystemError } from '#src/errors.js';
+import { type Release, releasingAll } from '#src/floor/cleanup.js';
 
 describe('releasingAll', () => {
   const tail = new Error('tail');

@@ -2,7 +2,7 @@ import { type CheckReport, checkShuffled } from '../../checks/check-shuffled.js'
 import type { OrderTest } from '../../checks/order-tests.js';
 import type { OrderVerdict } from '../../checks/order-verdict.js';
 import { VerificationError } from '../../errors.js';
-import { formatBytes, formatPlural, formatSeconds } from '../../quantity.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs } from '../input-list.js';
 import { printReport } from '../standard-streams.js';

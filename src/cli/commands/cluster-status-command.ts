@@ -7,7 +7,7 @@ import {
 } from '../../cluster/cluster-status.js';
 import { type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-calls.js';
 import { SystemError } from '../../errors.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds, nameSome } from '../../quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds, nameSome } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-names.js';
 import { duplicateWords } from '../report-text.js';

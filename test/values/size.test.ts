@@ -6,8 +6,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/index.js';
-import { sizeWord } from '#src/quantity.js';
-import { parseAmount, parseSize } from '#src/size.js';
+import { sizeWord } from '#src/values/quantity.js';
+import { parseAmount, parseSize } from '#src/values/size.js';
 
 const memory = { flag: '-S', allowPercentOf: () => 64_000_000_001 };
 const noPercent = { flag: '--max-record' };

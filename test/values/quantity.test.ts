@@ -8,7 +8,7 @@ import {
   formatPlural,
   formatSeconds,
   formatWholeSeconds,
-} from '#src/quantity.js';
+} from '#src/values/quantity.js';
 
 describe('quantities', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { shuffleStore } from '../../job/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
 import { describeShuffle, warningOfSplits } from '../report-text.js';
-import { refuseShardsInStream } from './shuffle.js';
+import { refuseShardsInStream } from './shuffle-command.js';
 
 const notes = `
 The bytes are the same as those of pileshuf --input-ids for the same inputs, ids

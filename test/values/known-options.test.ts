@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
 import * as library from '#src/index.js';
-import { errorOf } from './fixtures/error-of.js';
-import { makeStore, someRecords } from './fixtures/make-store.js';
-import { useMemoryDirectory } from './fixtures/temp-directory.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { makeStore, someRecords } from '../fixtures/make-store.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 const store = () => directory.path('store');

@@ -1,6 +1,6 @@
 /** The phase that each time counts for, with a simulated clock. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { inPhase, inPhaseAsync, measured, PHASES, piecesInPhase } from '#src/phase-clock.js';
+import { inPhase, inPhaseAsync, measured, PHASES, piecesInPhase } from '#src/floor/phase-clock.js';
 
 const NOTHING = Object.fromEntries(PHASES.map((phase) => [phase, 0]));
 let seconds = 0;

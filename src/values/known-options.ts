@@ -2,7 +2,7 @@
  * The options of a call: their names, and what each may be. A misspelled option would be ignored, and the job would
  * silently use the default: unknown options are refused. Callers without types may pass anything.
  */
-import { requireWhole, UsageError } from './errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 
 /** Throws a UsageError that begins with the option, which is in backquotes. */
 export type Check = (value: unknown, option: string) => void;
