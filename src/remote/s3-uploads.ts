@@ -147,13 +147,18 @@ export class S3Uploads {
       throw appearedDuringJob(path);
     };
     if (onlyIfAbsent && (await isMade())) return;
+    // Other objects are made meanwhile: the service may have refused the condition of one of them.
+    let hasCondition = false;
     await this.#ask(path, {
-      question: () => question(onlyIfAbsent && this.#knowsConditions ? ONLY_IF_ABSENT : {}),
+      question: () => {
+        hasCondition = onlyIfAbsent && this.#knowsConditions;
+        return question(hasCondition ? ONLY_IF_ABSENT : {});
+      },
       answer: async (reply) => {
         // The answer of a long work begins before its end is known.
         const isDone = reply.status === 200 && !reply.text.includes('<Error>');
         if (isDone || (await isMade())) return true;
-        if (reply.status === 501 && this.#knowsConditions) {
+        if (reply.status === 501 && hasCondition) {
           this.#knowsConditions = false;
           throw new PassingFailure('the service does not know If-None-Match');
         }
@@ -301,9 +306,10 @@ export class S3Uploads {
   /** Whether the service may know no checksums: then it is asked once more without. */
   #refusesChecksums({ headers }: Target, { status, text }: Reply): boolean {
     const isAsked = Object.keys(headers).some((name) => /^x-amz-checksum-/i.test(name));
-    if (!isAsked || this.#knowsChecksums !== undefined || PASSING_CODES.test(text)) return false;
-    if (status === 400 || status === 501) this.#knowsChecksums = false;
-    return this.#knowsChecksums === false;
+    const isRefusal = (status === 400 || status === 501) && !PASSING_CODES.test(text);
+    if (!isAsked || !isRefusal || this.#knowsChecksums === true) return false;
+    this.#knowsChecksums = false;
+    return true;
   }
 
   #refusal({ path }: Target, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {

@@ -242,6 +242,17 @@ describe('an object', () => {
     },
   );
 
+  it('is made where the service learns of no condition, also while others are made', async () => {
+    await end();
+    start();
+    await server.change({ settings: { conditions: 'unknown', answersAfterMilliseconds: 20 } });
+    // The region is known before.
+    expect(await outputs.head(address)).toBeUndefined();
+    const places = Array.from({ length: 6 }, (_, i) => `${address} ${i}`);
+    await Promise.all(places.map((place) => outputs.putText(place, 'text', true)));
+    expect(await outputs.list(address)).toHaveLength(6);
+  });
+
   it('is found to be made when it is completed again, whatever became of the answer', async () => {
     const uploadId = begun();
     await complete(uploadId);
