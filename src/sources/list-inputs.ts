@@ -72,46 +72,12 @@ export async function listInputs(
     remote,
   }: ListingRequest = {},
 ): Promise<ListedInputs> {
-  const inputs: Input[] = [];
   const leavesOutEmpty = header !== undefined && !DESCRIBES_ITSELF.has(header.kind);
   const asked = names.map((name) => (typeof name === 'string' ? name : 'path' in name ? name.path : ''));
   const fetchBytes = remote === undefined ? 0 : await beginFetching(asked, remote);
   const named = await expandNames(names, fileChoice, signal, remote !== undefined);
-  const ofDirectories = named.filter((each) => each.kind === 'directory');
-  const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
-  const hidden = [...new Set(ofDirectories.flatMap((each) => each.hidden))];
-  const own = ofDirectories.flatMap((each) => each.own);
-  const found: FoundPath[] = [];
-  const seen = new Map<string, Input>();
-  const again: { readonly path: string; readonly earlier: string }[] = [];
-  const empty: Input[] = [];
-  const pointers: (Pointer & { readonly path: string })[] = [];
-  const withoutEnd: string[] = [];
-  const add = (path: string, { input, ownKind, isEmpty, pointer, missingEnd }: OpenedInput) => {
-    if (ownKind !== undefined) {
-      throw new InputError(
-        'ERR_INPUT_UNREADABLE',
-        `the input ${path} is ${ownKind}, which pileshuf made beside data; leave it out`,
-      );
-    }
-    if (isEmpty === true && leavesOutEmpty) {
-      empty.push(input);
-      return;
-    }
-    if (pointer !== undefined) pointers.push({ ...pointer, path });
-    if (missingEnd !== undefined) withoutEnd.push(`${path} does not end with ${missingEnd}`);
-    const identity = identityOf(input);
-    const earlier = seen.get(identity);
-    if (earlier !== undefined) {
-      if (isReadOnce(input) && isReadOnce(earlier)) {
-        throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
-      }
-      again.push({ path, earlier: earlier.path });
-    } else {
-      seen.set(identity, input);
-    }
-    inputs.push(input);
-  };
+  const listing = new Listing(leavesOutEmpty);
+  const { inputs, empty } = listing;
   const look = await lookAhead(named.flatMap(addressesOf), 'look');
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
@@ -120,64 +86,18 @@ export async function listInputs(
     const codec = leavesOutEmpty && opened.isEmpty !== true ? codecOf(opened.input) : undefined;
     return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };
   };
-  const addDirectory = async ({ directory, listed, ...leftOut }: FilesOfDirectory) => {
-    const before = inputs.length + empty.length;
-    for (const file of listed.files) {
-      const opened = await open(file);
-      if (opened.ownKind !== undefined) own.push(file);
-      else {
-        add(file, opened);
-        // An empty file says nothing of the kind of the others.
-        if (opened.isEmpty !== true) found.push({ path: file, by: 'directory' });
-      }
-    }
-    if (inputs.length + empty.length > before) return;
-    const hasOwn = listed.files.length + leftOut.own.length > 0;
-    const what = hasOwn ? NO_DATA : wordsForNone(fileChoice, leftOut.hidden.length > 0);
-    throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
-  };
   for (const each of named) {
     if (each.kind === 'list') inputs.push(inputInMemory(each.list, inputs.length));
     else if (each.kind === 'file') {
-      add(each.path, await open(each.path));
-      found.push(each);
-    } else await addDirectory(each);
+      listing.add(each.path, await open(each.path));
+      listing.found.push(each);
+    } else await listing.addDirectory(each, open, fileChoice);
   }
-  const roots = ofDirectories.map(({ directory }) => directory);
-  const { include } = fileChoice;
-  refuseCopies(found, include, onWarning);
-  const pathsOf = (isBelow: boolean) => found.flatMap(({ path, by }) => ((by === 'directory') === isBelow ? path : []));
-  requireOneKind(pathsOf(true), roots, include, onWarning);
-  const together = [{ files: pathsOf(false) }, ...ofDirectories.map((each) => ({ ...each, files: each.listed.files }))];
-  if (mixesFiles) for (const each of together) tellOfSplits(each, include, onWarning);
-  if (hidden.length > 0) {
-    const [count, they] =
-      hidden.length === 1
-        ? ['1 hidden file or directory', 'it']
-        : [`${hidden.length} hidden files and directories`, 'them'];
-    onWarning(`left out ${count}: ${nameSome(hidden.sort())}; \`hidden\` takes ${they}`);
-  }
-  const [firstOwn] = own;
-  if (firstOwn !== undefined) {
-    onWarning(`${firstOwn}${andOthers(own)}: left out, because pileshuf made it beside data`);
-  }
-  refusePointers(pointers);
-  tellOfEmpty(empty, inputs, onWarning);
-  if (inputs.length === 0)
-    throw new UsageError('no inputs were given; name files, directories, or - for standard input');
-  warnOfRepeats(again, onWarning);
-  if (decompressProgram === undefined) warnOfNames(inputs, onWarning);
-  const [firstWithoutEnd] = withoutEnd;
-  // Only warns: some programs write files without an end mark, and others accept them.
-  if (firstWithoutEnd !== undefined)
-    onWarning(`${firstWithoutEnd}; it may be cut off${moreInputs(withoutEnd.length - 1)}`);
-  const loaded = new Set<string>();
-  for (const input of inputs) {
-    const codec = codecOf(input);
-    if (codec === undefined || loaded.has(codec.name)) continue;
-    await codec.load?.(input.path);
-    loaded.add(codec.name);
-  }
+  const ofDirectories = named.filter((each) => each.kind === 'directory');
+  tellOfKinds(listing.found, ofDirectories, { include: fileChoice.include, mixesFiles }, onWarning);
+  tellOfLeftOut(ofDirectories, listing.own, onWarning);
+  listing.tell(onWarning, decompressProgram === undefined);
+  await loadCodecs(inputs);
   const placeOf = (path: string) => {
     for (const { directory, placeOf: placeBelow } of ofDirectories) {
       const place = placeBelow(path);
@@ -185,7 +105,123 @@ export async function listInputs(
     }
     return undefined;
   };
+  const directories = ofDirectories.flatMap(({ listed }) => listed.roots.map(({ path }) => path));
   return { inputs, empty, directories, placeOf, fetchBytes };
+}
+
+/** The inputs so far, and what will be said of them. */
+class Listing {
+  readonly inputs: Input[] = [];
+  readonly empty: Input[] = [];
+  readonly found: FoundPath[] = [];
+  /** The files below directories that pileshuf made beside data. */
+  readonly own: string[] = [];
+  readonly #leavesOutEmpty: boolean;
+  readonly #seen = new Map<string, Input>();
+  readonly #again: { readonly path: string; readonly earlier: string }[] = [];
+  readonly #pointers: (Pointer & { readonly path: string })[] = [];
+  readonly #withoutEnd: string[] = [];
+
+  constructor(leavesOutEmpty: boolean) {
+    this.#leavesOutEmpty = leavesOutEmpty;
+  }
+
+  add(path: string, { input, ownKind, isEmpty, pointer, missingEnd }: OpenedInput): void {
+    if (ownKind !== undefined)
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        `the input ${path} is ${ownKind}, which pileshuf made beside data; leave it out`,
+      );
+    if (isEmpty === true && this.#leavesOutEmpty) {
+      this.empty.push(input);
+      return;
+    }
+    if (pointer !== undefined) this.#pointers.push({ ...pointer, path });
+    if (missingEnd !== undefined) this.#withoutEnd.push(`${path} does not end with ${missingEnd}`);
+    const identity = identityOf(input);
+    const earlier = this.#seen.get(identity);
+    if (earlier === undefined) this.#seen.set(identity, input);
+    else if (isReadOnce(input) && isReadOnce(earlier))
+      throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
+    else this.#again.push({ path, earlier: earlier.path });
+    this.inputs.push(input);
+  }
+
+  async addDirectory(
+    { directory, listed, own, hidden }: FilesOfDirectory,
+    open: (path: string) => Promise<OpenedInput>,
+    fileChoice: FileChoice,
+  ): Promise<void> {
+    const before = this.inputs.length + this.empty.length;
+    for (const path of listed.files) {
+      const opened = await open(path);
+      if (opened.ownKind !== undefined) {
+        this.own.push(path);
+        continue;
+      }
+      this.add(path, opened);
+      // An empty file says nothing of the kind of the others.
+      if (opened.isEmpty !== true) this.found.push({ path, by: 'directory' });
+    }
+    if (this.inputs.length + this.empty.length > before) return;
+    const what = listed.files.length + own.length > 0 ? NO_DATA : wordsForNone(fileChoice, hidden.length > 0);
+    throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
+  }
+
+  tell(onWarning: (line: string) => void, warnsOfNames: boolean): void {
+    refusePointers(this.#pointers);
+    tellOfEmpty(this.empty, this.inputs, onWarning);
+    if (this.inputs.length === 0)
+      throw new UsageError('no inputs were given; name files, directories, or - for standard input');
+    warnOfRepeats(this.#again, onWarning);
+    if (warnsOfNames) warnOfNames(this.inputs, onWarning);
+    const [first, ...others] = this.#withoutEnd;
+    // Only warns: some programs write files without an end mark, and others accept them.
+    if (first !== undefined) onWarning(`${first}; it may be cut off${moreInputs(others.length)}`);
+  }
+}
+
+function tellOfKinds(
+  found: readonly FoundPath[],
+  ofDirectories: readonly FilesOfDirectory[],
+  { include, mixesFiles }: Pick<FileChoice, 'include'> & { readonly mixesFiles: boolean },
+  onWarning: (line: string) => void,
+): void {
+  refuseCopies(found, include, onWarning);
+  const pathsOf = (isBelow: boolean) => found.flatMap(({ path, by }) => ((by === 'directory') === isBelow ? path : []));
+  const roots = ofDirectories.map(({ directory }) => directory);
+  requireOneKind(pathsOf(true), roots, include, onWarning);
+  if (!mixesFiles) return;
+  const together = [{ files: pathsOf(false) }, ...ofDirectories.map((each) => ({ ...each, files: each.listed.files }))];
+  for (const each of together) tellOfSplits(each, include, onWarning);
+}
+
+function tellOfLeftOut(
+  ofDirectories: readonly FilesOfDirectory[],
+  ownFiles: readonly string[],
+  onWarning: (line: string) => void,
+): void {
+  const hidden = [...new Set(ofDirectories.flatMap((each) => each.hidden))];
+  if (hidden.length > 0) {
+    const [count, they] =
+      hidden.length === 1
+        ? ['1 hidden file or directory', 'it']
+        : [`${hidden.length} hidden files and directories`, 'them'];
+    onWarning(`left out ${count}: ${nameSome(hidden.sort())}; \`hidden\` takes ${they}`);
+  }
+  const own = [...ofDirectories.flatMap((each) => each.own), ...ownFiles];
+  const [first] = own;
+  if (first !== undefined) onWarning(`${first}${andOthers(own)}: left out, because pileshuf made it beside data`);
+}
+
+async function loadCodecs(inputs: readonly Input[]): Promise<void> {
+  const loaded = new Set<string>();
+  for (const input of inputs) {
+    const codec = codecOf(input);
+    if (codec === undefined || loaded.has(codec.name)) continue;
+    await codec.load?.(input.path);
+    loaded.add(codec.name);
+  }
 }
 
 function addressesOf(named: NamedFiles): readonly string[] {

@@ -93,8 +93,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
     return opened;
   };
   const write = async (): Promise<WriteResult> => {
-    const readEnd = range.first + expected.records.length;
-    const lastEnd = Math.min(readEnd, (cutPile ?? readEnd) + 1);
+    const lastEnd = Math.min(range.first + expected.records.length, (cutPile ?? Number.POSITIVE_INFINITY) + 1);
     for (const { pile, order: orderPile } of order.piles(range.first, lastEnd)) {
       const i = pile - range.first;
       const before = { ...reached };

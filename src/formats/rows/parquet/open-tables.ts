@@ -95,17 +95,26 @@ export async function openTables(inputs: readonly RowsFile[], request: RowsReque
     onWarning(
       `${other}${moreInputs(withOtherKeys.length - 1)} has other metadata than ${first?.path}, which counts: ${nameSome([...otherKeys])}`,
     );
+  tellOfHiveColumns(lost, replacedColumns, onWarning);
+  if (table === undefined) throw new RangeError('there is no input');
+  const { schema } = table;
+  if (inputs.length === 1) return { facts, rows: table };
+  return { facts, rows: { ...table, schema: { ...schema, keyValues: withWideIndices(schema.keyValues) } } };
+}
+
+/** @param lost an example of each column that is left out. @param replaced columns that files have, too. */
+function tellOfHiveColumns(
+  lost: ReadonlyMap<string, string>,
+  replaced: ReadonlySet<string>,
+  onWarning: (line: string) => void,
+): void {
   const [example] = lost.values();
   if (example !== undefined)
     onWarning(
       `${nameSome([...lost.keys()])}: columns that are only in names of directories, as in ${example}, are left out; \`hive\` adds them`,
     );
-  if (replacedColumns.size > 0)
-    onWarning(`${nameSome([...replacedColumns])}: taken from the names of directories, not from the files`);
-  if (table === undefined) throw new RangeError('there is no input');
-  const { schema } = table;
-  if (inputs.length === 1) return { facts, rows: table };
-  return { facts, rows: { ...table, schema: { ...schema, keyValues: withWideIndices(schema.keyValues) } } };
+  if (replaced.size > 0)
+    onWarning(`${nameSome([...replaced])}: taken from the names of directories, not from the files`);
 }
 
 /** @throws InputError, UsageError if the directories do not say the same columns, or none. */
