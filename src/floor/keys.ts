@@ -28,7 +28,7 @@ export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
-/** For the order of a range of numbers. @param range its ends, as in `1-10`. */
+/** Derives the key of the order of a range of numbers. @param range its ends, as in `1-10`. */
 export function deriveRangeKey(seed: string, range: string): bigint {
   return hashOf(seed, 'number range', range).readBigUInt64LE();
 }

@@ -45,19 +45,19 @@ import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
-/** What a job reads and writes, as its options and the names of its inputs tell. */
+/** The request of a job, and the inputs that it names. */
 type ResolvedShuffle = Awaited<ReturnType<typeof resolve>>;
 
-/** Where a job writes, and what an earlier attempt left there. */
+/** The place of the output, and the work of an earlier attempt there. */
 type ClaimedSite = Awaited<ReturnType<typeof claim>>;
 
-/** What the beginnings of the inputs tell. */
+/** The inputs as their beginnings tell, and the spec that is complete with them. */
 interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
   /** Its spec is complete, with the seed of a resumed attempt. */
   readonly request: ShuffleRequest;
   /** All inputs, or none if the output has no records. */
   readonly inputsToRead: readonly Input[];
-  /** Of the inputs that are read. */
+  /** Estimates the inputs that are read. */
   readonly estimate: Estimate;
 }
 

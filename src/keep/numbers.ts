@@ -23,7 +23,7 @@ export function sourceOf({ range }: NumbersSpec, read: Amount): Amount {
     : { records: Number(range.high - range.low) + 1, bytes: Number(bytesOfNumbers(range)) };
 }
 
-/** As the kernel takes it (workers/kernel/assembly/write-numbers.ts). */
+/** Describes the range as the kernel takes it (workers/kernel/assembly/write-numbers.ts). */
 export interface NumberOrder {
   readonly low: bigint;
   readonly lastOffset: bigint;

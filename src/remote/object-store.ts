@@ -4,7 +4,7 @@ import type { ListedObject } from './service.js';
 
 export const uploadedPart = object({
   number: wholeNumber(1),
-  /** As the server gave it, with its quotes. */
+  /** The tag that the server gave, with its quotes. */
   tag: text,
   /** Checksum of what was sent. Absent in notes of earlier versions. */
   content: optional(object({ crc32: wholeNumber(), byteLength: wholeNumber() })),
@@ -25,7 +25,7 @@ export interface FoundPart {
 
 export interface OpenUpload {
   readonly address: string;
-  /** As the service knows it. */
+  /** The part as the service knows it. */
   readonly uploadId: string;
   readonly initiated: Date;
 }

@@ -77,7 +77,7 @@ export interface RemoteOutputs extends ObjectStore {
   readonly poolBytes: number;
 }
 
-/** By the thread that fetches for all jobs of the process that run at the same time. */
+/** Fetches by the one thread that serves all jobs of the process. */
 export function remoteOutputs(request: Omit<RemoteRequest, 'uploads'>): RemoteOutputs {
   const thread = remoteInputs({ ...request, uploads: true });
   if (thread.poolBytes < PART_BYTES)

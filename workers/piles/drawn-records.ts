@@ -1,4 +1,4 @@
-/** What the places of an output get: records that they draw, with replacement, from those in memory; or computed numbers. */
+/** Fills the places of an output: with records drawn from those in memory, with replacement, or with computed numbers. */
 import type { NumberOrder } from '../../src/keep/numbers.js';
 import type { PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { Arena } from '../arena.js';
@@ -154,7 +154,7 @@ export class DrawnRecords {
 /** The digits of 2^64, and a byte that ends them. */
 const MOST_LINE_BYTES = 21;
 
-/** As `DrawnRecords`, for numbers of a range. */
+/** Does what `DrawnRecords` does, for numbers of a range. */
 export class ComputedNumbers {
   readonly #arena: Arena;
   copiedBytes = 0;

@@ -5,7 +5,7 @@
 import type { FileVersion, InputReader } from '../../io/files.js';
 import type { RemoteRequest } from '../../remote/remote-inputs.js';
 
-/** What the form of a name says, before anything is loaded. */
+/** The facts that the form of a name tells, before anything is loaded. */
 export interface InputFacts {
   /** Whether disks of this machine hold it: then it has a device, a directory and links. */
   readonly isOnDisk: boolean;
