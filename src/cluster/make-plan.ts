@@ -40,6 +40,7 @@ import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireForTasks } from '../remote/address.js';
+import { besideTransfers } from '../remote/transfer-pool.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { type Input, isKept } from '../sources/source.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
@@ -183,7 +184,7 @@ function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, 
 interface TasksToPlan {
   readonly site: HeldSite;
   /** The machine of each task. */
-  readonly machine: Pick<MachineRequest, 'memoryBytes' | 'workers'>;
+  readonly machine: Pick<MachineRequest, 'memoryBytes' | 'transfers' | 'workers'>;
   readonly tasks: number;
   readonly readsBack: boolean;
 }
@@ -231,7 +232,7 @@ async function withoutTransfers(
 ): Promise<TasksToPlan['machine']> {
   const places = await loadPlaces(inputs.map(({ path }) => path));
   const fetchBytes = places.reduce((bytes, { poolBytesOf }) => bytes + (poolBytesOf?.(task) ?? 0), 0);
-  return { ...task, memoryBytes: task.memoryBytes - Math.max(fetchBytes, place.poolBytesOf?.(task) ?? 0) };
+  return { ...task, ...besideTransfers(task, fetchBytes, place.poolBytesOf?.(task)) };
 }
 
 /** Makes the directory of the job, with the plan in it. */

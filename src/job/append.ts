@@ -19,6 +19,7 @@ import { checksumTextOf } from '../piles/pile-totals.js';
 import { requireOutside } from '../places/outputs/output-files.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
+import { besideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, inputKeyOf } from '../sources/ids.js';
 import { gatesOf } from '../sources/list-inputs.js';
@@ -144,7 +145,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   const listed = await listNamed(asked, { header: undefined, keepsHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
-  const machine = { ...reading, memoryBytes: reading.memoryBytes - listed.fetchBytes };
+  const machine = { ...reading, ...besideTransfers(reading, listed.fetchBytes) };
   const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOf(machine, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.

@@ -10,7 +10,7 @@ import type { MemoryNeed } from '../plan/memory-plan.js';
 import type { ShuffleSpec } from '../spec.js';
 import { JobStop } from '../stages/threads.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
-import type { MachineRequest, ShuffleRequest, TalkRequest } from './request.js';
+import { givenBytesOf, type MachineRequest, type ShuffleRequest, type TalkRequest } from './request.js';
 
 const REPORT_MILLISECONDS = 200;
 
@@ -32,7 +32,8 @@ export interface Timed<T> {
   readonly seconds: number;
 }
 
-type WatchedRequest = Pick<TalkRequest, 'signal' | 'onProgress'> & Partial<Pick<MachineRequest, 'memoryBytes'>>;
+type WatchedRequest = Pick<TalkRequest, 'signal' | 'onProgress'> &
+  Partial<Pick<MachineRequest, 'memoryBytes' | 'transfers'>>;
 
 /** Follows a job from its first task to its last, and stops it when the caller asks. */
 export class JobProgress {
@@ -66,6 +67,7 @@ export class JobProgress {
   async during<T>(phase: JobPhase, bytesTotal: number | undefined, work: () => Promise<T>): Promise<Timed<T>> {
     const began = performance.now();
     const seconds = () => (performance.now() - began) / 1000;
+    const { memoryBytes, transfers } = this.#request;
     const bytesDone = () => this.#counted(COUNTER_OF_PHASE[phase]);
     this.#know(phase, bytesTotal);
     const report = () =>
@@ -77,7 +79,10 @@ export class JobProgress {
         phaseSeconds: seconds(),
         phases: this.#phases,
         disks: this.#disks(),
-        memory: { residentBytes: readResidentBytes(), budgetBytes: this.#request.memoryBytes },
+        memory: {
+          residentBytes: readResidentBytes(),
+          budgetBytes: memoryBytes && givenBytesOf({ memoryBytes, transfers }),
+        },
       }));
     report();
     this.#throwFailure();

@@ -26,6 +26,7 @@ import { findPlaces } from '../places/outputs/find-place.js';
 import { requireUnread } from '../places/outputs/output-place.js';
 import { requireNotRead } from '../places/outputs/output-stream.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
+import { besideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
@@ -142,8 +143,8 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
     { ...given, read: spec.read },
     { header, keepsHeaders: true, takesRows: true },
   );
-  const transferBytes = Math.max(listed.fetchBytes, outputs.poolBytes);
-  const request = { ...given, memoryBytes: memoryBytes - transferBytes, spec: { ...spec, read } };
+  const machine = besideTransfers(given, listed.fetchBytes, outputs.poolBytes);
+  const request = { ...given, ...machine, spec: { ...spec, read } };
   const { inputs } = listed;
   const rowFormat = await requireOutputOfRows(request, inputs);
   if (spec.key.from === 'position') warnOfMates(inputs, read, true, onWarning);

@@ -34,6 +34,7 @@ import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
 import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
 import { expectedFiles, expectSizes } from './preview-sizes.js';
+import { givenBytesOf } from './request.js';
 import { optionsOfMember, prepareTogether } from './shuffle-together.js';
 
 /**
@@ -64,6 +65,7 @@ async function preview(
 ): Promise<Omit<ShufflePreview, 'warnings'>> {
   const { request, plan, site, inputs } = prepared;
   const { memory, memoryNeed, slices } = plan;
+  const given = { budgetBytes: request.memoryBytes, transfers: request.transfers };
   const sizes = await expectSizes(prepared, tuning, warn);
   const { spec } = request;
   if (spec.keep.repeat && sizes !== undefined) requireRecords(sizes.records.most, mostRecords(spec.keep));
@@ -84,10 +86,10 @@ async function preview(
     workers: memory.workers,
     piles: { count: memory.pileCount, levels, stayInMemory: staysInMemory(memory) },
     memory: {
-      budgetBytes: request.memoryBytes,
+      budgetBytes: givenBytesOf(request),
       // With `repeat`, half of the budget is spare in the plan: it takes the records in order.
-      pass1: memoryOfPass1(memory, { ...memoryNeed, budgetBytes: request.memoryBytes }),
-      pass2: memoryOfPass2(memory, { budgetBytes: request.memoryBytes }),
+      pass1: memoryOfPass1(memory, { ...given, mostSlices: memoryNeed.mostSlices }),
+      pass2: memoryOfPass2(memory, given),
     },
     temp: { bytes: sizes?.tempBytes, directories: site.tempDirs },
     output: {

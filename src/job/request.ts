@@ -29,6 +29,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { STANDARD_INPUT } from '../places/inputs/find-input.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { ServiceChoice } from '../remote/address.js';
+import type { Transfers } from '../remote/transfer-pool.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
@@ -49,9 +50,17 @@ export interface TalkRequest {
 }
 
 export interface MachineRequest {
+  /** Without what transfers take, once they have begun. */
   readonly memoryBytes: number;
+  /** What transfers took of the memory that the caller gave. Absent: nothing. */
+  readonly transfers?: Transfers | undefined;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
+}
+
+/** Returns the memory that the caller gave. */
+export function givenBytesOf({ memoryBytes, transfers }: Pick<MachineRequest, 'memoryBytes' | 'transfers'>): number {
+  return memoryBytes + (transfers?.byteLength ?? 0);
 }
 
 export interface InputRequest {

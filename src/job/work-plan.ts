@@ -162,16 +162,17 @@ type PlannedDivision = PileDivision & { readonly sliceBytes?: number };
 
 function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivision | undefined): PlannedWork {
   const { request, disks, tuning, rowFormat } = work;
-  const { spec, memoryBytes, workers } = request;
+  const { spec, memoryBytes, transfers, workers } = request;
   const expected = expectRecords(work, isResumable);
   const { inputs, read, made, head, onPiles, hasStreams } = expected;
   const reads = spec.keep.range === undefined ? inputs : [];
   const framing = spec.read.framing && framingOf(spec.read.framing);
   const inline = tuning.inline ?? isSmall(expected, spec);
-  const shareOfMemory = shareOfPiles(spec.keep, memoryBytes);
+  const shareOfMemory = shareOfPiles(spec.keep, { budgetBytes: memoryBytes, transfers });
   const memoryNeed: MemoryNeed = {
     budgetBytes: Math.floor(memoryBytes * shareOfMemory),
     shareOfMemory,
+    transfers,
     workers: inline ? 1 : workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
@@ -374,11 +375,12 @@ const USUAL_RECORD_BYTES = 200;
 
 /** The memory need of a job of which only the size is known. @param byteLength of its data, about. */
 export function memoryNeedOf(
-  { memoryBytes, workers }: Pick<MachineRequest, 'memoryBytes' | 'workers'>,
+  { memoryBytes, transfers, workers }: Pick<MachineRequest, 'memoryBytes' | 'transfers' | 'workers'>,
   byteLength: number,
 ): MemoryNeed {
   return {
     budgetBytes: memoryBytes,
+    transfers,
     workers,
     mostSlices: Number.POSITIVE_INFINITY,
     recordBytes: Math.max(1, byteLength),

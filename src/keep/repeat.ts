@@ -1,8 +1,9 @@
 /** `repeat`: each place of the output takes a record that is drawn from all, with replacement. */
 import { InputError, UsageError } from '../errors.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
+import { type GivenMemory, leastMemoryWith, memoryOf } from '../plan/given-memory.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
-import { budgetText, leastBudgetWith, staysInMemory } from '../plan/pile-levels.js';
+import { budgetText, leastMemoryFor, staysInMemory } from '../plan/pile-levels.js';
 
 export interface RepeatSpec {
   /** Whether records are drawn with replacement. */
@@ -18,12 +19,12 @@ export function requireRecords(records: number, places: number): void {
 /** Beside each other: a pool, the arena of a thread, and the records in their order. */
 const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
 
-/** The part of the memory that piles get: records to draw from lie in their order, beside the piles. */
-export function shareOfPiles({ repeat }: RepeatSpec, memoryBytes: number): number {
+/** The part that piles get of what transfers leave: records to draw from lie in their order, beside the piles. */
+export function shareOfPiles({ repeat }: RepeatSpec, given: GivenMemory): number {
   if (!repeat) return 1;
-  if (memoryBytes >= LEAST_BYTES_TO_DRAW) return 1 / 2;
+  if (given.budgetBytes >= LEAST_BYTES_TO_DRAW) return 1 / 2;
   throw new UsageError(
-    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${LEAST_BYTES_TO_DRAW / 2 ** 20}M; give more with \`memoryBytes\``,
+    `a memory budget of ${memoryOf(given)} bytes is too small for \`repeat\`: expected at least ${leastMemoryWith(LEAST_BYTES_TO_DRAW, given) / 2 ** 20}M; give more with \`memoryBytes\``,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -39,7 +40,6 @@ export function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
 
 /** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
 export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
-  const { shareOfMemory = 1 } = need;
-  const budget = leastBudgetWith({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
-  return tooLargeToDraw(budget === undefined ? undefined : `at least ${budgetText(budget / shareOfMemory)}`);
+  const memoryBytes = leastMemoryFor({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
+  return tooLargeToDraw(memoryBytes === undefined ? undefined : `at least ${budgetText(memoryBytes)}`);
 }

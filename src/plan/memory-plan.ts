@@ -28,6 +28,7 @@ import {
   storedByteCost,
   TALLY_BYTES,
 } from './arena-sizes.js';
+import { type GivenMemory, leastMemoryWith, memoryOf } from './given-memory.js';
 import {
   divide,
   divideInMemory,
@@ -46,7 +47,7 @@ const MIB = 1024 * KIB;
 const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget with which a worker can do useful work. */
-const SMALLEST_SHARE_BYTES = 4 * MIB;
+export const SMALLEST_SHARE_BYTES = 4 * MIB;
 
 /** The calling thread ends work of this size before two threads have started. */
 export const INLINE_BYTES = 8 * MIB;
@@ -71,8 +72,7 @@ export interface Tuning {
   readonly partBytes?: number;
 }
 
-export interface MemoryNeed {
-  readonly budgetBytes: number;
+export interface MemoryNeed extends GivenMemory {
   readonly workers: number;
   /** The most tasks that pass 1 can have: one for each input when no input can be cut. */
   readonly mostSlices: number;
@@ -96,8 +96,6 @@ export interface MemoryNeed {
   readonly columnBytes?: number | undefined;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
-  /** The part of `memoryBytes` that this budget is. Absent: all of it. */
-  readonly shareOfMemory?: number;
   /** Whether a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
   readonly reads?: 'only' | 'first' | undefined;
   /** The need if the job were not so large that it is resumable without being asked: more memory may make it small. */
@@ -165,7 +163,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
     throw new UsageError(
-      `a memory budget of ${budgetBytes} bytes is too small: expected at least ${SMALLEST_SHARE_BYTES / MIB}M; give more with \`memoryBytes\``,
+      `a memory budget of ${memoryOf(need)} bytes is too small: expected at least ${leastMemoryWith(SMALLEST_SHARE_BYTES, need) / MIB}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
@@ -214,9 +212,8 @@ function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const { pileCount, stripeCount } = layout;
   const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
-    const { shareOfMemory = 1, budgetBytes } = need;
     throw new UsageError(
-      `a memory budget of ${budgetBytes / shareOfMemory} bytes is too small for the ${pileCount} existing piles: expected at least ${Math.ceil(shareBytes / shareOfMemory / MIB)}M; give more with \`memoryBytes\``,
+      `a memory budget of ${memoryOf(need)} bytes is too small for the ${pileCount} existing piles: expected at least ${leastMemoryWith(shareBytes, need) / MIB}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
@@ -278,6 +275,8 @@ export interface MemoryOfPass1 {
   readonly tableBytes: number;
   /** At most: piles that stay in memory. */
   readonly poolBytes: number;
+  /** What fetches and uploads hold. */
+  readonly transferBytes: number;
   /** For long records, decoders, and more data than expected. */
   readonly spareBytes: number;
 }
@@ -287,10 +286,14 @@ export interface MemoryOfPass2 {
   /** Loaded piles with their sort entries. */
   readonly pileBytes: number;
   readonly poolBytes: number;
+  readonly transferBytes: number;
   readonly spareBytes: number;
 }
 
-export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: MemoryNeed): MemoryOfPass1 {
+export function memoryOfPass1(
+  plan: MemoryPlan,
+  { mostSlices, ...given }: GivenMemory & Pick<MemoryNeed, 'mostSlices'>,
+): MemoryOfPass1 {
   const threads = Math.min(plan.workers, mostSlices);
   const pileBufferBytes = threads * plan.pileCount * (plan.bufferBytes + SLACK_BYTES);
   const readWindowBytes = threads * 2 * plan.readBytes;
@@ -300,16 +303,17 @@ export function memoryOfPass1(plan: MemoryPlan, { budgetBytes, mostSlices }: Mem
     readWindowBytes,
     tableBytes: Math.max(tableBytes, threads * plan.pileCount * TALLY_BYTES),
     poolBytes: plan.ramPoolBytes,
+    transferBytes: given.transfers?.byteLength ?? 0,
   };
-  return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
+  return { ...sizes, spareBytes: restOf(memoryOf(given), sizes) };
 }
 
-export function memoryOfPass2(plan: MemoryPlan, { budgetBytes }: Pick<MemoryNeed, 'budgetBytes'>): MemoryOfPass2 {
+export function memoryOfPass2(plan: MemoryPlan, given: GivenMemory): MemoryOfPass2 {
   const { workers, ramPoolBytes: poolBytes } = plan;
   const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * plan.outputBytes;
   const pileBytes = Math.max(0, workers * plan.pass2ArenaBytes - outputBufferBytes);
-  const sizes = { outputBufferBytes, pileBytes, poolBytes };
-  return { ...sizes, spareBytes: restOf(budgetBytes, sizes) };
+  const sizes = { outputBufferBytes, pileBytes, poolBytes, transferBytes: given.transfers?.byteLength ?? 0 };
+  return { ...sizes, spareBytes: restOf(memoryOf(given), sizes) };
 }
 
 /** Sizes that tests set may be more than the budget. */

@@ -8,8 +8,9 @@
 import type { PileTotals } from '../piles/pile-totals.js';
 import { wholeChunks } from '../piles/ram-pool.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from './arena-sizes.js';
+import { leastMemory } from './given-memory.js';
 import { planIndex } from './index-plan.js';
-import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, SMALLEST_SHARE_BYTES } from './memory-plan.js';
 
 const KIB = 1024;
 
@@ -80,14 +81,12 @@ export interface LongNeed {
  * the same check as the plan of that budget. In the form that `memoryBytes` takes, such as 512M.
  */
 export function memoryFor(need: MemoryNeed, long: LongNeed): string {
-  const { shareOfMemory = 1, unlessLarge } = need;
-  let mebibytes = Math.floor(need.budgetBytes / shareOfMemory / MIB);
-  for (;;) {
-    mebibytes += Math.max(1, Math.floor(mebibytes / 64));
-    const budgetBytes = Math.floor(mebibytes * MIB * shareOfMemory);
+  const { unlessLarge } = need;
+  const memoryBytes = leastMemory(need, Number.POSITIVE_INFINITY, (budgetBytes) => {
     const isEnough = (planned: MemoryNeed) => hasRoomFor({ ...planned, budgetBytes }, long);
-    if (isEnough(need) && (unlessLarge === undefined || isEnough(unlessLarge))) return `${mebibytes}M`;
-  }
+    return isEnough(need) && (unlessLarge === undefined || isEnough(unlessLarge));
+  });
+  return `${(memoryBytes ?? 0) / MIB}M`;
 }
 
 /**
@@ -108,6 +107,7 @@ export function hasRoomFor(
     if (spareBytes < workers * neededBytes) return false;
     if (reads === 'only') return true;
   }
+  if (budgetBytes < SMALLEST_SHARE_BYTES) return false;
   const plan = planMemory(need);
   const fullPoolBytes = wholeChunks(plan.ramPoolBytes);
   // An exact pool size counts the bytes of the record, which are not in the pool yet.

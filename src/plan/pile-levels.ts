@@ -1,13 +1,12 @@
 /** How often a plan expects each record to be put on a pile, and how much memory saves a level. Pure. */
 import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SUB_PILE_FILL, storedByteCost } from './arena-sizes.js';
-import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
+import { leastMemory } from './given-memory.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, SMALLEST_SHARE_BYTES } from './memory-plan.js';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 /** What a thread keeps beside a loaded pile, as in `divide`. */
 const BESIDE_PILE_BYTES = 64 * 1024;
-/** A search raises the budget by this part at each step. */
-const STEP = 1 / 8;
 
 /** 1: each pile fits in memory when it is loaded. */
 export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
@@ -31,20 +30,17 @@ export function staysInMemory({ ramPoolBytes, maySpill, storedBytes }: MemoryPla
   return ramPoolBytes > 0 && (!maySpill || storedBytes <= ramPoolBytes);
 }
 
-/**
- * About the least budget above the present one with which a plan is as wished, in whole MiB; undefined if there is none
- * up to `mostBytes`.
- */
-export function leastBudgetWith(
+/** About the least memory above what is given with which a plan is as wished; undefined if there is none up to `mostBytes`. */
+export function leastMemoryFor(
   need: MemoryNeed,
   mostBytes: number,
   isAsWished: (plan: MemoryPlan) => boolean,
 ): number | undefined {
-  for (let budgetBytes = need.budgetBytes; ; ) {
-    budgetBytes = Math.ceil((budgetBytes * (1 + STEP)) / MIB) * MIB;
-    if (budgetBytes > mostBytes) return undefined;
-    if (isAsWished(planMemory({ ...need, budgetBytes }))) return budgetBytes;
-  }
+  return leastMemory(
+    need,
+    mostBytes,
+    (budgetBytes) => budgetBytes >= SMALLEST_SHARE_BYTES && isAsWished(planMemory({ ...need, budgetBytes })),
+  );
 }
 
 /** As `-S` takes it, rounded up. */

@@ -37,9 +37,6 @@ export interface Room {
   readonly blocks: readonly number[];
 }
 
-/** The smallest part that leaves room for 160 GB in 10,000 parts. */
-export const PART_BYTES = 16 * 1024 * 1024;
-
 /** Their tags fit a slot of the desk. */
 const PARTS_OF_QUESTION = 64;
 

@@ -6,17 +6,12 @@ import { afterLastJob } from '../floor/cleanup.js';
 import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
 import { Desk, FETCHER, type Fetcher } from './desk.js';
-import { CONNECTIONS_OF_HOST } from './exchange.js';
 import { PATIENCE, type Patience } from './failure.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
 import type { ObjectStore } from './object-store.js';
-import { PART_BYTES } from './part-uploads.js';
+import { PART_BYTES, type PoolRequest, poolSizesFor } from './transfer-pool.js';
 
-export interface RemoteRequest {
-  readonly memoryBytes: number;
-  readonly workers: number;
-  /** Whether outputs are uploaded, too. */
-  readonly uploads?: boolean;
+export interface RemoteRequest extends PoolRequest {
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
   /** Absent: as the environment says. */
@@ -26,37 +21,6 @@ export interface RemoteRequest {
 const LONGEST_END_MILLISECONDS = 5000;
 /** Its objects are few and short-lived; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 4;
-const MIB = 1024 * 1024;
-const SHARE_OF_MEMORY = 1 / 8;
-const MOST_POOL_BYTES = 320 * MIB;
-const LARGEST_BLOCK_BYTES = MIB;
-const SMALLEST_BLOCK_BYTES = 64 * 1024;
-/** Of one reader: what it reads, and what comes. */
-const FEWEST_BLOCKS = 32;
-const SHARE_OF_MEMORY_FOR_UPLOADS = 1 / 4;
-
-type PoolRequest = Pick<RemoteRequest, 'memoryBytes' | 'workers' | 'uploads'>;
-
-/** The part of the memory budget that holds bytes that were fetched, and those that are uploaded. */
-export function poolBytesOf(request: PoolRequest): number {
-  const { blockBytes, blockCount } = sizesFor(request);
-  return blockBytes * blockCount;
-}
-
-function sizesFor({ memoryBytes, workers, uploads = false }: PoolRequest): {
-  readonly blockBytes: number;
-  readonly blockCount: number;
-} {
-  const fetchedBytes = Math.min(MOST_POOL_BYTES, memoryBytes * SHARE_OF_MEMORY);
-  const wanted = 2 ** Math.floor(Math.log2(fetchedBytes / FEWEST_BLOCKS));
-  const blockBytes = Math.max(SMALLEST_BLOCK_BYTES, Math.min(LARGEST_BLOCK_BYTES, wanted));
-  // Parts under way on each connection, and those that are being written.
-  const mostRoomBytes = (CONNECTIONS_OF_HOST + workers) * PART_BYTES;
-  const roomBytes = Math.max(PART_BYTES, Math.min(memoryBytes * SHARE_OF_MEMORY_FOR_UPLOADS, mostRoomBytes));
-  const poolBytes = Math.max(fetchedBytes, uploads ? roomBytes : 0);
-  return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
-}
-
 const BY_ENVIRONMENT: ServiceChoice = { endpoint: undefined, requesterPays: undefined };
 
 let current: RemoteInputs | undefined;
@@ -120,7 +84,7 @@ export class RemoteInputs {
   #nextId = 0;
 
   constructor({ onRetry, patience = PATIENCE, service = BY_ENVIRONMENT, ...request }: RemoteRequest) {
-    const { blockBytes, blockCount } = sizesFor(request);
+    const { blockBytes, blockCount } = poolSizesFor(request);
     this.poolBytes = blockBytes * blockCount;
     this.service = service;
     const fetcher: Fetcher = {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type PileshufError, type ShuffleOptions, shuffle } from '#src/index.js';
+import { type PileshufError, previewShuffle, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { appearedDuringJob } from '#src/io/durable.js';
 import { fileCalls } from '#src/io/file-calls.js';
 import { RemoteInputs } from '#src/remote/remote-inputs.js';
@@ -105,6 +105,24 @@ function objectsBelow(folder: string): Promise<Record<string, string>> {
 const openUploads = () => looked((listOf) => listOf('uploads'));
 
 const SHARDS: Asked = { shards: { by: 'count', shardCount: 5 } };
+
+it('names the memory that was given, and advises what uploads leave enough of', async () => {
+  const output = 's3://bucket/small.csv';
+  const error = await errorOf(shuffle({ ...options(output), memoryBytes: 8 << 20 }));
+  expect(error.message).toBe(
+    'a memory budget of 8388608 bytes is too small: expected at least 20M; give more with `memoryBytes`',
+  );
+  const [refused, planned] = await Promise.all([
+    errorOf(previewShuffle({ ...options(output), memoryBytes: 19 << 20 })),
+    previewShuffle({ ...options(output), memoryBytes: 20 << 20 }),
+  ]);
+  expect(refused.message).toContain('19922944 bytes is too small: expected at least 20M');
+  expect(planned.memory).toMatchObject({ budgetBytes: 20 << 20, pass1: { transferBytes: 16 << 20 } });
+  const budgets: unknown[] = [];
+  const onProgress = ({ memory }: ShuffleProgress) => budgets.push(memory?.budgetBytes);
+  await shuffle({ ...options(output), memoryBytes: 20 << 20, onProgress });
+  expect(new Set(budgets)).toEqual(new Set([20 << 20]));
+});
 
 describe('an output has the bytes that it has on a disk', () => {
   const cases: readonly (readonly [string, Asked])[] = [

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asJob } from '#src/floor/cleanup.js';
 import { blockFor } from '#src/floor/pause.js';
 import { OBJECTS } from '#src/places/inputs/object-inputs.js';
-import { beginUpload, listedUploadId, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
-import { poolBytesOf, type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
+import { beginUpload, listedUploadId, PartUploads } from '#src/remote/part-uploads.js';
+import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
+import { PART_BYTES, poolBytesOf } from '#src/remote/transfer-pool.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
 

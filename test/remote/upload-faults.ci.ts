@@ -5,8 +5,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asJob } from '#src/floor/cleanup.js';
-import { beginUpload, PART_BYTES, PartUploads } from '#src/remote/part-uploads.js';
+import { beginUpload, PartUploads } from '#src/remote/part-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
+import { PART_BYTES } from '#src/remote/transfer-pool.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

@@ -99,12 +99,14 @@ const PASS_1_WORDS: Readonly<Record<keyof MemoryOfPass1, string>> = {
   readWindowBytes: 'read windows',
   tableBytes: 'tables',
   poolBytes: 'pool of piles',
+  transferBytes: 'fetches and uploads',
   spareBytes: 'spare',
 };
 const PASS_2_WORDS: Readonly<Record<keyof MemoryOfPass2, string>> = {
   outputBufferBytes: 'output buffers',
   pileBytes: 'loaded piles',
   poolBytes: 'pool of piles',
+  transferBytes: 'fetches and uploads',
   spareBytes: 'spare',
 };
 

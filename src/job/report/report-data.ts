@@ -10,7 +10,7 @@ import type { JobProfile, JobReport, ShuffleReport } from '../../options/reports
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import type { ShuffleSpec } from '../../spec.js';
 import { formatPlural } from '../../values/quantity.js';
-import type { ShuffleRequest } from '../request.js';
+import { givenBytesOf, type ShuffleRequest } from '../request.js';
 import type { PassOutcome, ReportLog } from './report-log.js';
 import { binomial, selfChecks, sum } from './self-check.js';
 
@@ -40,7 +40,7 @@ export function reportData(
       directory: command === undefined ? undefined : process.cwd(),
       output: request.output ?? '-',
       tempDirs: job?.tempDirs ?? request.tempDirs,
-      memoryBytes: request.memoryBytes,
+      memoryBytes: givenBytesOf(request),
       isSeedDrawn: request.isSeedDrawn,
       ...factsOf(keep),
     },

@@ -7,8 +7,9 @@ import { UsageError } from '../../errors.js';
 import type { FileVersion, InputReader } from '../../io/files.js';
 import { adviceOnPattern, isRemote, requireAddress, shownAddress } from '../../remote/address.js';
 import { type Attached, ask, attach, type HeldBlock, type VersionAnswer } from '../../remote/desk.js';
-import { currentFetcher, poolBytesOf, remoteInputs, unlessAborted } from '../../remote/remote-inputs.js';
+import { currentFetcher, remoteInputs, unlessAborted } from '../../remote/remote-inputs.js';
 import type { ListedObject } from '../../remote/service.js';
+import { poolBytesOf } from '../../remote/transfer-pool.js';
 import type { InputPlace, RangeOfInput, ReadingPlan } from './input-place.js';
 
 const LOOKS_AT_ONCE = 12;

@@ -14,8 +14,9 @@ import { isShardOf } from '../../io/own-files.js';
 import { listNames, statPath } from '../../io/paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import type { ObjectStore, UploadedPart } from '../../remote/object-store.js';
-import { listedUploadId, PART_BYTES } from '../../remote/part-uploads.js';
-import { poolBytesOf, remoteOutputs, unlessAborted } from '../../remote/remote-inputs.js';
+import { listedUploadId } from '../../remote/part-uploads.js';
+import { remoteOutputs, unlessAborted } from '../../remote/remote-inputs.js';
+import { PART_BYTES, poolBytesOf } from '../../remote/transfer-pool.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
 import { type SentShards, stagedPath } from '../../sinks/output-target.js';
 import {
