@@ -3,7 +3,7 @@
  * and slices, and keeps the layout that a resumed job must find again.
  */
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.js';
+import { counted, UsageError } from '../errors.js';
 import { JobControl } from '../floor/job-control.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
@@ -16,7 +16,9 @@ import { planInMemory, shareOfPiles } from '../keep/repeat.js';
 import { isNothing, ONCE } from '../keep/weights.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { memoryOf } from '../plan/given-memory.js';
+import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, type Tuning } from '../plan/memory-plan.js';
+import { memoryFor, planWithColumns } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
@@ -188,7 +190,9 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     columnBytes: columnBytesOf(inputs, spec, rowFormat),
     layout,
   };
-  const memory = spec.keep.repeat ? planInMemory(memoryNeed, tuning) : planMemory(memoryNeed, tuning);
+  const memory = spec.keep.repeat
+    ? planInMemory(memoryNeed, tuning)
+    : (planWithColumns(memoryNeed, tuning) ?? refuseColumns(memoryNeed));
   return {
     memory,
     memoryNeed,
@@ -202,6 +206,14 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
       tuning.sliceBytes ??
       planSliceBytes(read.recordBytes, memory.workers, memory.pileCount, memory.bufferBytes),
   };
+}
+
+function refuseColumns(need: MemoryNeed): never {
+  const budget = memoryFor(need, { recordBytes: need.meanRecordBytes, decoderBytes: 0 });
+  throw new UsageError(
+    `pages or chunks of all columns take ${counted(Math.ceil(need.columnBytes ?? 0), 'byte')} beside rows of about ${counted(Math.ceil(need.meanRecordBytes), 'byte')}, and do not fit the memory budget of ${memoryOf(need)} bytes; expected \`memoryBytes\` of at least ${budget}`,
+    'ERR_MEMORY_BUDGET',
+  );
 }
 
 /** Undefined: no rows are written, or nothing is known of them yet. */

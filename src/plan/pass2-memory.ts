@@ -10,7 +10,7 @@ import { wholeChunks } from '../piles/ram-pool.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from './arena-sizes.js';
 import { leastMemory } from './given-memory.js';
 import { planIndex } from './index-plan.js';
-import { type MemoryNeed, type MemoryPlan, planMemory, SMALLEST_SHARE_BYTES } from './memory-plan.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, SMALLEST_SHARE_BYTES, type Tuning } from './memory-plan.js';
 
 const KIB = 1024;
 
@@ -49,6 +49,20 @@ export function planPass2(
   if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) return undefined;
   const roomy = Math.min(Math.floor(availableBytes / affordable) - columnBytes, LARGEST_ARENA_BYTES);
   return fitted(affordable, Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy));
+}
+
+/**
+ * Plans a job so that pass 2 has room for the pages of columns, if need be without a memory pool. Undefined: it has no
+ * room, unless rows are much shorter than expected.
+ */
+export function planWithColumns(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan | undefined {
+  const plan = planMemory(need, tuning);
+  const hasRoom = (planned: MemoryPlan) =>
+    planned.columnBytes === 0 ||
+    planPass2(planned, need.budgetBytes, wholeChunks(planned.ramPoolBytes), need.meanRecordBytes) !== undefined;
+  if (hasRoom(plan)) return plan;
+  const onDisk = planMemory(need, { ...tuning, keepInRam: false });
+  return hasRoom(onDisk) ? onDisk : undefined;
 }
 
 /** What pass 2 has beside its threads and the pool, if no record is longer than the others. */
@@ -108,7 +122,8 @@ export function hasRoomFor(
     if (reads === 'only') return true;
   }
   if (budgetBytes < SMALLEST_SHARE_BYTES) return false;
-  const plan = planMemory(need);
+  const plan = planWithColumns(need);
+  if (plan === undefined) return false;
   const fullPoolBytes = wholeChunks(plan.ramPoolBytes);
   // An exact pool size counts the bytes of the record, which are not in the pool yet.
   const poolBytes = exact ? Math.max(0, fullPoolBytes - recordBytes) : fullPoolBytes;

@@ -1,7 +1,8 @@
 /** How often a plan expects each record to be put on a pile, and how much memory saves a level. Pure. */
 import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SUB_PILE_FILL, storedByteCost } from './arena-sizes.js';
 import { leastMemory } from './given-memory.js';
-import { type MemoryNeed, type MemoryPlan, planMemory, SMALLEST_SHARE_BYTES } from './memory-plan.js';
+import { type MemoryNeed, type MemoryPlan, SMALLEST_SHARE_BYTES } from './memory-plan.js';
+import { planWithColumns } from './pass2-memory.js';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -36,11 +37,10 @@ export function leastMemoryFor(
   mostBytes: number,
   isAsWished: (plan: MemoryPlan) => boolean,
 ): number | undefined {
-  return leastMemory(
-    need,
-    mostBytes,
-    (budgetBytes) => budgetBytes >= SMALLEST_SHARE_BYTES && isAsWished(planMemory({ ...need, budgetBytes })),
-  );
+  return leastMemory(need, mostBytes, (budgetBytes) => {
+    const plan = budgetBytes < SMALLEST_SHARE_BYTES ? undefined : planWithColumns({ ...need, budgetBytes });
+    return plan !== undefined && isAsWished(plan);
+  });
 }
 
 /** As `-S` takes it, rounded up. */

@@ -136,9 +136,30 @@ it('the memory that a message advises is enough for a long value at the first tr
   const inputs = [writeParquet(directory.path('long'), { rows: 60, columns })];
   const run = (memoryBytes: number) =>
     shuffle({ inputs, output: directory.path('out.parquet'), memoryBytes, tempDirs: [directory.temp] }, INLINE);
-  const { code, message } = await errorOf(run(4 * 2 ** 20));
+  const { code, message } = await errorOf(run(13 * 2 ** 20));
   expect(code).toBe('ERR_RECORD_TOO_LONG');
   expect((await run(Number(/at least (\d+)M$/.exec(message)?.[1]) * 2 ** 20)).records).toBe(60);
+});
+
+it('pages of columns that do not fit are refused by the plan, and what it advises is the least that does', async () => {
+  const columns = Array.from({ length: 40 }, (_, c) => column(`c${c}`, 'INT32', (i) => i * c));
+  const inputs = [writeParquet(directory.path('wide'), { rows: 60, columns })];
+  const of = (mebibytes: number) => ({
+    inputs,
+    output: directory.path('out.parquet'),
+    memoryBytes: mebibytes * 2 ** 20,
+    tempDirs: [directory.temp],
+  });
+  const words =
+    /^pages or chunks of all columns take \d{8} bytes beside rows of about \d{3} bytes, and do not fit the memory budget of 8388608 bytes; expected `memoryBytes` of at least (\d+)M$/;
+  const refused = await Promise.all([errorOf(previewShuffle(of(8))), errorOf(shuffle(of(8), INLINE))]);
+  for (const { code, message } of refused)
+    expect([code, message]).toEqual(['ERR_MEMORY_BUDGET', expect.stringMatching(words)]);
+  const least = Number(words.exec(refused[0]?.message ?? '')?.[1]);
+  expect((await errorOf(previewShuffle(of(least - 1)))).message).toContain(`at least ${least}M`);
+  await previewShuffle(of(least));
+  for (const tuning of [INLINE, { keepInRam: false }])
+    expect((await shuffle({ ...of(least), force: true }, tuning)).records).toBe(60);
 });
 
 it.each([

@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from '#src/plan/arena-sizes.js';
-import { type MemoryNeed, planMemory } from '#src/plan/memory-plan.js';
-import { hasRoomFor, type LongNeed, memoryFor, planPass2 } from '#src/plan/pass2-memory.js';
+import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
+import { hasRoomFor, type LongNeed, memoryFor, planPass2, planWithColumns } from '#src/plan/pass2-memory.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
@@ -67,6 +67,23 @@ describe('planPass2', () => {
   });
 });
 
+describe('planWithColumns', () => {
+  it('leaves pages of columns room beside the pool, without a pool if need be, or refuses them', () => {
+    const columns = logarithmic(1, 2 ** 30);
+    fc.assert(
+      fc.property(anyNeed, columns, (any, columnBytes) => {
+        const need = { ...any, columnBytes };
+        const plan = planWithColumns(need);
+        const roomOf = (planned: MemoryPlan, poolBytes: number) =>
+          planPass2(planned, need.budgetBytes, poolBytes, need.meanRecordBytes);
+        if (plan === undefined) expect(roomOf(planMemory(need, { keepInRam: false }), 0)).toBeUndefined();
+        else expect(roomOf(plan, plan.ramPoolBytes)).toBeDefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
 describe('memoryFor', () => {
   const advised = (need: MemoryNeed, long: LongNeed) => Number.parseInt(memoryFor(need, long), 10) * MIB;
 
@@ -92,7 +109,7 @@ describe('memoryFor', () => {
           const roomier = { ...need, isResumable, budgetBytes };
           expect(hasRoomFor(roomier, needed)).toBe(true);
           if (shaped.reads === 'only') continue;
-          const plan = planMemory(roomier);
+          const plan = planWithColumns(roomier) ?? expect.fail('columns have no room');
           const threads = need.hasStreams ? Math.min(plan.workers, need.mostSlices) : 1;
           const poolBytes = need.exact ? Math.max(0, plan.ramPoolBytes - needed.recordBytes) : plan.ramPoolBytes;
           const ofThread = plan.pass1ArenaBytes + needed.recordBytes + needed.decoderBytes + 2 * MIB;
