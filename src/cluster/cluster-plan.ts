@@ -26,7 +26,6 @@ import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 import type { MachineRequest } from '../job/request.js';
-import type { WorkPlan } from '../job/work-plan.js';
 import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
 import type { HeadPlan } from '../keep/head.js';
 import type { Weighing } from '../keep/mix.js';
@@ -37,6 +36,7 @@ import type { InputIds } from '../sources/ids.js';
 import type { InputHeader } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';
+import type { WorkPlan } from '../stages/task-settings.js';
 
 /**
  * The arrays of tasks, in the order in which they run. `measure` has tasks only to keep one of equal records, `verify`

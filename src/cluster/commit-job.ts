@@ -13,6 +13,7 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
+import { lacksOf } from '../keep/keep-spec.js';
 import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import { StagedOutput } from '../places/outputs/staged-output.js';
@@ -23,7 +24,7 @@ import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, re
 import { claimCommit } from './commit-claim.js';
 import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { decideOutput, openPlace } from './task-parts.js';
+import { decideTasks, openPlace } from './task-parts.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
@@ -76,8 +77,9 @@ async function noteMoves(
 ): Promise<Pick<ClusterOutput, 'duplicates' | 'blank'> & { readonly journal: CommitJournal }> {
   const { plan, control, directory } = job;
   const records = readShuffleRecords(job);
-  const { work, layout, splits, found, duplicates, threads } = await decideOutput(job);
-  const { piles, samples } = work;
+  const { scattered, distinct, output, layout, threads } = await decideTasks(job);
+  const { piles, samples } = output.work;
+  const { found } = scattered;
   found.beginnings.tell(job.inputs, 'output', job.onWarning);
   const ranges = records.flatMap((record) => record.ranges);
   const neighbours = neighboursAtSeams(ranges);
@@ -93,10 +95,12 @@ async function noteMoves(
   staged.shorten(regions, layout, true);
   await staged.complete(layout, regions, control);
   staged.verify(layout, regions);
-  const journal = await staged.prepareCommit(summaryOf(piles, layout, splits), control);
+  const journal = await staged.prepareCommit(summaryOf(piles, layout, output.splits), control);
   await staged.noteMoves(journal);
-  const blank = plan.spec.read.skipsBlank === true ? found.blank : undefined;
-  return { journal, duplicates, blank };
+  const { read, keep } = plan.spec;
+  const ofOutput = { all: scattered.piles, leftOut: found.leftOut, distinct, written: piles };
+  const blank = read.skipsBlank === true ? found.blank : undefined;
+  return { journal, duplicates: lacksOf(keep, ofOutput).duplicates, blank };
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */

@@ -13,14 +13,12 @@ import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { syncPath } from '../io/durable.js';
 import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { type OpenedPiles, openPiles, scatterSettings } from '../job/task-settings.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import { type FoundNotes, type JobNotes, type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
-import { lacksOf } from '../keep/keep-spec.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
 import { beginFetching, factsOf, openInput } from '../places/inputs/find-input.js';
 import { findPlaces } from '../places/outputs/find-place.js';
@@ -32,15 +30,23 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { recordBytesOf } from '../sinks/output-target.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import type { FileInput } from '../sources/source.js';
-import { foundEnds, type OutputPlan, planOutput } from '../stages/between-passes.js';
+import { foundEnds } from '../stages/between-passes.js';
+import {
+  type ChainJob,
+  type Decided,
+  decideOutput,
+  type Executor,
+  openScattered,
+  type Scattered,
+} from '../stages/chain.js';
 import { readCommitted } from '../stages/committed-slices.js';
-import { GatheredSlices } from '../stages/gathered-slices.js';
+import { type FoundInInputs, GatheredSlices } from '../stages/gathered-slices.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { nameFirst, type ScatterOutcome, scatterSlices } from '../stages/scatter-slices.js';
+import { nameFirst, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
-import { bytesOfPart, type PilesWork, type ScatteredPiles, type ShuffleWork } from '../stages/shuffle-work.js';
+import { bytesOfPart, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
-import type { Threads } from '../stages/threads.js';
+import { scatterSettings } from '../stages/task-settings.js';
 import { CLUSTER_REMEDY, type ClusterPart, recordNameOf, taskCountOf } from './cluster-plan.js';
 import {
   type ClusterJob,
@@ -52,19 +58,37 @@ import {
   unfinished,
 } from './open-job.js';
 
-type Scattered = Pick<ScatterOutcome, 'piles' | 'found'>;
+interface GatheredPiles extends Scattered {
+  readonly found: FoundInInputs;
+}
 
 /** Checks that the tasks read every byte of every input once. */
-async function gatherScattered(job: ClusterJob): Promise<Scattered> {
-  const { plan, piling, inputs, signal } = job;
-  const { firstHeader, weighing, spec } = plan;
-  const gathered = new GatheredSlices({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
+async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
+  const { plan, piling, inputs, keyOf, signal } = job;
+  const { firstHeader, weighing, spec, inputIds } = plan;
+  const found = new GatheredSlices({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
   for (const slice of plan.slices.keys()) {
     await hearSignalsAt(slice, signal);
-    gathered.add(slice, await readScatteredSlice(job, slice));
+    found.add(slice, await readScatteredSlice(job, slice));
   }
-  return { piles: gathered.piles(), found: gathered };
+  const order = {
+    framing: spec.read.framing,
+    ...orderRuleOf(spec, inputIds !== undefined),
+    hashesOutput: true,
+    rescatterTo: openScratch(job),
+    isProfiled: plan.profile !== undefined,
+  };
+  const { recordEnds } = found;
+  return {
+    piles: found.piles(),
+    found,
+    storage: piling,
+    order,
+    threads: await startTaskThreads(job),
+    ends: foundEnds(spec.read, found),
+    samples: sampleSourceOf(spec, { inputs, recordEnds, keyOf, signal }),
+  };
 }
 
 async function readScatteredSlice(
@@ -75,23 +99,6 @@ async function readScatteredSlice(
   return patience.untilWhole(directory, () =>
     readCommitted({ layout: piling.layout, size, isStripeDone: () => false }, slice),
   );
-}
-
-async function openPilesOfJob(job: ClusterJob, piles: ScatteredPiles): Promise<OpenedPiles> {
-  const { plan, piling, onWarning, log, scope } = job;
-  const { spec, inputIds } = plan;
-  const first = await startTaskThreads(job);
-  const rule = {
-    framing: spec.read.framing,
-    ...orderRuleOf(spec, inputIds !== undefined),
-    hashesOutput: true,
-    rescatterTo: openScratch(job),
-    isProfiled: plan.profile !== undefined,
-  };
-  const toOpen = { piles, attempt: log.attempt, onWarning };
-  const opened = await openPiles(toOpen, rule, plan, piling, first, log.add, scope.releases);
-  log.useThreads(opened.threads.pool.threadCount);
-  return opened;
 }
 
 /** Where piles that are too large are scattered again: on this machine alone. */
@@ -112,9 +119,10 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
   const { directory, plan, index, log } = job;
   const name = recordNameOf('measure', index);
   if (NOTES.distinct.read(directory, name) !== undefined) return undefined;
-  const { piles } = await gatherScattered(job);
-  const { totals } = piles;
-  const { work, threads } = await openPilesOfJob(job, piles);
+  const { chain, executor } = chainOf(job);
+  const { work, threads } = await openScattered(chain, executor);
+  log.useThreads(threads.pool.threadCount);
+  const { totals } = work.piles;
   const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
   const bytes = bytesOfPart(totals, part);
   let measuredBytes = 0;
@@ -146,38 +154,37 @@ async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Prom
   return { piles };
 }
 
-interface DecidedOutput extends Omit<OutputPlan<PilesWork & Pick<ShuffleWork, 'samples'>>, 'cut'> {
-  readonly layout: OutputLayout;
-  readonly found: Scattered['found'];
-  /** The records dropped because an equal one is kept. Undefined: equal records stay. */
-  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
-  readonly threads: Threads;
-}
-
-/** The first task that is done notes for the others what took reading piles. */
-export async function decideOutput(job: ClusterJob): Promise<DecidedOutput> {
-  const { plan, directory, keyOf, inputs, signal } = job;
-  const { spec } = plan;
-  const { piles: all, found } = await gatherScattered(job);
-  const noted: FoundNotes = { distinct: await gatherMeasured(job, all) };
-  const { work, threads } = await openPilesOfJob(job, all);
-  const samples = sampleSourceOf(spec, { inputs, recordEnds: found.recordEnds, keyOf, signal });
+/** The chain of a job whose stages other tasks have done: it takes their notes. */
+function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor: Executor<GatheredPiles> } {
+  const { plan, directory, signal, onWarning, log, scope } = job;
   const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
+  let noted: FoundNotes = {};
+  // The first task that is done notes for the others what took reading piles.
   const notes: KeptNotes = {
     jobDirectory: directory,
     hasFinishedRanges: false,
     found: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),
   };
-  const distinct = await takeDistinct(spec, work, threads, notes);
-  const toPlan = { ...work, piles: distinct, samples };
-  const { cut, ...decided } = await planOutput(spec, foundEnds(spec.read, found), toPlan, threads, notes);
-  const written = decided.work.piles;
-  const { duplicates } = lacksOf(spec.keep, { all, leftOut: found.leftOut, distinct, written });
-  const layout = await cut();
+  const { spec } = plan;
+  const { attempt, add: onProfile } = log;
+  const chain = { spec, plan, attempt, notes, signal, onWarning, onProfile, releases: scope.releases };
+  const measure: Executor['measure'] = async (work, threads) => {
+    noted = { distinct: await gatherMeasured(job, work.piles) };
+    return takeDistinct(spec, work, threads, notes);
+  };
+  return { chain, executor: { scatter: () => gatherScattered(job), measure } };
+}
+
+export type DecidedOutput = Decided<GatheredPiles> & { readonly layout: OutputLayout };
+
+export async function decideTasks(job: ClusterJob): Promise<DecidedOutput> {
+  const { chain, executor } = chainOf(job);
+  const decided = await decideOutput(chain, executor);
+  job.log.useThreads(decided.threads.pool.threadCount);
+  const { layout } = await decided.output.cut();
   const { isOnDisk } = await openPlace(job);
   // Of what leaves, each shard is of one task.
-  const kind = isOnDisk ? layout.kind : 'appended';
-  return { ...decided, layout: { ...layout, kind }, found, duplicates, threads };
+  return { ...decided, layout: { ...layout, kind: isOnDisk ? layout.kind : 'appended' } };
 }
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
@@ -274,7 +281,8 @@ export async function shufflePart(job: ClusterJob): Promise<number | undefined> 
   const rewrite = rewriteOf(directory, index);
   const name = recordNameOf('shuffle', index, rewrite);
   if (SHUFFLED.read(directory, name) !== undefined) return undefined;
-  const { work, layout, threads } = await decideOutput(job);
+  const { output, layout, threads } = await decideTasks(job);
+  const { work } = output;
   const share = shareOfTask(layout, work, index, taskCountOf(plan, 'shuffle'));
   log.count(bytesOfPart(work.piles.totals, share.part), () => control.counted('shuffledBytes'));
   const { stagingDirectory } = plan;

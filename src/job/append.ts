@@ -26,6 +26,7 @@ import { gatesOf } from '../sources/list-inputs.js';
 import type { Input } from '../sources/source.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { scatterInputs } from '../stages/scatter-slices.js';
+import { scatterSettings } from '../stages/task-settings.js';
 import { startThreads } from '../stages/threads.js';
 import { commitToStore, requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
@@ -39,7 +40,6 @@ import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
 import { completeReading, type ReadingRequest } from './request.js';
-import { scatterSettings } from './task-settings.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf, planAppend } from './work-plan.js';
 

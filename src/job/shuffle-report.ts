@@ -2,11 +2,11 @@ import { lacksOf } from '../keep/keep-spec.js';
 import { reportGroups } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
 import type { CommitJournal } from '../places/outputs/commit-journal.js';
+import type { Decided } from '../stages/chain.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
-import type { Pass1 } from './pass1.js';
-import type { Pass2 } from './pass2.js';
+import type { ScatteredHere, WrittenHere } from './on-threads.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportOutput } from './split-report.js';
 import type { Committed, FilesStaging } from './staging.js';
@@ -29,29 +29,34 @@ export const NOT_DONE = {
 
 export function reportShuffle(
   prepared: PreparedShuffle,
-  pass1: Pass1,
-  pass2: Pass2,
+  { scattered, distinct, output: { work } }: Decided<ScatteredHere>,
+  shuffled: WrittenHere,
   { output, seconds }: Committed,
 ): UntimedReport {
   const { request, inputs, plan, weighing, earlier, control } = prepared;
   const { read, key, keep } = request.spec;
-  const { found } = pass1;
-  const { written } = pass2.output;
-  // Who measures nothing before knows what stays when it is written.
-  const distinct = pass2.distinct.hasDuplicates === true ? written : pass2.distinct;
+  const { found } = scattered;
+  const { written } = shuffled;
+  const ofOutput = {
+    all: scattered.piles,
+    leftOut: found.leftOut,
+    // Who measures nothing before knows what stays when it is written.
+    distinct: distinct.hasDuplicates === true ? written : distinct,
+    written,
+  };
   return {
     ...output,
     seed: key.seed,
-    seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: seconds },
+    seconds: { pass1: scattered.seconds, pass2: shuffled.seconds, commit: seconds },
     inputCount: inputs.length,
     groups: weighing && found.groups && reportGroups(weighing, found.groups, keep.mix.shares?.unit),
     blank: read.skipsBlank === true ? found.blank : undefined,
-    ...lacksOf(keep, { all: pass1.piles, leftOut: found.leftOut, distinct, written }),
+    ...lacksOf(keep, ofOutput),
     workers: plan.memory.workers,
-    piles: pass2.piles.totals.records.length,
-    tempBytes: diskBytesOf(pass2.piles) + control.counted('rescatteredBytes'),
+    piles: work.piles.totals.records.length,
+    tempBytes: diskBytesOf(work.piles) + control.counted('rescatteredBytes'),
     decoders: found.decoders,
-    resumed: resumedWork(earlier, pass1.resumedCount),
+    resumed: resumedWork(earlier, scattered.resumedCount),
   };
 }
 

@@ -21,8 +21,9 @@ import { requireNotRead } from '../places/outputs/output-stream.js';
 import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import { NO_ENDS } from '../sinks/output-layout.js';
-import { planOutput } from '../stages/between-passes.js';
+import { decideOutput } from '../stages/chain.js';
 import { type ScatteredPiles, scatteredPiles } from '../stages/shuffle-work.js';
+import type { WorkPlan } from '../stages/task-settings.js';
 import { startThreads } from '../stages/threads.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore } from '../store/store-files.js';
@@ -42,6 +43,7 @@ import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
+import { type RunningJob, shuffleHere } from './on-threads.js';
 import {
   completeMachine,
   completeOutput,
@@ -54,10 +56,9 @@ import {
 } from './request.js';
 import { NOT_DONE } from './shuffle-report.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { commitOutput, openStaging, type RunningJob, shuffleTo, workOn } from './staging.js';
-import { openPiles } from './task-settings.js';
+import { commitOutput, openStaging, workOn } from './staging.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { createControl, memoryNeedOf, type WorkPlan } from './work-plan.js';
+import { createControl, memoryNeedOf } from './work-plan.js';
 
 /**
  * Writes the records of a store in one uniformly random order: the same bytes as `shuffle` writes from the same inputs,
@@ -209,22 +210,32 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
   const { prepared, staging, progress, profile, releases } = job;
   const { request, snapshot, plan, control } = prepared;
   const threadCount = plan.inline ? 0 : plan.memory.workers;
-  const first = await startThreads({ threadCount, startCount: 0 }, progress, profile.add, releases);
-  const { tempZstdLevel, isProfiled, onWarning } = request;
-  const storage = { layout: prepared.layout, ramPool: undefined, tempZstdLevel };
-  const rule = { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: staging.piles, isProfiled };
-  const toOpen = { piles: stored.value, attempt: randomBytes(4).toString('hex'), onWarning };
-  const { work, threads } = await openPiles(toOpen, rule, plan, storage, first, profile.add, releases);
-  const planned = await planOutput(request.spec, NO_ENDS, work, threads, undefined);
-  const pass2 = await shuffleTo(job, planned, { deletesStripes: false, samples: undefined }, threads);
-  const commit = await commitOutput(staging, pass2.value, planned.splits, progress);
+  const threads = await startThreads({ threadCount, startCount: 0 }, progress, profile.add, releases);
+  const { spec, tempZstdLevel, isProfiled, signal, onWarning } = request;
+  const scattered = {
+    piles: stored.value,
+    storage: { layout: prepared.layout, ramPool: undefined, tempZstdLevel },
+    order: { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: staging.piles, isProfiled },
+    threads,
+    ends: NO_ENDS,
+    samples: undefined,
+  };
+  const attempt = randomBytes(4).toString('hex');
+  const chain = { spec, plan, attempt, notes: undefined, signal, onWarning, onProfile: profile.add, releases };
+  const decided = await decideOutput(chain, {
+    scatter: async () => scattered,
+    measure: async ({ piles }) => piles,
+  });
+  const { output } = decided;
+  const written = await shuffleHere(job, decided, false);
+  const commit = await commitOutput(staging, written, output.splits, progress);
   const { settings, manifest } = snapshot;
   return {
     ...NOT_DONE,
     ...commit.output,
     seed: settings.seed,
-    seconds: { pass1: stored.seconds, pass2: pass2.seconds, commit: commit.seconds },
-    ...lacksOf(request.spec.keep, { all: stored.value, distinct: stored.value, written: planned.work.piles }),
+    seconds: { pass1: stored.seconds, pass2: written.seconds, commit: commit.seconds },
+    ...lacksOf(request.spec.keep, { all: stored.value, distinct: stored.value, written: output.work.piles }),
     inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: settings.pileCount,

@@ -1,14 +1,16 @@
 /**
  * Start reading here: a whole shuffle on one page.
  *
- *     plan      inputs -> slices, piles, memory and disk budget           prepare-shuffle.ts, ../plan/
- *     scatter   pass 1: one task a slice -> its pile set                  pass1.ts, ../stages/scatter-slices.ts
- *     merge     pile j = its segments over all pile sets; no bytes move   ../piles/merged-pile.ts
- *     between   plan the cuts; fit the threads to the longest record      pass2.ts, ../stages/between-passes.ts
- *     shuffle   pass 2: one task a range of piles -> its part of the output   pass2.ts, ../stages/shuffle-ranges.ts
- *     order     each task puts its piles in order, by key               ../../workers/piles/pile-orderer.ts
- *     verify    the output holds every byte                               staging.ts, ../sinks/
- *     commit    make it durable, then visible                             staging.ts, ../sinks/
+ *     plan      inputs -> slices, piles, memory and disk budget             prepare-shuffle.ts, ../plan/
+ *     scatter   pass 1: one task a slice -> its pile set                    ../stages/scatter-slices.ts
+ *     merge     pile j = its segments over all pile sets; no bytes move     ../piles/merged-pile.ts
+ *     between   fit the threads to the longest record; plan the cuts        ../stages/between-passes.ts
+ *     shuffle   pass 2: one task a range of piles -> its part of the output   ../stages/shuffle-ranges.ts
+ *     order     each task puts its piles in order, by key                   ../../workers/piles/pile-orderer.ts
+ *     verify    the output holds every byte                                 staging.ts, ../sinks/
+ *     commit    make it durable, then visible                               staging.ts, ../sinks/
+ *
+ * `../stages/chain.ts` has the passes of every kind of job; `on-threads.ts` does them on the threads of this process.
  *
  * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
  * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. `shuffle-store.ts` takes the piles of a
@@ -21,13 +23,13 @@ import type { ShuffleReport } from '../options/reports.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { isKept } from '../sources/source.js';
+import { decideOutput } from '../stages/chain.js';
 import type { InputCounts } from '../stages/coverage-check.js';
 import { reportOfFinished } from './finished-job.js';
 import { type JobScope, runJob } from './job.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
-import { type RunningShuffle, runPass1 } from './pass1.js';
-import { runPass2 } from './pass2.js';
+import { chainOf, onThreads, type RunningShuffle, shuffleHere } from './on-threads.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { finishMoves, reportShuffle, type UntimedReport } from './shuffle-report.js';
 import { commitOutput, FilesStaging, openStaging, workOn } from './staging.js';
@@ -68,7 +70,7 @@ export async function shuffleCounted(
         ? finishMoves(prepared, staging, journal, progress)
         : runPasses(
             { prepared, staging, progress, profile, attempt: randomBytes(4).toString('hex'), releases },
-            onCounts,
+            onCounts ?? (async () => {}),
           );
     const report = await workOn(staging, scope, work).catch((error: unknown) => {
       throw journal === undefined ? tellOfDiscarded(progress.stop.reason ?? error, prepared) : error;
@@ -82,16 +84,16 @@ export async function shuffleCounted(
   return report;
 }
 
-async function runPasses(job: RunningShuffle, onCounts: OnCounts | undefined) {
+async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
   const { prepared, staging, progress } = job;
-  const pass1 = await runPass1(job);
-  const { piles, found } = pass1;
-  await onCounts?.(found.counts);
-  const pass2 = await runPass2(job, pass1);
-  const { layout, totals } = pass2.output;
+  const decided = await decideOutput(chainOf(job), onThreads(job, onCounts));
+  const { piles, found } = decided.scattered;
+  const deletesStripes = staging.kept === undefined || !prepared.request.keepTemp;
+  const written = await shuffleHere(job, decided, deletesStripes);
+  const { layout, totals } = written;
   prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });
-  const committed = await commitOutput(staging, pass2.output, pass2.splits, progress);
-  return reportShuffle(prepared, pass1, pass2, committed);
+  const committed = await commitOutput(staging, written, decided.output.splits, progress);
+  return reportShuffle(prepared, decided, written, committed);
 }
 
 /** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */

@@ -24,30 +24,25 @@ import { nameExists } from '../io/paths.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
-import type { WrittenRegion } from '../job-directory/notes.js';
 import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { keepFileFree } from '../machine/few-files.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
-import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import { type CommitJournal, readJournal, removeJournal } from '../places/outputs/commit-journal.js';
 import { closeStream, openStream } from '../places/outputs/output-stream.js';
 import { type OutputSummary, StagedOutput } from '../places/outputs/staged-output.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
 import { writeToStream } from '../sinks/write-to-stream.js';
-import type { OutputPlan } from '../stages/between-passes.js';
+import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
 import type { KeptPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import { type KeptRanges, shufflePiles } from '../stages/shuffle-ranges.js';
-import type { ShuffleWork } from '../stages/shuffle-work.js';
-import type { Threads } from '../stages/threads.js';
+import type { KeptRanges } from '../stages/shuffle-ranges.js';
 import { type EarlierAttempt, type HeldSite, knownOutput } from './earlier-attempt.js';
 import { noteFinished } from './finished-job.js';
 import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob, finishedJob } from './job-description.js';
-import type { ProfileLog } from './job-profile.js';
-import type { JobProgress, Timed } from './job-progress.js';
+import type { JobProgress } from './job-progress.js';
 import type { ResumeRequest, TalkRequest } from './request.js';
 import type { StreamSite } from './site.js';
 import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
@@ -67,11 +62,6 @@ export interface Staging {
   /** Decides, before anything is removed, what stays. @returns the error with which the job ends. */
   failed(error: unknown, warn: JobScope['warn']): Promise<unknown>;
   succeeded(): Promise<void>;
-}
-
-interface WrittenOutput {
-  readonly layout: OutputLayout;
-  readonly regions: readonly WrittenRegion[];
 }
 
 /** What of an earlier attempt is there for this one, and of this one for a later attempt. */
@@ -421,39 +411,6 @@ export async function workOn<T>(
   return result;
 }
 
-export interface RunningJob {
-  readonly staging: Staging;
-  readonly progress: JobProgress;
-  readonly profile: ProfileLog;
-}
-
-export interface ShuffledOutput extends WrittenOutput {
-  readonly written: Tally;
-  /** What the output has of each pile. */
-  readonly totals: PileTotals;
-}
-
-/** Cuts the output into shards, and writes it. */
-export function shuffleTo(
-  { staging, progress, profile }: RunningJob,
-  { work, cut }: OutputPlan,
-  rest: Pick<ShuffleWork, 'deletesStripes' | 'samples'>,
-  threads: Threads,
-): Promise<Timed<ShuffledOutput>> {
-  const { kept } = staging;
-  profile.pass2Begins();
-  return progress.during('shuffle', work.piles.bytes, async () => {
-    const planned = await cut();
-    // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
-    const inTurns = kept === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
-    const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
-    const target = await staging.begin(layout, threads.control);
-    const { regions, totals } = await shufflePiles({ ...work, ...rest, target }, threads, kept);
-    const written = sumTotals(totals);
-    return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
-  });
-}
-
 export interface Committed {
   readonly output: ReportedOutput;
   readonly seconds: number;
@@ -462,7 +419,7 @@ export interface Committed {
 /** Completes, verifies and commits the output. @param found the splits, if there are any. */
 export async function commitOutput(
   staging: Staging,
-  output: WrittenOutput & Pick<ShuffledOutput, 'written'>,
+  output: ShuffledOutput,
   found: readonly FoundSplit[] | undefined,
   progress: JobProgress,
 ): Promise<Committed> {

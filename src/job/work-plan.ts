@@ -24,18 +24,12 @@ import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { codecOf, type Input, isKept, isPlain, isReadOnce, rowsOf, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
+import type { WorkPlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from './estimate.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 import { expectSpilledUnits } from './waiting-units.js';
-
-export interface WorkPlan {
-  readonly memory: MemoryPlan;
-  readonly memoryNeed: MemoryNeed;
-  /** Whether the calling thread does all the work, because that is faster than starting threads. */
-  readonly inline: boolean;
-}
 
 export interface ScatterPlan extends WorkPlan {
   readonly sliceBytes: number;

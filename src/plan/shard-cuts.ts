@@ -69,6 +69,8 @@ export type ShardRule =
   /** Shards of nearly equal size. No shard exceeds this many bytes before compression, and no record is cut. */
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
+export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
+
 /** A request for more files is a mistake, and most file systems cannot cope with more. */
 export const MOST_SHARDS = 1_000_000;
 

@@ -1,25 +1,22 @@
 /**
- * Decides between the passes, when all records are counted: which of them the output has, where its splits begin, how it
- * is cut into shards, and how many threads can hold the longest record. All of it follows from the piles. Where that
- * takes reading piles, a job that outlives its process notes what it finds (../job-directory/notes.ts).
+ * Decides between the passes, when all records are counted: which of them the output has, where its splits begin, and how it
+ * is cut into shards. All of it follows from the piles. Where that takes reading piles, a job that outlives its process notes
+ * what it finds (../job-directory/notes.ts).
  */
 
-import { counted, InputError, StagedOutputError } from '../errors.js';
-import type { Release } from '../floor/cleanup.js';
-import type { JobControl } from '../floor/job-control.js';
+import { StagedOutputError } from '../errors.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
-import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type JobNotes, type KeptNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
-import { type RamPoolHandle, takenBytes } from '../piles/ram-pool.js';
-import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
-import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
+import type { PileTotals, Tally } from '../piles/pile-totals.js';
 import {
   type CutsToFit,
   cutsAt,
   fitCuts,
+  ONE_OUTPUT,
   type PlainCuts,
   planShardCuts,
   type ShardCuts,
@@ -27,16 +24,15 @@ import {
 } from '../plan/shard-cuts.js';
 import { planExactCuts, planUnitCuts } from '../plan/unit-cuts.js';
 import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
+import type { OutputTarget } from '../sinks/output-target.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';
 import { measurePlaces, pileFinder } from './measure-piles.js';
-import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
+import { type KeptRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
+import type { PilesWork, ScatteredPiles, ShuffleWork } from './shuffle-work.js';
 import { takeHead } from './take-head.js';
-import type { OnProfile } from './task-pool.js';
-import { startThreads, type Threads } from './threads.js';
-
-export const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
+import type { Threads } from './threads.js';
 
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
 export function foundEnds(
@@ -52,25 +48,49 @@ export function foundEnds(
 type CutsNote = JobNotes['cuts'];
 
 /** What is decided of an output. */
-export interface OutputPlan<Work extends PilesWork = PilesWork> {
+export interface OutputPlan {
   /** Its piles are those of the output alone. */
-  readonly work: Work;
+  readonly work: SampledWork;
   readonly splits: readonly FoundSplit[] | undefined;
+  /** The bytes of the records that the output will have. Undefined: it has no end. */
+  readonly bytes: number | undefined;
   /** Cuts it into shards. Where cuts depend on the order of the records, this measures piles, which takes a while. */
-  cut(): Promise<OutputLayout>;
+  cut(): Promise<CutOutput>;
 }
+
+export interface CutOutput {
+  readonly layout: OutputLayout;
+  /**
+   * Has the threads of this process write it.
+   * @param kept undefined: if the job fails, its output is lost.
+   */
+  write(target: OutputTarget, deletesStripes: boolean, kept: KeptRanges | undefined): Promise<WrittenPiles>;
+}
+
+export interface WrittenOutput {
+  readonly layout: OutputLayout;
+  readonly regions: readonly WrittenRegion[];
+}
+
+export interface ShuffledOutput extends WrittenOutput {
+  readonly written: Tally;
+  /** What the output has of each pile. */
+  readonly totals: PileTotals;
+}
+
+export type SampledWork = PilesWork & Pick<ShuffleWork, 'samples'>;
 
 /** A job may read rows; the records of a store are no rows. */
 type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 
 /** @param kept undefined: if the job fails, its output is lost. */
-export async function planOutput<Work extends PilesWork>(
+export async function planOutput(
   spec: PlannedSpec,
   ends: ShardEnds,
-  work: Work,
+  work: SampledWork,
   threads: Threads,
   kept: KeptNotes | undefined,
-): Promise<OutputPlan<Work>> {
+): Promise<OutputPlan> {
   const piles = await takeHead(spec, work, threads, kept);
   const inHead = { ...work, piles };
   const splits = await findSplits(spec, inHead, threads, kept);
@@ -79,9 +99,12 @@ export async function planOutput<Work extends PilesWork>(
     const cutOfParts = await cutParts(parts, inHead, threads, kept);
     const [only] = cutOfParts;
     const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
-    return { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, inHead, ends)) };
+    const layout = { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, inHead, ends)) };
+    const write: CutOutput['write'] = (target, deletesStripes, keptRanges) =>
+      shufflePiles({ ...inHead, target, deletesStripes }, threads, keptRanges);
+    return { layout, write };
   };
-  return { work: inHead, splits, cut };
+  return { work: inHead, splits, bytes: piles.bytes, cut };
 }
 
 async function layoutOf(
@@ -191,60 +214,4 @@ function requireFits(starts: readonly number[], { totalBytes, roomBytes }: CutsT
   throw new StagedOutputError(
     `the unfinished job noted that shard ${shard} begins at byte ${starts[shard]} and the next one at ${starts[shard + 1] ?? totalBytes}, expected 1 to ${roomBytes} bytes of records in a shard`,
   );
-}
-
-interface MemoryOfPass1 {
-  readonly memory: MemoryPlan;
-  readonly memoryNeed: MemoryNeed;
-  readonly ramPool: RamPoolHandle | undefined;
-  readonly control: JobControl;
-}
-
-interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes' | 'columnBytes'> {
-  readonly needsNewThreads: boolean;
-}
-
-/**
- * Fits the memory of pass 2 to the longest record. If pass 2 has room for fewer threads than planned, or arenas have
- * grown in pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the
- * spare memory of the job.
- */
-export function fitPass2(
-  { memory, memoryNeed, ramPool, control }: MemoryOfPass1,
-  { longestRecordBytes }: ScatteredPiles,
-): FittedMemory {
-  const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
-  const fitted = planPass2(memory, memoryNeed.budgetBytes, poolBytes, longestRecordBytes);
-  if (fitted === undefined) {
-    const beside = memory.columnBytes === 0 ? '' : ` beside ${counted(memory.columnBytes, 'byte')} of pages of columns`;
-    throw new InputError(
-      'ERR_RECORD_TOO_LONG',
-      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget${beside}; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,
-    );
-  }
-  const { workers, arenaBytes, columnBytes, spareBytes } = fitted;
-  const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;
-  control.setSpare(spareBytes);
-  // What pass 1 took for columns is there for those of pass 2.
-  const hasGrown = grownBytes > workers * columnBytes;
-  const canStay = !hasGrown && workers === memory.workers && arenaBytes >= memory.pass2ArenaBytes;
-  return { workers, arenaBytes, columnBytes, needsNewThreads: !canStay };
-}
-
-/** The threads of pass 1, or new ones if `fitPass2` says so. */
-export async function threadsOfPass2(
-  threads: Threads,
-  { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
-  ramPool: RamPoolHandle | undefined,
-  piles: ScatteredPiles,
-  onProfile: OnProfile,
-  releases: Release[],
-): Promise<Pick<FittedMemory, 'arenaBytes' | 'columnBytes'> & { readonly threads: Threads }> {
-  const { control } = threads;
-  const { workers, needsNewThreads, ...bytes } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
-  if (!needsNewThreads) return { threads, ...bytes };
-  await threads.pool.destroy();
-  const threadCount = inline ? 0 : workers;
-  const others = await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases);
-  return { threads: others, ...bytes };
 }

@@ -11,17 +11,17 @@ import { hearSignals } from '../floor/pause.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { WrittenRegion } from '../job-directory/notes.js';
-import { recordsOfOutput } from '../keep/keep-spec.js';
+import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { type NumberOrder, orderOfNumbers, sourceOf } from '../keep/numbers.js';
 import { requireRecords } from '../keep/repeat.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
 import { sumOf, sumTotals, type Tally, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
 import type { MemoryPlan } from '../plan/memory-plan.js';
-import { planShardCuts, shardAt } from '../plan/shard-cuts.js';
-import { type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
+import { ONE_OUTPUT, planShardCuts, shardAt } from '../plan/shard-cuts.js';
+import { type ShardEnds, storedEnds } from '../sinks/output-layout.js';
 import { addRegion, type OutputTarget } from '../sinks/output-target.js';
 import type { ShuffleSpec } from '../spec.js';
-import { ONE_OUTPUT } from './between-passes.js';
+import type { OutputPlan, SampledWork } from './between-passes.js';
 import { openSlabs } from './job-memory.js';
 import { inTurn, runTasks, runVerified } from './run-tasks.js';
 import { type PilesWork, pilesTask, rangesForThreads } from './shuffle-work.js';
@@ -33,19 +33,21 @@ const MOST_SLAB_BYTES = 2 ** 32 - 1;
 
 interface DrawnJob {
   readonly plan: { readonly memory: Pick<MemoryPlan, 'outputBytes'>; readonly inline: boolean };
-  readonly ends: ShardEnds;
-  readonly begin: (layout: OutputLayout) => Promise<OutputTarget>;
   readonly signal: AbortSignal | undefined;
   readonly releases: Release[];
 }
 
-/** Draws from piles in memory, or computes numbers. Without a number of records, it ends with a ClosedPipeError when the reader leaves. */
-export async function drawOutput(
+/**
+ * Plans an output of draws from piles in memory, or of computed numbers. Without a number of records, writing it ends with a
+ * ClosedPipeError when the reader leaves.
+ */
+export function planDraws(
   { read: { framing }, keep, cut, write: { compression }, key: { seed } }: ShuffleSpec,
-  work: PilesWork,
+  ends: ShardEnds,
+  work: SampledWork,
   threads: Threads,
-  { plan, ends, begin, signal, releases }: DrawnJob,
-) {
+  { plan, signal, releases }: DrawnJob,
+): OutputPlan {
   const { records, bytes } = sourceOf(keep, work.piles);
   const places = recordsOfOutput(keep, records);
   if (keep.repeat) requireRecords(records, places);
@@ -63,17 +65,23 @@ export async function drawOutput(
     kind: 'appended' as const,
   };
   const [end = 0] = (framing && framingOf(framing).delimiter) ?? [];
-  const source =
-    keep.range === undefined
-      ? await orderInMemory(work, threads, plan.inline, releases)
-      : orderOfNumbers(keep.range, keep.repeat, seed, end);
   const { outputBytes } = plan.memory;
-  const target = await begin(layout);
-  const job = { ...work.settings, jobName: threads.jobName, control: threads.control.buffer, outputBytes };
-  const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
-  const draws = { job, source, key: deriveDrawKey(seed), places, placesOfTask, target, signal };
-  const { regions, ...written } = await writeAllDraws(draws, threads);
-  return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals: totalsOf([written]) };
+  const cutOutput = async () => {
+    const source =
+      keep.range === undefined
+        ? await orderInMemory(work, threads, plan.inline, releases)
+        : orderOfNumbers(keep.range, keep.repeat, seed, end);
+    const write = async (target: OutputTarget) => {
+      const job = { ...work.settings, jobName: threads.jobName, control: threads.control.buffer, outputBytes };
+      const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
+      const draws = { job, source, key: deriveDrawKey(seed), places, placesOfTask, target, signal };
+      const { regions, ...written } = await writeAllDraws(draws, threads);
+      return { regions, totals: totalsOf([written]) };
+    };
+    return { layout, write };
+  };
+  const toWrite = recordsOfOutput(keep, bytes, meanRecordBytes);
+  return { work, splits: undefined, bytes: isEndless(keep) ? undefined : Math.round(toWrite), cut: cutOutput };
 }
 
 /** @param releases frees the memory of the records. */

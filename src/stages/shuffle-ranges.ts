@@ -55,9 +55,9 @@ export interface KeptRanges {
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
 
-interface WrittenPiles {
+export interface WrittenPiles {
   /** Includes the regions of an earlier attempt. */
-  readonly regions: WrittenRegion[];
+  readonly regions: readonly WrittenRegion[];
   /** What the output has of each pile. */
   readonly totals: PileTotals;
 }

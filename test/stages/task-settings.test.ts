@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { JobControl } from '#src/floor/job-control.js';
 import { emptyTotals } from '#src/piles/pile-totals.js';
 import { planMemory } from '#src/plan/memory-plan.js';
-import { fitPass2 } from '#src/stages/between-passes.js';
 import { scatteredPiles } from '#src/stages/shuffle-work.js';
+import { fitPass2 } from '#src/stages/task-settings.js';
 import { MIB, usualNeed } from '../plan/memory-needs.js';
 
 const { workers } = planMemory(usualNeed);

@@ -1,0 +1,168 @@
+/**
+ * The stages of a job on the threads of this process. They do all tasks that no note of an earlier attempt covers.
+ * `../stages/chain.ts` says how the stages follow each other.
+ */
+import type { Release } from '../floor/cleanup.js';
+import { orderRuleOf, withColumns } from '../keep/content-rule.js';
+import { drawsPlaces } from '../keep/keep-spec.js';
+import { tooLargeToDrawFrom } from '../keep/repeat.js';
+import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
+import { sumTotals } from '../piles/pile-totals.js';
+import { keyRuleOf } from '../sources/ids.js';
+import { foundEnds, type ShuffledOutput } from '../stages/between-passes.js';
+import type { ChainJob, Decided, Executor, Scattered } from '../stages/chain.js';
+import type { InputCounts } from '../stages/coverage-check.js';
+import { openRamPool } from '../stages/job-memory.js';
+import { sampleSourceOf } from '../stages/sample-places.js';
+import { type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
+import { takeDistinct } from '../stages/take-distinct.js';
+import { type PileStorage, scatterSettings } from '../stages/task-settings.js';
+import { startThreads, type Threads } from '../stages/threads.js';
+import { watchSpace } from './disk-space.js';
+import type { ProfileLog } from './job-profile.js';
+import { type JobProgress, measuresPiles } from './job-progress.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+import type { Staging } from './staging.js';
+
+export interface RunningJob {
+  readonly staging: Staging;
+  readonly progress: JobProgress;
+  readonly profile: ProfileLog;
+}
+
+export interface RunningShuffle extends RunningJob {
+  readonly prepared: PreparedShuffle;
+  /** The name of this attempt, in the names of its files. */
+  readonly attempt: string;
+  readonly releases: Release[];
+}
+
+export interface ScatteredHere extends Scattered, ScatterOutcome {
+  readonly seconds: number;
+}
+
+export interface WrittenHere extends ShuffledOutput {
+  readonly seconds: number;
+}
+
+export function chainOf({ prepared, staging, profile, attempt, releases }: RunningShuffle): ChainJob {
+  const { request, plan } = prepared;
+  const { spec, signal, onWarning } = request;
+  return { spec, plan, attempt, notes: staging.kept, signal, onWarning, onProfile: profile.add, releases };
+}
+
+/** @param onCounts gets what was counted of each input, when all are scattered. */
+export function onThreads(
+  job: RunningShuffle,
+  onCounts: (counts: InputCounts) => Promise<void>,
+): Executor<ScatteredHere> {
+  const { prepared, staging, progress } = job;
+  const { spec } = prepared.request;
+  return {
+    scatter: async () => {
+      const scattered = await scatterHere(job);
+      await onCounts(scattered.found.counts);
+      return scattered;
+    },
+    measure: async (work, threads) => {
+      const measure = () => takeDistinct(spec, work, threads, staging.kept);
+      if (!measuresPiles(spec, prepared.earlier)) return measure();
+      return (await progress.during('measure', work.piles.bytes, measure)).value;
+    },
+  };
+}
+
+/** By what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was read. */
+function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
+  const [decodedBytes, storedBytes] = [control.counted('decodedBytes'), control.counted('scatteredBytes')];
+  const { inputBytes, memoryNeed, readBytes } = plan;
+  const copies = memoryNeed.recordBytes / Math.max(1, readBytes);
+  if (inputBytes === undefined) return Math.max(1, 2 * decodedBytes * copies);
+  return Math.max(memoryNeed.recordBytes, (decodedBytes * inputBytes) / Math.max(1, storedBytes));
+}
+
+/** Opens the memory and the threads of the job, and puts each record on a random pile. */
+async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
+  const { prepared, staging, progress, profile, attempt } = job;
+  const { request, inputIds, plan } = prepared;
+  const { spec } = request;
+  const { threads, storage } = await openMachine(job);
+  profile.pass1Begins(prepared.reportLog);
+  const work = {
+    ...prepared,
+    inputs: spec.keep.range === undefined ? prepared.inputsToRead : [],
+    slices: plan.slices,
+    keys: spec.key.from,
+    head: plan.head,
+    keyOf: keyRuleOf(spec, inputIds),
+    settings: scatterSettings(threads, plan, spec, storage, {
+      keepsPileSets: staging.kept !== undefined,
+      isProfiled: request.isProfiled,
+      isSampled: request.isSampled,
+      weighedField: spec.keep.mix.shares?.field,
+    }),
+    attempt,
+    onWarning: request.onWarning,
+  };
+  const scatter = () => scatterInputs(work, threads, staging.kept);
+  // Nobody knows how much an earlier attempt has written.
+  const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, progress.stop) : scatter());
+  const { value: outcome, seconds } = await progress
+    .during('scatter', plan.inputBytes, watched)
+    .catch((error: unknown) => {
+      throw isTooLargeToDraw(error) ? tooLargeToDrawFrom(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
+    });
+  const { beginnings, recordEnds, header } = outcome.found;
+  beginnings.tell(prepared.inputs, 'output', request.onWarning);
+  const order = {
+    framing: spec.read.framing,
+    // The scatter has read the headers of all inputs.
+    ...orderRuleOf(withColumns(spec, header && { path: 'the inputs', header }), inputIds !== undefined),
+    rescatterTo: staging.piles,
+    hashesOutput: staging.kept !== undefined,
+    isProfiled: request.isProfiled,
+    sampledKeys: prepared.reportLog?.sampledKeys(),
+  };
+  const samples = sampleSourceOf(spec, { ...work, signal: request.signal, recordEnds });
+  return { ...outcome, seconds, threads, storage, order, ends: foundEnds(spec.read, outcome.found), samples };
+}
+
+async function openMachine({ prepared, staging, progress, profile, releases }: RunningShuffle): Promise<{
+  readonly threads: Threads;
+  readonly storage: PileStorage;
+}> {
+  const { request, plan } = prepared;
+  const { memory, inline, slices } = plan;
+  const { pileCount, stripeCount } = memory;
+  // The thread that keeps memory starts beside those of the task pool, and ends after them.
+  const openingPool = openRamPool(memory.ramPoolBytes, inline, progress.stop, releases);
+  openingPool.catch(() => {});
+  // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
+  const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
+  const threads = await startThreads(size, progress, profile.add, releases);
+  // Draws are made from piles in memory alone.
+  const inMemory = drawsPlaces(request.spec.keep) && { disks: [] };
+  const layout = { pileCount, stripeCount, ...staging.piles, ...inMemory };
+  return { threads, storage: { layout, ramPool: await openingPool, tempZstdLevel: request.tempZstdLevel } };
+}
+
+/** Cuts the output into shards, and writes it. */
+export async function shuffleHere(
+  { staging, progress, profile }: RunningJob,
+  { output: { bytes, work, cut }, threads }: Decided,
+  deletesStripes: boolean,
+): Promise<WrittenHere> {
+  const { kept } = staging;
+  profile.pass2Begins();
+  const { value, seconds } = await progress.during('shuffle', bytes, async () => {
+    const { layout: planned, write } = await cut();
+    // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
+    const inTurns = kept === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
+    const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
+    const target = await staging.begin(layout, threads.control);
+    const { regions, totals } = await write(target, deletesStripes, kept);
+    const written = sumTotals(totals);
+    return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
+  });
+  return { ...value, seconds };
+}

@@ -1,0 +1,87 @@
+/**
+ * The chain of every job, once, up to the output. Each link asks for the one before it:
+ *
+ *     scatter   inputs -> piles                              a stage: one task a slice
+ *     open      threads whose memory fits the piles
+ *     measure   what stays of equal records                  a stage: one task a range of piles
+ *     decide    head, splits, cuts: from piles and notes
+ *
+ * An executor has the tasks of a stage done. The threads of one process do all that no note covers. A task of an array takes
+ * the notes of the other tasks for each stage before its own, and does its share of that.
+ */
+import type { Release } from '../floor/cleanup.js';
+import type { KeptNotes } from '../job-directory/notes.js';
+import { drawsPlaces } from '../keep/keep-spec.js';
+import type { ShardEnds } from '../sinks/output-layout.js';
+import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
+import { type OutputPlan, planOutput } from './between-passes.js';
+import { planDraws } from './draw.js';
+import type { SampleSource } from './sample-places.js';
+import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
+import type { OnProfile } from './task-pool.js';
+import { type OpenedPiles, openPiles, type ScatteredState, type WorkPlan } from './task-settings.js';
+import type { Threads } from './threads.js';
+
+export interface ChainJob {
+  /** The records of a store were read by other jobs. */
+  readonly spec: ShuffleSpec | (OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> });
+  readonly plan: WorkPlan;
+  /** Part of the names of temp files, that no other attempt at the job has. */
+  readonly attempt: string;
+  /** What was decided before of the output. Undefined: if the job fails, its output is lost. */
+  readonly notes: KeptNotes | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onWarning: (line: string) => void;
+  readonly onProfile: OnProfile;
+  readonly releases: Release[];
+}
+
+export interface Scattered extends ScatteredState {
+  readonly piles: ScatteredPiles;
+  readonly ends: ShardEnds;
+  /** Undefined: the records have no keys of samples. */
+  readonly samples: SampleSource | undefined;
+}
+
+export interface Executor<From extends Scattered = Scattered> {
+  scatter(): Promise<From>;
+  /** Returns the piles with the totals of what stays. */
+  measure(work: PilesWork, threads: Threads): Promise<ScatteredPiles>;
+}
+
+export async function openScattered<From extends Scattered>(
+  { plan, attempt, onWarning, onProfile, releases }: ChainJob,
+  executor: Pick<Executor<From>, 'scatter'>,
+): Promise<OpenedPiles & { readonly scattered: From }> {
+  const scattered = await executor.scatter();
+  const work = { piles: scattered.piles, attempt, onWarning };
+  const opened = await openPiles(work, scattered, plan, onProfile, releases);
+  return { scattered, ...opened };
+}
+
+export interface Decided<From = Scattered> {
+  readonly scattered: From;
+  /** What stays of the piles, before they are cut down to the head. */
+  readonly distinct: ScatteredPiles;
+  readonly output: OutputPlan;
+  readonly threads: Threads;
+}
+
+export async function decideOutput<From extends Scattered>(
+  job: ChainJob,
+  executor: Executor<From>,
+): Promise<Decided<From>> {
+  const { spec, notes } = job;
+  const { scattered, work: opened, threads } = await openScattered(job, executor);
+  const { ends, samples } = scattered;
+  const distinct = await executor.measure(opened, threads);
+  const work = { ...opened, piles: distinct, samples };
+  const output = isDrawn(spec)
+    ? planDraws(spec, ends, work, threads, job)
+    : await planOutput(spec, ends, work, threads, notes);
+  return { scattered, distinct, output, threads };
+}
+
+function isDrawn(spec: ChainJob['spec']): spec is ShuffleSpec {
+  return 'key' in spec && drawsPlaces(spec.keep);
+}

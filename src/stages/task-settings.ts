@@ -1,0 +1,125 @@
+/** Builds the settings that all tasks of a pass have in common, from the plan and the request of the job. */
+import type { PileSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
+import { counted, InputError } from '../errors.js';
+import type { Release } from '../floor/cleanup.js';
+import type { JobControl } from '../floor/job-control.js';
+import { contentRuleOf } from '../keep/content-rule.js';
+import { type RamPoolHandle, takenBytes } from '../piles/ram-pool.js';
+import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
+import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
+import type { ShuffleSpec } from '../spec.js';
+import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
+import type { OnProfile } from './task-pool.js';
+import { startThreads, type Threads } from './threads.js';
+
+/** What a job may use: the same for all of its stages. */
+export interface WorkPlan {
+  readonly memory: MemoryPlan;
+  readonly memoryNeed: MemoryNeed;
+  /** Whether the calling thread does all the work, because that is faster than starting threads. */
+  readonly inline: boolean;
+}
+
+export type PileStorage = Required<Pick<PileSettings, 'layout' | 'ramPool' | 'tempZstdLevel'>>;
+
+/** @param rest what depends on more than the spec. */
+export function scatterSettings(
+  { jobName, control }: Threads,
+  { memory, memoryNeed }: WorkPlan,
+  spec: ShuffleSpec,
+  storage: PileStorage,
+  rest: Pick<ScatterSettings, 'keepsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField'>,
+): ScatterSettings {
+  const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
+  return {
+    jobName,
+    control: control.buffer,
+    arenaBytes,
+    readBytes,
+    bufferBytes,
+    memoryNeed,
+    read: spec.read,
+    content: contentRuleOf(spec),
+    ...storage,
+    ...rest,
+  };
+}
+
+/** What a scatter leaves beside the piles. */
+export interface ScatteredState {
+  readonly storage: PileStorage;
+  /** How tasks put the piles in order. */
+  readonly order: OrderRule;
+  /** The later stages take them over if their memory suffices. */
+  readonly threads: Threads;
+}
+
+export interface OpenedPiles {
+  readonly work: PilesWork;
+  readonly threads: Threads;
+}
+
+export type OrderRule = Pick<
+  ShuffleSettings,
+  'framing' | 'tiesByBytes' | 'content' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
+>;
+
+interface MemoryOfPass1 extends Pick<WorkPlan, 'memory' | 'memoryNeed'> {
+  readonly ramPool: RamPoolHandle | undefined;
+  readonly control: JobControl;
+}
+
+interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes' | 'columnBytes'> {
+  readonly needsNewThreads: boolean;
+}
+
+/**
+ * Fits the memory of pass 2 to the longest record. If pass 2 has room for fewer threads than planned, or arenas have
+ * grown in pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the
+ * spare memory of the job.
+ */
+export function fitPass2(
+  { memory, memoryNeed, ramPool, control }: MemoryOfPass1,
+  { longestRecordBytes }: ScatteredPiles,
+): FittedMemory {
+  const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
+  const fitted = planPass2(memory, memoryNeed.budgetBytes, poolBytes, longestRecordBytes);
+  if (fitted === undefined) {
+    const beside = memory.columnBytes === 0 ? '' : ` beside ${counted(memory.columnBytes, 'byte')} of pages of columns`;
+    throw new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget${beside}; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,
+    );
+  }
+  const { workers, arenaBytes, columnBytes, spareBytes } = fitted;
+  const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;
+  control.setSpare(spareBytes);
+  // What pass 1 took for columns is there for those of pass 2.
+  const hasGrown = grownBytes > workers * columnBytes;
+  const canStay = !hasGrown && workers === memory.workers && arenaBytes >= memory.pass2ArenaBytes;
+  return { workers, arenaBytes, columnBytes, needsNewThreads: !canStay };
+}
+
+/**
+ * Opens piles for tasks that put them in order, with threads that fit their longest record: those of the scatter, if their
+ * memory suffices.
+ */
+export async function openPiles(
+  { piles, ...rest }: Omit<PilesWork, 'settings'>,
+  { storage, order, threads: first }: ScatteredState,
+  plan: WorkPlan,
+  onProfile: OnProfile,
+  releases: Release[],
+): Promise<OpenedPiles> {
+  const { ramPool } = storage;
+  const { workers, needsNewThreads, ...bytes } = fitPass2({ ...plan, ramPool, control: first.control }, piles);
+  if (needsNewThreads) await first.pool.destroy();
+  const threadCount = plan.inline ? 0 : workers;
+  const size = { threadCount, startCount: threadCount };
+  const threads = needsNewThreads ? await startThreads(size, first, onProfile, releases) : first;
+  const { jobName, control } = threads;
+  const { bufferBytes, readBytes, outputBytes } = plan.memory;
+  const ofPass = { jobName, control: control.buffer, ...bytes, bufferBytes, readBytes, outputBytes };
+  const settings = { ...ofPass, keyScale: piles.keyScale, ...storage, ...order };
+  return { work: { piles, settings, ...rest }, threads };
+}
