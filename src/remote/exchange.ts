@@ -13,6 +13,8 @@ export interface Target {
   readonly headers: Headers;
   /** Absent: GET. */
   readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** Where S3 was asked for its bucket. */
+  readonly region?: string;
   /** What is sent; its length is among the headers. */
   readonly body?: Iterable<Uint8Array>;
 }

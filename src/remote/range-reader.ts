@@ -52,7 +52,7 @@ export class RangeReader {
       for (let turns = 0; ; turns++) {
         const reply = await this.#http.ask(asked, undefined, { mostTextBytes: MOST_TEXT_BYTES, progress });
         if (reply.status === 200) return reply;
-        const advice = service.advise(path, reply);
+        const advice = service.advise(path, reply, asked);
         const location = locationIn(reply);
         if (turns < MOST_TURNS && advice === 'again') asked = await target();
         // A repository of the Hub may have another name.
@@ -68,9 +68,10 @@ export class RangeReader {
     const service = this.#serviceOf(path);
     const attempt = async (): Promise<Headers | undefined> => {
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.getRange(await target(), () => undefined);
+        const asked = await target();
+        const reply = await this.#http.getRange(asked, () => undefined);
         if (reply.status === 200 || reply.status === 206) return reply.headers;
-        const advice = service.advise(path, reply);
+        const advice = service.advise(path, reply, asked);
         const failure = refusal(path, reply, advice);
         if (failure instanceof PassingFailure) throw failure;
         if (advice !== 'again' || turns === MOST_TURNS) return undefined;
@@ -127,7 +128,7 @@ export class RangeReader {
       const reply = await exchange(asked, (head) => reading.takes(head));
       const answer = reading.finish(reply);
       if (answer !== undefined) return answer;
-      const advice = service.advise(path, reply, asked);
+      const advice = service.advise(path, reply, asked, true);
       const location = locationIn(reply);
       if (advice === 'again') target = await service.targetOf(path, pinned);
       else if (location !== undefined) {

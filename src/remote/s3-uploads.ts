@@ -294,7 +294,7 @@ export class S3Uploads {
         const reply = await this.#http.ask(sent, undefined, choices);
         const said = await answer(reply);
         if (said !== undefined) return said;
-        const isAgain = this.#s3.learns(path, reply) || this.#refusesChecksums(asked, reply);
+        const isAgain = this.#s3.learns(path, reply, asked) || this.#refusesChecksums(asked, reply);
         if (!isAgain || turns === MOST_TURNS)
           throw this.#refusal(asked, reply, looking === undefined ? 'write' : 'read', failed);
       }

@@ -57,10 +57,10 @@ export class S3 implements Service {
   }
 
   /** Knows the region of a bucket only after the first refusal. */
-  advise(path: string, reply: Reply, asked?: Target): string | 'again' | undefined {
+  advise(path: string, reply: Reply, asked: Target, mayAskLess = false): string | 'again' | undefined {
     const { status, text } = reply;
-    if (this.learns(path, reply)) return 'again';
-    if ((status === 400 || status === 501) && asked !== undefined && MODE_HEADER in asked.headers) {
+    if (this.learns(path, reply, asked)) return 'again';
+    if ((status === 400 || status === 501) && mayAskLess && MODE_HEADER in asked.headers) {
       this.#saysChecksums = false;
       return 'again';
     }
@@ -80,14 +80,17 @@ export class S3 implements Service {
     return undefined;
   }
 
-  /** Whether the reply tells the region of the bucket, so that the question may be signed anew. */
-  learns(path: string, { status, headers, text }: Reply): boolean {
+  /**
+   * Whether the reply tells the region of the bucket, so that the question may be signed anew. Others that were under way
+   * may have learned it before.
+   */
+  learns(path: string, { status, headers, text }: Reply, asked: Target): boolean {
     const { bucket } = namedBy(path);
     const region = headers['x-amz-bucket-region'] ?? /<Region>([^<]+)<\/Region>/.exec(text)?.[1];
     if (
       region !== undefined &&
       (status === 301 || status === 307 || status === 400) &&
-      region !== this.#regionOf.get(bucket)
+      region !== (asked.region ?? this.#regionOf.get(bucket))
     ) {
       this.#regionOf.set(bucket, region);
       return true;
@@ -179,7 +182,7 @@ export class S3 implements Service {
       ...(sha256 && { 'x-amz-content-sha256': sha256 }),
     };
     const credentials = await this.#credentials.find();
-    if (credentials === undefined) return { ...question, server, path, headers };
+    if (credentials === undefined) return { ...question, server, path, region, headers };
     const asked = {
       host: server.host,
       path,
@@ -190,7 +193,7 @@ export class S3 implements Service {
     };
     const { Host: _, ...signed } = aws4.sign(asked, { ...credentials, sessionToken: credentials.sessionToken ?? '' })
       .headers as Record<string, string>;
-    return { ...question, server, path, headers: signed };
+    return { ...question, server, path, region, headers: signed };
   }
 }
 

@@ -30,9 +30,9 @@ export interface Service {
   checksumIn?(headers: Headers, byteLength: number): KnownChecksum | undefined;
   /**
    * What to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
-   * @param asked whose answer the reply is; absent: another question would not help.
+   * @param asked whose answer the reply is. @param mayAskLess whether the question may be one without extras.
    */
-  advise(path: string, reply: Reply, asked?: Target): string | 'again' | undefined;
+  advise(path: string, reply: Reply, asked: Target, mayAskLess?: boolean): string | 'again' | undefined;
   /** All objects below a directory, whose address ends with a slash. */
   list(path: string, ask: Ask): Promise<ListedObject[]>;
 }

@@ -45,3 +45,13 @@ it.each<[Readonly<Record<string, string>>, string | undefined]>([
   const isSaid = more['x-amz-checksum-type'] === 'FULL_OBJECT';
   expect(s3.checksumIn(headers, 9)?.text).toBe(isSaid ? text : undefined);
 });
+
+it('each question that was under way is signed anew when the first answer has told the region', async () => {
+  const s3 = s3At('http://host');
+  const [one, other, third] = await Promise.all(['a', 'b', 'c'].map((key) => s3.signed({ bucket: 'bucket', key }, {})));
+  const reply = { status: 400, headers: { 'x-amz-bucket-region': 'eu-north-7' }, text: '' };
+  for (const asked of [one, other]) expect(s3.advise('s3://bucket/a', reply, asked ?? expect.fail())).toBe('again');
+  expect(s3.learns('s3://bucket/c', reply, third ?? expect.fail())).toBe(true);
+  const again = await s3.signed({ bucket: 'bucket', key: 'a' }, {});
+  expect(s3.advise('s3://bucket/a', reply, again)).toBeUndefined();
+});
