@@ -14,6 +14,9 @@ export function allOptions(): readonly OptionFlag[] {
   return OPTION_GROUPS.flatMap((group) => all.filter((flag) => flag.group === group));
 }
 
+/** A range of numbers, as messages name this input. The command has no other with such a name. */
+const RANGE = /numbers0?:\/\/(\d+-\d+)/g;
+
 /** A library option in backquotes, as messages name it. */
 const libraryOption = /`([a-zA-Z\d.]+)`/g;
 
@@ -36,10 +39,12 @@ const COMMAND_OF = {
 
 /**
  * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it,
- * each kind of records the flag that stands for it, and each function the command. `give \`force\`` becomes `give --force`.
+ * each kind of records the flag that stands for it, a range of numbers the flag that gives it, and each function the
+ * command. `give \`force\`` becomes `give --force`.
  */
 export function nameFlags(message: string): string {
   return message
+    .replace(RANGE, '--input-range $1')
     .replace(
       /`(collectStore|inspectStore|clusterStatus|verifyPermutation)`/g,
       (_, name: keyof typeof COMMAND_OF) => COMMAND_OF[name],

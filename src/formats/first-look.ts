@@ -6,7 +6,7 @@ import { InputError } from '../errors.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { withoutCodecSuffix } from './codec-table.js';
 import { markBytesOf } from './header.js';
-import { foreignFormatOf, namedFormatOf } from './recognition.js';
+import { foreignFormatOf, isOfRows, namedFormatOf } from './recognition.js';
 import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
 import type { RefusedFormat } from './record-kind.js';
 import { WIDE_HEAD_BYTES } from './wide-text.js';
@@ -48,8 +48,10 @@ export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: Recor
   return cr >= 0 ? { kind: 'CR', position: skippedBytes + cr } : json;
 }
 
-function refusalOf(path: string, { name, remedy }: RefusedFormat, { linesAssumed }: RecordFormat): InputError {
-  const [what, advice] = linesAssumed ? ['lines', `${remedy}, or ${INSIST}`] : ['text', remedy];
+function refusalOf(path: string, { name, remedy, output }: RefusedFormat, { linesAssumed }: RecordFormat): InputError {
+  // The lines of rows are worth nothing: nobody could put the file together again.
+  const advice = linesAssumed && !isOfRows(output) ? `${remedy}, or ${INSIST}` : remedy;
+  const what = linesAssumed ? 'lines' : 'text';
   return new InputError('ERR_INPUT_FORMAT', `${inputName(path)} holds ${name}, not ${what}; ${advice}`);
 }
 

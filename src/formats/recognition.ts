@@ -338,7 +338,7 @@ function outputOf(path: string): string | undefined {
   return formatOfEnding.get(endingOf(path))?.output;
 }
 
-function isOfRows(format: string | undefined): format is string {
+export function isOfRows(format: string | undefined): format is string {
   return format !== undefined && Object.hasOwn(rowFormats, format);
 }
 

@@ -43,7 +43,7 @@ function removeIfMade(path: string): void {
 
 function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): SystemError {
   const parent = dirname(path);
-  const reason = errnoOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
+  const reason = errnoOf(error) === 'ENOENT' ? reasonOfNone(parent) : reasonOf(error);
   const [code, message] = {
     temp: [
       'ERR_TEMP_DIR',
@@ -56,6 +56,16 @@ function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): Sy
     ],
   }[purpose] as ['ERR_TEMP_DIR' | 'ERR_IO', string];
   return new SystemError(isFull(error) ? 'ERR_NO_SPACE' : code, message, { cause: error });
+}
+
+/** File systems of the kernel, such as `/proc`, answer a call that makes something as if the directory did not exist. */
+function reasonOfNone(parent: string): string {
+  try {
+    fileCalls.stat(parent);
+    return 'nothing can be made there';
+  } catch {
+    return 'it does not exist';
+  }
 }
 
 /**

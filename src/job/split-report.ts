@@ -43,7 +43,7 @@ export function warnOfEmptyShards(
     const [whose, fits] = rule === undefined ? ['', most] : [` of ${rule.name}`, `${rule.name}=${most}`];
     const advice = most === 0 ? '' : `; \`shards.shardCount\` ${fits} would do`;
     onWarning(
-      `${shardCount - most} of ${counted(shardCount, 'shard')}${whose} will be empty, and readers may fail at them: there are at most ${counted(most, 'record')}${advice}`,
+      `${shardCount - most} of ${counted(shardCount, 'shard')}${whose} will be empty, and readers may fail at them: there ${most === 1 ? 'is' : 'are'} at most ${counted(most, 'record')}${advice}`,
     );
   }
 }

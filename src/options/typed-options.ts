@@ -95,8 +95,8 @@ export function parseInputList(text: string, flag: string, previous: readonly In
 
 export function parsePrefix(text: string, flag: string): string {
   if (text !== '' && !/[/\0]/.test(text)) return text;
-  const expected = 'expected the first part of a file name, not empty and without / or NUL';
-  throw new UsageError(`${flag} ${text}: ${expected}; give the directory to --output`);
+  const expected = 'expected the first part of a file name, at least one character and no / or NUL';
+  throw new UsageError(`${flag} ${text === '' ? "''" : text}: ${expected}; give the directory to --output`);
 }
 
 export function parseInputIds(text: string, flag: string): InputIdsChoice {
@@ -193,5 +193,7 @@ export function parseSlurmMemory(text: string, flag: string): number {
 export function parseNames(text: string, flag: string): readonly string[] {
   const names = text.split(',');
   if (names.every((name) => name !== '')) return names;
-  throw new UsageError(`${flag} ${text}: expected names with commas between them, as in text,meta.url`);
+  throw new UsageError(
+    `${flag} ${text === '' ? "''" : text}: expected at least one name, and commas between names, as in text,meta.url`,
+  );
 }

@@ -22,6 +22,8 @@ export const objectHeaders: Check = (value, option) => requireObjectHeaders(valu
 export const columns: Check = (value, option) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isPath))
     throw new UsageError(`${option}: expected an array of names of columns`);
+  const twice = value.find((name, i) => value.indexOf(name) !== i);
+  if (twice !== undefined) throw new UsageError(`${option} names ${twice} twice; name it once`);
 };
 
 /** Returns the codec with its level, also where nobody named one. */

@@ -90,7 +90,8 @@ function refuses(what: string, rows: readonly Row[], more: readonly string[] = [
 
 const COUNT = 'expected a whole number of at least 1';
 const AMOUNT = 'alone or with K, M, B or T, as in 10K (10,000)';
-const PREFIX = 'expected the first part of a file name, not empty and without / or NUL; give the directory to -o';
+const PREFIX =
+  'expected the first part of a file name, at least one character and no / or NUL; give the directory to -o';
 const NOT_RESUMED = 'standard output cannot be resumed: name a file or directory with';
 const NOT_READ_AGAIN =
   'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
@@ -280,7 +281,15 @@ refuses('outputs and temp directories', [
   ['--prefix p -o f', 2, '--prefix names shards, but none are requested: add --shards, --shard-records or…'],
   ['--prefix a/b --shards 2 -o d', 2, `--prefix a/b: ${PREFIX}`],
   [['--prefix', 'a\0b', '--shards', '2', '-o', 'd'], 2, `--prefix a\\0b: ${PREFIX}`],
-  ["--prefix '' --shards 2 -o d", 2, `--prefix : ${PREFIX}`],
+  ["--prefix '' --shards 2 -o d", 2, `--prefix '': ${PREFIX}`],
+  [
+    "in --columns '' -o d",
+    2,
+    "--columns '': expected at least one name, and commas between names, as in text,meta.url",
+  ],
+  ['in --columns a,,b -o d', 2, '--columns a,,b: expected at least one name, …'],
+  ['in --columns b,a,b -o d', 2, '--columns names b twice; name it once'],
+  ['in --hdf5 X,X -o d', 2, '--hdf5 names X twice; name it once'],
   ['in --resume', 2, `${NOT_RESUMED} --output`],
   ['in --keep-temp -o -', 2, `${NOT_RESUMED} -o`],
   ['in --job-dir d -o -', 2, `${NOT_RESUMED} -o`],
@@ -351,7 +360,15 @@ refuses('ranges of numbers', [
   ['-i 1-5 -e', 2, '-i stands in place of inputs, which -e gives, too; …'],
   ['-r -i 1-6 -o out', 2, 'an output without end must be a stream: give --head-count beside -r, or no -o'],
   ['-r -i 1-0 -n 1', 3, 'the inputs have no record to repeat; expected at least one'],
-  ['-i 1-1000000000000000 --unique -o out', 2, 'numbers://1-1000000000000000 has more than 2^53 bytes to read; …'],
+  ['-i 1-1000000000000000 --unique -o out', 2, '-i 1-1000000000000000 has more than 2^53 bytes to read; …'],
+  ['--input-range 0-1000000000000000 --unique -z -o out', 2, '--input-range 0-1000000000000000 has more than 2^53…'],
+  ...['path', 'name'].map(
+    (rule): Row => [
+      ['-i', '1-5', '--input-ids', rule],
+      2,
+      `--input-ids ${rule} takes ids from the names of inputs, and -i gives numbers, which have none; leave it out`,
+    ],
+  ),
   ['-i 1-100000000000000 -o out -q', 1, /not enough space for .* PB are needed/],
   ['-i 1-6 --workers 5000', 2, '--workers is 5000; expected a whole number from 1 to 1024'],
 ]);

@@ -77,6 +77,14 @@ describe('shards without records', () => {
       summary: /, 1 of 4 shards is empty: --shards 3 would do$/,
       records: ['aa', 'bb', 'cc'],
     },
+    {
+      name: 'are told of one record as of one',
+      files: { a: 'aa' },
+      argv: ['a', '--record-size', '2', '--shards', '2'],
+      lines: [/warning: 1 of 2 shards will be empty, .*: there is at most 1 record; --shards 1 would do/],
+      summary: /, 1 of 2 shards is empty: --shards 1 would do$/,
+      records: ['aa'],
+    },
   ]);
 });
 

@@ -111,6 +111,7 @@ describe('ensurePrivateDirectory', () => {
 
 describe('makeOwnDirectory', () => {
   const directory = useTestDirectory();
+  const calls = useFileCalls();
 
   it('makes a directory that is closed to others, whatever the umask', () => {
     const umask = process.umask(0);
@@ -155,6 +156,13 @@ describe('makeOwnDirectory', () => {
       expect(make('none', purpose)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
     }
     expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a writable place /);
+  });
+
+  it('says that nothing can be made in a directory of the kernel, which answers as if it did not exist', () => {
+    calls.replace({ makeDirectory: failWith('ENOENT') });
+    expect(() => makeOwnDirectory(directory.path('name'), 'output')).toThrow(
+      `cannot make the output in ${directory.path()}: nothing can be made there; expected a writable directory`,
+    );
   });
 });
 

@@ -252,6 +252,8 @@ describe('refusals', () => {
 
   it('are those of jobs that keep records', async () => {
     const error = await errorOf(appendToStore(directory.path('store'), { inputs }, INLINE));
-    expect(error.message).toMatch(/holds HDF5 data, not lines; name its file, not compressed, /);
+    expect(error.message).toMatch(
+      /holds HDF5 data, not lines; name its file, not compressed, .*; else convert it to lines$/,
+    );
   });
 });

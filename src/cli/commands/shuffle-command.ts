@@ -147,12 +147,21 @@ export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>,
 /** The inputs that are no files; undefined: the words name inputs. */
 function givenInputs(
   operands: readonly string[],
-  { echo, range, inputLists: [list] = [] }: Pick<OptionValues<'shuffle'>, 'echo' | 'range' | 'inputLists'>,
+  {
+    echo,
+    range,
+    inputIds,
+    inputLists: [list] = [],
+  }: Pick<OptionValues<'shuffle'>, 'echo' | 'range' | 'inputIds' | 'inputLists'>,
 ): ShuffleOptions['inputs'] | undefined {
   if (echo === true && list !== undefined)
     throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
   if (range === undefined) return echo === true ? [{ records: operands }] : undefined;
   const other = echo === true ? '--echo' : (operands[0] ?? list?.flag);
+  if (other === undefined && (inputIds === 'path' || inputIds === 'name'))
+    throw new UsageError(
+      `--input-ids ${inputIds} takes ids from the names of inputs, and --input-range gives numbers, which have none; leave it out`,
+    );
   if (other === undefined) return [{ range }];
   throw new UsageError(`--input-range stands in place of inputs, which ${other} gives, too; give one of them`);
 }
