@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, it } from 'vitest';
+import { beforeEach, describe, it } from 'vitest';
 import type { SlurmSubmission } from '#src/index.js';
 import { drawsFor } from '../fixtures/draws.js';
 import { hasSlurm, NODES, onSlurm, type SlurmCluster, useSlurmCluster } from '../fixtures/slurm-cluster.js';
@@ -83,6 +83,7 @@ function processesOf(job: SlurmJob): number[] {
 describe.skipIf(!hasSlurm)(onSlurm('on a Slurm cluster'), () => {
   const cluster = useSlurmCluster();
   const directory = useMemoryDirectory();
+  beforeEach(() => cluster.mend());
 
   it.each(SCHEDULES)('schedule %s of blows ends with the right bytes', async (schedule) => {
     const draw = drawsFor(`blows ${schedule}`);
