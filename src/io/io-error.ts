@@ -1,12 +1,19 @@
-import { getSystemErrorMap, types } from 'node:util';
+import { constants } from 'node:os';
+import { getSystemErrorMap, getSystemErrorName, types } from 'node:util';
 import { InputError, PileshufError, SystemError } from '../errors.js';
+
+/** Node has no names for some errors of network file systems and quotas: their code is "Unknown system error -116". */
+const NAMELESS = new Map(
+  (['EDQUOT', 'ESTALE'] as const).map((errno) => [getSystemErrorName(-constants.errno[errno]), errno]),
+);
 
 /**
  * The operating system's name for what went wrong, such as ENOENT; empty for other errors. Takes errors of other
  * realms, such as that of a test in Jest, which are no instances of this `Error`.
  */
 export function errnoOf(error: unknown): string {
-  return types.isNativeError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (!types.isNativeError(error) || !('code' in error) || typeof error.code !== 'string') return '';
+  return NAMELESS.get(error.code) ?? error.code;
 }
 
 export function isFull(error: unknown): boolean {

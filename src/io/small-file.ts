@@ -102,14 +102,35 @@ async function commit(
  * symbolic link, wait for a pipe or allocate more.
  */
 export function readSmallFile(path: string, role: FileRole, mostBytes: number): Uint8Array | undefined {
-  const file = openToReadWhole(path, role);
-  return file === undefined ? undefined : withFile(file, () => readWhole(file, mostBytes));
+  return unlessStale(() => {
+    const file = openToReadWhole(path, role);
+    return file === undefined ? undefined : withFile(file, () => readWhole(file, mostBytes));
+  });
 }
 
 /** Empty when there is no file. Refuses a symbolic link. */
 export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
-  const file = openToReadWhole(path, role);
-  return Buffer.from(file === undefined ? [] : withFile(file, () => readBytes(file, 0, mostBytes)));
+  return unlessStale(() => {
+    const file = openToReadWhole(path, role);
+    return Buffer.from(file === undefined ? [] : withFile(file, () => readBytes(file, 0, mostBytes)));
+  });
+}
+
+const MOST_LOOKS = 5;
+
+/**
+ * Looks again where another machine has removed or replaced the file since it was opened: NFS loses an open file then,
+ * which other file systems keep.
+ */
+function unlessStale<T>(look: () => T): T {
+  for (let looks = 1; ; looks++) {
+    try {
+      return look();
+    } catch (error) {
+      const isStale = error instanceof Error && errnoOf(error.cause) === 'ESTALE';
+      if (!isStale || looks === MOST_LOOKS) throw error;
+    }
+  }
 }
 
 function openToReadWhole(path: string, role: FileRole): OpenFile | undefined {

@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import type { FileCalls } from '#src/io/file-calls.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
+import { codeOfNode } from '../fixtures/replaced-file-calls.js';
 import { type Around, type FileCall, type WatchedFileCalls, watchFileCalls } from './watched-file-calls.js';
 
 export type Errno =
@@ -113,7 +114,7 @@ function partOf(part: 'half' | 'half in blocks' | 'byte', byteLength: number): n
 }
 
 function failure(errno: Errno, { name, path }: FileCall): Error {
-  return Object.assign(new Error(`${errno}: made up, ${name} '${path}'`), { code: errno });
+  return Object.assign(new Error(`${errno}: made up, ${name} '${path}'`), { code: codeOfNode(errno) });
 }
 
 export class FaultyFileCalls {

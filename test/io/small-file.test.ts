@@ -2,7 +2,7 @@
  * A small file gets its name in one step, once its bytes are durable: whichever call fails, the name has all of the
  * former bytes or all of the new ones.
  */
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PileshufError, SystemError } from '#src/errors.js';
@@ -175,6 +175,30 @@ describe('readSmallFile', () => {
     writeFileSync(directory.path('file'), 'abc');
     fileCalls.replace({ statOpen: (fd) => Object.assign(systemFileCalls.statOpen(fd), { size: 10n }) });
     expect(read('file')).toEqual(bytesOf('abc'));
+  });
+
+  it('opens a file again that another machine has replaced or removed, as NFS has it', () => {
+    const meanwhile = (change: () => void, times = 1) => {
+      writeFileSync(directory.path('file'), 'old');
+      let left = times;
+      const lose = () => {
+        if (left-- <= 0) return;
+        change();
+        failWith('ESTALE')();
+      };
+      return [
+        { statOpen: (fd) => lose() ?? systemFileCalls.statOpen(fd) },
+        { read: (...words) => lose() ?? systemFileCalls.read(...words) },
+      ] satisfies Partial<FileCalls>[];
+    };
+    for (const which of [0, 1]) {
+      fileCalls.replace(meanwhile(() => writeFileSync(directory.path('file'), 'new'))[which] ?? {});
+      expect(read('file')).toEqual(bytesOf('new'));
+      fileCalls.replace(meanwhile(() => rmSync(directory.path('file')))[which] ?? {});
+      expect(read('file')).toBeUndefined();
+      fileCalls.replace(meanwhile(() => {}, Number.POSITIVE_INFINITY)[which] ?? {});
+      expect(() => read('file')).toThrow(/^cannot .* temp file .*\/file: the network file system lost the file$/);
+    }
   });
 
   it('refuses links, directories and pipes, and does not wait', () => {
