@@ -145,6 +145,15 @@ export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
   );
 }
 
+/** For the first use of a file that stays open: closes it if that fails. */
+export function keepOpen<T>(file: OpenFile, use: (file: OpenFile) => T): T {
+  try {
+    return use(file);
+  } catch (error) {
+    throw afterFailure(error, () => closeFile(file));
+  }
+}
+
 export function withFileAsync<T>(file: OpenFile, use: (file: OpenFile) => Promise<T>): Promise<T> {
   return thenAlwaysAsync(
     () => use(file),

@@ -1,5 +1,5 @@
 /** A shard that is staged as a file, to which a task appends. */
-import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
+import { closeFile, keepOpen, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
 import { NO_PROOF, type RegionProof } from '../job-directory/notes.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from './output-target.js';
 
@@ -8,10 +8,13 @@ export class StagedShard implements OpenShard {
   readonly #file: OpenFile;
   end: number;
 
-  constructor({ stagingDirectory, headerBytes }: AppendedTarget, shard: number) {
+  constructor(
+    { stagingDirectory, headerBytes }: Pick<AppendedTarget, 'stagingDirectory' | 'headerBytes'>,
+    shard: number,
+  ) {
     this.#file = openStagedOutput(stagedPath(stagingDirectory, shard));
     // A new file leaves room for its header.
-    this.end = Math.max(headerBytes, versionOf(this.#file).byteLength);
+    this.end = Math.max(headerBytes, keepOpen(this.#file, versionOf).byteLength);
   }
 
   append(bytes: Uint8Array): void {

@@ -12,6 +12,7 @@ import { crc32 } from 'node:zlib';
 import { UsageError } from '../../errors.js';
 import {
   closeFile,
+  keepOpen,
   lengthenFile,
   type OpenFile,
   openForRead,
@@ -60,12 +61,12 @@ class UploadedShard implements OpenShard {
     const uploadId = note?.uploadId ?? beginUpload(address, check);
     if (note === undefined) noteUpload(stagingDirectory, shard, { address, uploadId, parts: undefined });
     this.#file = openStagedOutput(this.#path);
-    this.end = versionOf(this.#file).byteLength;
-    if (this.end < headerBytes) {
-      const header = upload.header ?? new Uint8Array(headerBytes);
-      writeAt(this.#file, header, 0, headerBytes, 0);
-      this.end = headerBytes;
-    }
+    this.end = keepOpen(this.#file, (file) => {
+      const { byteLength } = versionOf(file);
+      if (byteLength >= headerBytes) return byteLength;
+      writeAt(file, upload.header ?? new Uint8Array(headerBytes), 0, headerBytes, 0);
+      return headerBytes;
+    });
     this.#uploads = new PartUploads(address, uploadId, upload.partBytes, check);
   }
 
