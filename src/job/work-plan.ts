@@ -18,7 +18,7 @@ import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { memoryOf } from '../plan/given-memory.js';
 import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, type Tuning } from '../plan/memory-plan.js';
-import { memoryFor, planWithColumns } from '../plan/pass2-memory.js';
+import { bytesOfColumns, memoryFor, planWithColumns } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
@@ -182,6 +182,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     isResumable,
     outputWaits: isEncoded(spec.write),
     columnBytes: columnBytesOf(inputs, spec, rowFormat),
+    tableLogs: tableLogsOf(spec, rowFormat),
     layout,
   };
   const memory = spec.keep.repeat
@@ -205,7 +206,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
 function refuseColumns(need: MemoryNeed): never {
   const budget = memoryFor(need, { recordBytes: need.meanRecordBytes, decoderBytes: 0 });
   throw new UsageError(
-    `pages or chunks of all columns take ${counted(Math.ceil(need.columnBytes ?? 0), 'byte')} beside rows of about ${counted(Math.ceil(need.meanRecordBytes), 'byte')}, and do not fit the memory budget of ${memoryOf(need)} bytes; expected \`memoryBytes\` of at least ${budget}`,
+    `pages or chunks of all columns take ${counted(Math.ceil(bytesOfColumns(need, need.meanRecordBytes)), 'byte')} in a thread, with rows of about ${counted(Math.ceil(need.meanRecordBytes), 'byte')}, and do not fit the memory budget of ${memoryOf(need)} bytes; expected \`memoryBytes\` of at least ${budget}`,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -225,6 +226,11 @@ function columnBytesOf(inputs: readonly Input[], spec: ShuffleSpec, format: RowF
   const output = outputOfRows(spec);
   const writerBytes = (output && format?.writerBytes(output)) ?? 0;
   return inputs.reduce((most, input) => Math.max(most, rowsOf(input)?.readerBytes ?? 0), writerBytes);
+}
+
+function tableLogsOf(spec: ShuffleSpec, format: RowFormat | undefined): readonly number[] | undefined {
+  const output = outputOfRows(spec);
+  return output && format?.tableLogs?.(output);
 }
 
 /** The records of a job, as far as the inputs tell. */

@@ -94,6 +94,8 @@ export interface MemoryNeed extends GivenMemory {
   readonly outputWaits: boolean;
   /** What a thread needs for a page of each column, about. Absent: there are no columns. */
   readonly columnBytes?: number | undefined;
+  /** Of each table with which a long page is compressed: log2 of its entries at most. Absent: such tables are small. */
+  readonly tableLogs?: readonly number[] | undefined;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
   /** Whether a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
@@ -125,6 +127,7 @@ export interface MemoryPlan {
   readonly storedBytes: number;
   /** What a thread needs beside its arena for pages of columns; 0: there are no columns. */
   readonly columnBytes: number;
+  readonly tableLogs?: readonly number[] | undefined;
 }
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
@@ -137,7 +140,7 @@ const TABLE_BEYOND_MEMORY = 2;
 const MOST_COLUMNS_SHARE = 1 / 2;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
-  const { budgetBytes, layout, columnBytes = 0 } = need;
+  const { budgetBytes, layout, columnBytes = 0, tableLogs } = need;
   if (!need.outputWaits && columnBytes === 0) return planArenas(need, tuning);
   const mostForColumns = budgetBytes * MOST_COLUMNS_SHARE;
   const workers = columnBytes === 0 ? need.workers : clampWhole(mostForColumns / columnBytes, need.workers);
@@ -147,7 +150,7 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
   const setAside = Math.max(0, Math.floor(Math.min(wantedBytes, budgetBytes - neededBytes)));
   const plan = planArenas({ ...need, workers, budgetBytes: budgetBytes - setAside }, tuning);
-  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + setAside, columnBytes };
+  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + setAside, columnBytes, ...(tableLogs && { tableLogs }) };
 }
 
 function clampWhole(count: number, most: number): number {

@@ -36,18 +36,19 @@ export function planPass2(
 ): Pass2Memory | undefined {
   const { workers, pass2ArenaBytes } = plan;
   const availableBytes = budgetBytes - poolBytes;
-  const columnBytes = plan.columnBytes === 0 ? 0 : plan.columnBytes + COPIES_OF_ROW * longestRecordBytes;
+  const columnBytes = memoryOfColumns(plan, longestRecordBytes);
+  const besideArena = bytesOfColumns(plan, longestRecordBytes);
   const fitted = (threads: number, arenaBytes: number): Pass2Memory => {
-    const takenBytes = threads * (arenaBytes + columnBytes);
+    const takenBytes = threads * (arenaBytes + besideArena);
     const spareBytes = plan.pass2MayGrow ? Math.max(0, availableBytes - takenBytes) : 0;
     return { workers: threads, arenaBytes, columnBytes, spareBytes };
   };
   const neededBytes = arenaBytesForRecord(plan, longestRecordBytes);
-  const isPlanned = columnBytes === 0 || workers * (pass2ArenaBytes + columnBytes) <= availableBytes;
+  const isPlanned = columnBytes === 0 || workers * (pass2ArenaBytes + besideArena) <= availableBytes;
   if (neededBytes <= pass2ArenaBytes && isPlanned) return fitted(workers, pass2ArenaBytes);
-  const affordable = Math.min(workers, Math.floor(availableBytes / (neededBytes + columnBytes)));
+  const affordable = Math.min(workers, Math.floor(availableBytes / (neededBytes + besideArena)));
   if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) return undefined;
-  const roomy = Math.min(Math.floor(availableBytes / affordable) - columnBytes, LARGEST_ARENA_BYTES);
+  const roomy = Math.min(Math.floor(availableBytes / affordable) - besideArena, LARGEST_ARENA_BYTES);
   return fitted(affordable, Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy));
 }
 
@@ -73,6 +74,30 @@ export function spareOfPass2(plan: MemoryPlan, { budgetBytes, meanRecordBytes }:
 
 /** A long row is copied to be split into its columns; each of these and a page have a copy of it, too. */
 const COPIES_OF_ROW = 5;
+
+function memoryOfColumns({ columnBytes = 0 }: ColumnsNeed, recordBytes: number): number {
+  return columnBytes === 0 ? 0 : columnBytes + COPIES_OF_ROW * recordBytes;
+}
+
+/** Returns what a thread of pass 2 needs for pages of columns, and to compress them, if no row is longer. */
+export function bytesOfColumns(need: ColumnsNeed, recordBytes: number): number {
+  return memoryOfColumns(need, recordBytes) + bytesToCompress(need, recordBytes);
+}
+
+type ColumnsNeed = Pick<MemoryNeed, 'columnBytes' | 'tableLogs'>;
+
+/** Pages of shorter rows are compressed in what a thread takes beside the budget. */
+const USUAL_PAGE_BYTES = 1024 * 1024;
+const TABLE_ENTRY_BYTES = 4;
+
+/** What compressing a page with a long row takes: a copy of it, room for as much, and tables that are larger than it. */
+function bytesToCompress({ tableLogs = [], columnBytes = 0 }: ColumnsNeed, recordBytes: number): number {
+  if (columnBytes === 0 || tableLogs.length === 0 || recordBytes < USUAL_PAGE_BYTES) return 0;
+  const pageBytes = recordBytes + USUAL_PAGE_BYTES;
+  const mostLog = Math.ceil(Math.log2(pageBytes)) + 1;
+  const tableBytes = tableLogs.reduce((sum, log) => sum + TABLE_ENTRY_BYTES * 2 ** Math.min(log, mostLog), 0);
+  return 2 * pageBytes + tableBytes;
+}
 
 /** The arena of pass 2 that can hold a record of this length, and can scatter its pile again. */
 function arenaBytesForRecord(plan: Pick<MemoryPlan, 'outputBytes' | 'readBytes'>, recordBytes: number): number {

@@ -6,7 +6,7 @@ import type { JobControl } from '../floor/job-control.js';
 import { contentRuleOf } from '../keep/content-rule.js';
 import { type RamPoolHandle, takenBytes } from '../piles/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
-import { memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
+import { bytesOfColumns, memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
 import type { OnProfile } from './task-pool.js';
@@ -85,7 +85,10 @@ export function fitPass2(
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
   const fitted = planPass2(memory, memoryNeed.budgetBytes, poolBytes, longestRecordBytes);
   if (fitted === undefined) {
-    const beside = memory.columnBytes === 0 ? '' : ` beside ${counted(memory.columnBytes, 'byte')} of pages of columns`;
+    const beside =
+      memory.columnBytes === 0
+        ? ''
+        : ` beside ${counted(Math.ceil(bytesOfColumns(memory, longestRecordBytes)), 'byte')} for pages of columns`;
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
       `the longest record has ${counted(longestRecordBytes, 'byte')} and does not fit the memory budget${beside}; expected \`memoryBytes\` of at least ${memoryFor(memoryNeed, { recordBytes: longestRecordBytes, decoderBytes: 0 })}`,

@@ -151,7 +151,7 @@ it('pages of columns that do not fit are refused by the plan, and what it advise
     tempDirs: [directory.temp],
   });
   const words =
-    /^pages or chunks of all columns take \d{8} bytes beside rows of about \d{3} bytes, and do not fit the memory budget of 8388608 bytes; expected `memoryBytes` of at least (\d+)M$/;
+    /^pages or chunks of all columns take \d{8} bytes in a thread, with rows of about \d{3} bytes, and do not fit the memory budget of 8388608 bytes; expected `memoryBytes` of at least (\d+)M$/;
   const refused = await Promise.all([errorOf(previewShuffle(of(8))), errorOf(shuffle(of(8), INLINE))]);
   for (const { code, message } of refused)
     expect([code, message]).toEqual(['ERR_MEMORY_BUDGET', expect.stringMatching(words)]);

@@ -52,6 +52,21 @@ describe('planPass2', () => {
     );
   });
 
+  it('counts what compresses a page with a long row: two copies, and tables that are no larger than the page needs', () => {
+    const least = (tableLogs: readonly number[], longestMib: number) => {
+      const need = { ...usualNeed, workers: 1, columnBytes: 10 * MIB, exact: false, isResumable: true, tableLogs };
+      const fits = (mib: number) => {
+        const budgetBytes = mib * MIB;
+        return planPass2(planMemory({ ...need, budgetBytes }), budgetBytes, 0, longestMib * MIB) !== undefined;
+      };
+      return Array.from({ length: 4000 }, (_, mib) => mib + 64).find(fits) ?? 0;
+    };
+    expect(least([27, 25], 28) - least([], 28)).toBe(256 + 128 + 2 * 29);
+    expect(least([27, 25], 100) - least([], 100)).toBe(512 + 128 + 2 * 101);
+    // Usual pages are compressed beside the budget.
+    expect(least([27, 25], 0.9) - least([], 0.9)).toBe(0);
+  });
+
   it('leaves an eighth of the budget for compressed output that waits, as far as arenas can do without', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {

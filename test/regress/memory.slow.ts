@@ -15,6 +15,7 @@ import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { cgroupUnavailable, makeMemoryCgroup } from '../../bench/cgroup.mjs';
 import { drawsFor } from '../fixtures/draws.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
+import { column, writeParquet } from '../fixtures/parquet/parquet-file.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const MIB = 2 ** 20;
@@ -189,6 +190,20 @@ describe('compression', () => {
       expect(peakBytes).toBeLessThan(allowedBytes(mebibytes * MIB, workers));
     });
   }
+});
+
+describe('pages of long values', () => {
+  const reason = reasonNotToWrite(4e8, 3e7);
+  it.skipIf(reason)(`are compressed in it at the highest level of zstd ${reason ?? ''}`, async () => {
+    const words = linesOf(1000).toString();
+    const valueAt = (i: number) => `${i} ${words.repeat(24 + (i % 7))}`;
+    const columns = [column('i', 'INT32', (i) => i), column('text', 'BYTE_ARRAY', valueAt)];
+    const input = writeParquet(directory.path('in.parquet'), { rows: 14, rowsPerGroup: 1, columns });
+    const argv = [input, '-S', '1G', '--workers', '4', '--parquet-codec', 'zstd:22', '--row-group-rows', '1'];
+    const { exitCode, stderr, peakBytes } = await pileshuf(argv, { output: directory.path('out.parquet') });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(peakBytes).toBeLessThan(allowedBytes(1024 * MIB, 4));
+  });
 });
 
 /** About 32 MiB of different lines of 50 to 10,000 bytes, in words: a third is left when they are compressed. */

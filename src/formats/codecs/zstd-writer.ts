@@ -107,8 +107,10 @@ function mostFrameBytes(byteLength: number): number {
 
 /** `ZSTD_reset_session_and_parameters`. */
 const RESET_ALL = 3;
-/** Frames and pages are rarely longer. The memory of libzstd never shrinks, so after a longer one there is a new one. */
-const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+/** Frames and pages are rarely longer. */
+const USUAL_BYTES = 16 * 1024 * 1024;
+/** Beside twice as much, tables have room in a memory of 4 GiB. */
+const MOST_SPARED_BYTES = 2 ** 30;
 
 /** All encoders of a thread share one context. */
 let opened: OpenedContext | undefined;
@@ -118,25 +120,40 @@ interface OpenedContext {
   readonly context: number;
   /** The address of what was compressed last, and of its frame behind it. */
   region: number;
+  /** The bytes that it has room for. */
+  roomBytes: number;
+}
+
+/**
+ * The memory of libzstd never shrinks, and only the garbage collector frees an instance. So one is kept, with room for
+ * the next power of two: what is not written to takes no memory. A longer page gets a new instance, because the first
+ * one would hold what it has beside larger tables.
+ */
+function contextFor(byteLength: number): OpenedContext {
+  if (opened !== undefined && opened.region !== 0 && byteLength <= opened.roomBytes) return opened;
+  const isLong = byteLength > USUAL_BYTES;
+  const spared = isLong ? Math.min(2 ** Math.ceil(Math.log2(byteLength)), MOST_SPARED_BYTES) : 0;
+  const roomBytes = Math.max(byteLength, spared);
+  if (opened === undefined || isLong) opened = openContext();
+  const { libzstd } = opened;
+  libzstd.free(opened.region);
+  opened.region = 0;
+  opened.roomBytes = 0;
+  opened.region = allocated(libzstd.malloc(roomBytes + libzstd.ZSTD_compressBound(roomBytes)));
+  opened.roomBytes = roomBytes;
+  return opened;
 }
 
 function openContext(): OpenedContext {
   const libzstd = openLibzstd();
-  return { libzstd, context: allocated(libzstd.ZSTD_createCCtx()), region: 0 };
+  return { libzstd, context: allocated(libzstd.ZSTD_createCCtx()), region: 0, roomBytes: 0 };
 }
 
 const wasmWriter: ZstdWriter = {
   isSlow: true,
   compress: (bytes, parameters) => {
-    opened ??= openContext();
-    const own = opened;
-    const { libzstd, context } = own;
-    if (bytes.byteLength > MOST_KEPT_BYTES) opened = undefined;
-    libzstd.free(own.region);
-    own.region = 0;
+    const { libzstd, context, region: input } = contextFor(bytes.byteLength);
     const boundBytes = libzstd.ZSTD_compressBound(bytes.byteLength);
-    const input = allocated(libzstd.malloc(bytes.byteLength + boundBytes));
-    own.region = input;
     const room = input + bytes.byteLength;
     new Uint8Array(libzstd.memory.buffer, input).set(bytes);
     libzstd.ZSTD_CCtx_reset(context, RESET_ALL);

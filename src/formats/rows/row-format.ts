@@ -34,6 +34,8 @@ export interface RowFormat {
 
   /** Returns what a thread needs to make units, at the most. */
   writerBytes(output: RowsOutput): number;
+  /** Returns log2 of the entries of the tables with which a long page is compressed. Absent: such tables are small. */
+  tableLogs?(output: RowsOutput): readonly number[];
   unitOf(output: RowsOutput): UnitSize;
   /** @param onWarning gets lines about files that are being completed. */
   endsOf(output: RowsOutput, onWarning: (line: string) => void): StoredEnds;

@@ -4,9 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { openLibzstd } from '#src/formats/codecs/libzstd.js';
+import { ZSTD_C_COMPRESSION_LEVEL } from '#src/formats/codecs/zstd-decoders.js';
+import { zstdContentBytes } from '#src/formats/codecs/zstd-frames.js';
+import { zstdTableLogs } from '#src/formats/codecs/zstd-tables.js';
 import {
   openZstdEncoder,
   openZstdPacker,
+  openZstdPages,
   writersHere,
   ZSTD_LEVELS,
   zstdExpander,
@@ -36,6 +41,46 @@ it('WebAssembly writes the bytes of libzstd 1.5.7', () => {
   const frames = [1, 3, 4, 5, 9, 15, 19].map((level) => openZstdEncoder(level, writersHere().at(-1)).encode(text));
   const digest = createHash('sha256').update(Buffer.concat(frames)).digest('hex');
   expect(digest.slice(0, 32)).toBe('46e91bd7619c59374c6d192085609d22');
+});
+
+describe('libzstd', () => {
+  const MIB = 2 ** 20;
+
+  it.each([1, 3, 9, 12, 15, 17, 19, 20, 21, 22])('has tables at level %i that are no larger than planned', (level) => {
+    const libzstd = openLibzstd();
+    const context = libzstd.ZSTD_createCCtx();
+    const byteLength = 1_500_000;
+    const boundBytes = libzstd.ZSTD_compressBound(byteLength);
+    const input = libzstd.malloc(byteLength + boundBytes) >>> 0;
+    const beforeBytes = libzstd.memory.buffer.byteLength;
+    libzstd.ZSTD_CCtx_setParameter(context, ZSTD_C_COMPRESSION_LEVEL, level);
+    libzstd.ZSTD_compress2(context, input + byteLength, boundBytes, input, byteLength);
+    const tableBytes = zstdTableLogs(level).reduce((sum, log) => sum + 4 * 2 ** Math.min(log, 22), 0);
+    const besideTables = libzstd.memory.buffer.byteLength - beforeBytes - tableBytes;
+    expect(besideTables).toBeLessThan(2 * MIB);
+    if (level > 12) expect(besideTables).toBeGreaterThan(-2 * MIB);
+  });
+
+  it('is one instance for all long pages up to the next power of two', () => {
+    const { Instance } = WebAssembly;
+    let count = 0;
+    class Counted extends Instance {
+      constructor(...parts: ConstructorParameters<typeof Instance>) {
+        super(...parts);
+        count += 1;
+      }
+    }
+    Object.assign(WebAssembly, { Instance: Counted });
+    const compress = openZstdPages(1, writersHere().at(-1));
+    const page = Buffer.alloc(32 * MIB, 'a page');
+    const counts = [17, 31, 1, 24, 32, 0].map((mib) => {
+      const compressed = Buffer.from(compress(page.subarray(0, mib * MIB)));
+      expect(zstdContentBytes(compressed)).toBe(mib * MIB);
+      return count;
+    });
+    Object.assign(WebAssembly, { Instance });
+    expect(counts).toEqual([1, 1, 1, 1, 1, 1]);
+  });
 });
 
 describe('openZstdEncoder', () => {

@@ -1,4 +1,5 @@
 /** Parquet as a format of rows: what jobs ask of it. What decodes and makes pages is loaded where it is needed. */
+import { zstdTableLogs } from '../../codecs/zstd-tables.js';
 import { zstdAdvice } from '../../codecs/zstd-writer.js';
 import type { RowFormat } from '../row-format.js';
 import { rowGroupWriterBytes } from './columns/page-sizes.js';
@@ -65,6 +66,7 @@ export const PARQUET: RowFormat = {
   choiceOf: ({ leaves }: SoughtLeaf) => ({ columns: leaves.slice(-1).map(nameOfLeaf) }),
 
   writerBytes: ({ rows, write }: WrittenTable) => rowGroupWriterBytes(rows.schema.leaves, write.dictionaries),
+  tableLogs: ({ write: { codec, level } }: WrittenTable) => (codec === 'ZSTD' ? zstdTableLogs(level) : []),
   unitOf: ({ write }: WrittenTable) => ({ bytes: write.rowGroupBytes, records: write.rowGroupRows }),
   endsOf: tableEnds,
 
