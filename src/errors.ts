@@ -98,7 +98,7 @@ export type ErrorCode =
   | UsageCode
   | InputCode
   | SystemCode
-  /** What was read and what was written differ, or data on disk is damaged. */
+  /** Bytes that were written differ from those that were read, or data on disk is damaged. */
   | 'ERR_VERIFICATION'
   /** The AbortSignal of the caller stopped the job. */
   | 'ABORT_ERR'
@@ -141,7 +141,7 @@ export function setUnfinishedJob(error: PileshufError, unfinishedJob: Unfinished
   writable.unfinishedJob = unfinishedJob;
 }
 
-/** So that they are reported and do not hide the error before them. */
+/** Adds errors of a cleanup, so that they are reported and do not hide the error before them. */
 export function addCleanupErrors(error: PileshufError, cleanupErrors: readonly unknown[]): void {
   const writable: { cleanupErrors: readonly unknown[] } = error;
   writable.cleanupErrors = [...error.cleanupErrors, ...cleanupErrors];
@@ -217,7 +217,7 @@ export class VerificationError extends PileshufError {
   }
 }
 
-/** What messages say after `longer than`. */
+/** The advice of messages after `longer than`. */
 export const RECORD_LIMIT_ADVICE = '`maxRecordBytes` allows; raise it';
 
 export const START_ANEW_ADVICE = 'give `force` without `resume` to start anew';
@@ -298,7 +298,7 @@ const subclassNames: readonly Subclass[] = [
 
 /** A `PileshufError` as plain data that survives structured cloning. */
 export interface EncodedError {
-  /** Undefined: the kind alone tells the class. */
+  /** The subclass. Undefined: the kind alone tells the class. */
   readonly subclass: Subclass | undefined;
   readonly kind: ErrorKind;
   readonly code: ErrorCode;

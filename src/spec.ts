@@ -1,7 +1,7 @@
 /**
- * What a job is. The spec decides the bytes of the output, and nothing else does. It is made once, from checked options, and
- * completed when the headers of the inputs are read. It is plain data: the manifest of a job and the plan of tasks hold it,
- * and a later attempt with another spec is another job. A function takes the part that it needs.
+ * The spec of a job. It decides the bytes of the output, and nothing else does. It is made once, from checked options,
+ * and completed when the headers of the inputs are read. It is plain data: the manifest of a job and the plan of tasks
+ * hold it, and a later attempt with another spec is another job. A function takes the part that it needs.
  */
 
 import type { KeyRule } from './floor/keys.js';
@@ -29,7 +29,10 @@ export interface OutputSpec {
 
 /** How records are read from inputs. */
 export interface ReadSpec extends RecordFormat {
-  /** Undefined: the first bytes of each input tell its codec. Empty: no input is decoded. */
+  /**
+   * The program that decodes inputs. Undefined: the first bytes of each input tell its codec. Empty: no input is
+   * decoded.
+   */
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
@@ -39,14 +42,14 @@ export interface ReadSpec extends RecordFormat {
   readonly rows?: RowsSpec | undefined;
 }
 
-/** Where the keys of records come from. */
+/** The source of the keys of records. */
 export interface KeySpec {
   readonly seed: string;
   readonly from: KeyRule;
 }
 
 export interface WriteSpec {
-  /** Undefined: the output is not compressed. */
+  /** The compression of the output. Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
   /** The choice of the caller, if the inputs hold rows. Absent: none. */
   readonly rowChoice?: RowChoice | undefined;
@@ -54,7 +57,7 @@ export interface WriteSpec {
   readonly rows?: WrittenRowsSpec | undefined;
 }
 
-/** Whether nobody knows how many bytes the output has before it is written. */
+/** Returns whether nobody knows how many bytes the output has before it is written. */
 export function isEncoded({ compression, rows }: WriteSpec): boolean {
   return compression !== undefined || rows !== undefined;
 }

@@ -209,4 +209,16 @@ describe('comments', () => {
     );
     expect(missing).toEqual([]);
   });
+
+  it('that document begin with a subject or a verb', () => {
+    const words =
+      'Of|As|By|With|Without|In|From|For|At|On|To|Under|Beside|Behind|Between|Before|After|Until|Inside|Among|Above|Below|' +
+      'Where|Who|Whose|What|Which|Whether|If|When|Else|Also|Only|So|Like|Because|Since|These|Those|Undefined:|Absent:|' +
+      'Called|Counted|Given|Known|Made|Taken|Used|Written';
+    const begin = new RegExp(`/\\*\\*\\s+(?:\\* )?(?:${words})(?![\\w-]).*`, 'g');
+    const found = sources.flatMap((path) =>
+      [...(textOf.get(path) ?? '').matchAll(begin)].map(([text]) => `${path}: ${text}`),
+    );
+    expect(found).toEqual([]);
+  });
 });

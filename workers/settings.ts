@@ -18,7 +18,7 @@ export interface TaskSettings {
 
 export interface ReadSettings extends TaskSettings {
   readonly read: ReadSpec;
-  /** Absent: the content of records decides nothing. */
+  /** The rule of the content. Absent: the content of records decides nothing. */
   readonly content?: ContentRule | undefined;
   /** The field whose sum decided about weights: what its sum lacks of undrawn copies is added up. Absent: none did. */
   readonly weighedField?: NumberField | undefined;
@@ -31,17 +31,17 @@ export interface PileSettings extends TaskSettings {
   readonly layout: PileSetLayout;
   /** A key times this, modulo 2^64, is its place among the piles, as a fraction of 2^64. Absent: 1. */
   readonly keyScale?: bigint | undefined;
-  /** Absent: all segments go to disk. */
+  /** The pool of memory. Absent: all segments go to disk. */
   readonly ramPool?: RamPoolHandle | undefined;
   /** The zstd level of segments that go to disk; absent: they are not compressed. */
   readonly tempZstdLevel?: number | undefined;
   readonly bufferBytes: number;
-  /** Absent: keys follow from places alone, and equal records stay. */
+  /** The rule of the content. Absent: keys follow from places alone, and equal records stay. */
   readonly content?: ContentRule | undefined;
 }
 
 export interface ScatterSettings extends ReadSettings, PileSettings {
-  /** Whether pile sets outlive the process: then an index is a file and holds the report of its slice. */
+  /** True if pile sets outlive the process: then an index is a file and holds the report of its slice. */
   readonly keepsPileSets: boolean;
   /** A `HeadLimit`: the output is the head of the order. Absent: it has all records. */
   readonly headLimit?: SharedArrayBuffer | undefined;
@@ -50,13 +50,13 @@ export interface ScatterSettings extends ReadSettings, PileSettings {
 export interface ShuffleSettings extends PileSettings {
   readonly readBytes: number;
   readonly outputBytes: number;
-  /** What pages of columns may take beside the arena; 0: there are no columns. */
+  /** The bytes that pages of columns may take beside the arena; 0: there are no columns. */
   readonly columnBytes: number;
-  /** Whether records of equal keys come in the order of their bytes, not in the order in which they were read. */
+  /** True if records of equal keys come in the order of their bytes, not in the order in which they were read. */
   readonly tiesByBytes: boolean;
   /** The framing of the records; undefined: a store has them, which keeps none whose neighbours must differ. */
   readonly framing: FramingSpec | undefined;
-  /** Whether regions get a checksum, so that a later attempt can verify them. */
+  /** True if regions get a checksum, so that a later attempt can verify them. */
   readonly hashesOutput: boolean;
   readonly rescatterTo: RescatterTarget;
   /** The ascending keys of the records whose places a report tells. Absent: the job has no report. */

@@ -55,7 +55,7 @@ export interface TaskProfile {
   /** Milliseconds since 1970. */
   readonly beganMilliseconds: number;
   readonly seconds: PhaseSeconds;
-  /** For a report that shows single records; undefined: the task has noted nothing. */
+  /** The records for a report that shows single ones; undefined: the task has noted nothing. */
   readonly taken: readonly TakenRecord[] | undefined;
   readonly written: readonly WrittenRecord[] | undefined;
 }

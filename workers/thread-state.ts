@@ -17,7 +17,7 @@ export interface ThreadState {
   readonly control: JobControl;
   readonly arena: Arena;
   readonly hasher: KernelHasher;
-  /** For the output, which is written while segments are read. */
+  /** The hasher for the output, which is written while segments are read. */
   readonly outputHasher: KernelHasher;
 }
 
@@ -57,7 +57,7 @@ function makeThreadState(job: TaskSettings): ThreadState {
 }
 
 /**
- * What `make` makes of the first task of a job is kept for the others.
+ * Returns what `make` made of the first task of a job, for the others, too.
  * @returns a function that gives it, by the name of the job: a shared buffer arrives as another object with each task.
  */
 export function keptByJob<Settings extends TaskSettings, State, More extends readonly unknown[]>(

@@ -30,7 +30,7 @@ import { type OpenedSet, openSets, passOver } from './read-sets.js';
 
 export interface CheckReport extends OrderReport {
   readonly files: number;
-  /** Counted if all files were read whole, else an estimate. */
+  /** The number of records: counted if all files were read whole, else an estimate. */
   readonly records: number;
   readonly isCounted: boolean;
   /** Bytes of all records before compression; an estimate if files are compressed. */
@@ -104,7 +104,7 @@ function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet
   return planWindows(sampled, meanRecordBytes, WINDOWS, WINDOW_RECORDS);
 }
 
-/** Whether a reader can begin anywhere without counting first. */
+/** Returns whether a reader can begin anywhere without counting first. */
 function canSeek(framing: FramingSpec | undefined): boolean {
   const kind = framing === undefined ? 'never' : framingOf(framing).cut.kind;
   return kind === 'anywhere' || kind === 'every';
@@ -167,18 +167,18 @@ export interface SampledInput {
 
 export interface WindowsOfInput {
   readonly inputOrdinal: number;
-  /** Counted from the end of the header. */
+  /** The start of the window, counted from the end of the header. */
   readonly startBytes: number;
   /** Records from the beginning of one window to that of the next. An infinite `windowCount` means up to the end. */
   readonly stride: number;
   readonly windowCount: number;
 }
 
-/** Below this, all of the data is read. */
+/** The size below which all of the data is read. */
 const READ_WHOLE_BYTES = 64 * 2 ** 20;
 /** Compressed inputs that cannot be cut are read whole up to here, all together. */
 const DECODE_WHOLE_BYTES = 4 * 2 ** 30;
-/** Else this many windows at the beginning of each of them. */
+/** The windows at the beginning of each compressed input that is not read whole. */
 const HEAD_WINDOWS = 4;
 
 /** Spreads about `windowCount` windows of neighbouring records evenly over the data. */

@@ -1,5 +1,6 @@
 /**
- * What can be seen of the order of records in a sample: windows of neighbours from places all over the data. Pure.
+ * Tests what can be seen of the order of records in a sample: windows of neighbours from places all over the data.
+ * Pure.
  *
  *     drift        whether windows differ from each other, at all scales from one window to half of the data
  *     neighbours   whether the records inside windows are in random order
@@ -10,7 +11,7 @@ import type { Family, RecordRows } from './record-rows.js';
 export const WINDOW_RECORDS = 64;
 
 export interface OrderTest {
-  /** Whether the test shows that the order is not random. */
+  /** True if the test shows that the order is not random. */
   readonly isSeen: boolean;
   /** The probability that a random order looks like this or worse, corrected for the number of statistics. */
   readonly probability: number;
@@ -26,7 +27,7 @@ export function testDrift(rows: RecordRows): OrderTest {
 
 const SMALLEST_BLOCK = 4;
 
-/** Inside windows: products of neighbours, and sums of squares between blocks of 4, 8, 16 and 32 records. */
+/** Tests the order inside windows: products of neighbours, and sums of squares between blocks of 4 to 32 records. */
 export function testNeighbours(rows: RecordRows): OrderTest {
   const centred = centredInWindows(rows);
   const scales = Math.log2(WINDOW_RECORDS / SMALLEST_BLOCK);
@@ -111,7 +112,7 @@ function productsOfNeighbours({ values, columnCount, rowCount, families }: Recor
   return families.map(({ from, to }) => products.subarray(from, to).reduce((sum, value) => sum + value, 0));
 }
 
-/** In each window each column has mean 0 and deviation 1, or is 0: only the order inside windows counts. */
+/** Centres each column in each window: mean 0 and deviation 1, or all 0. Then only the order inside windows counts. */
 function centredInWindows(rows: RecordRows): RecordRows {
   const { columnCount, rowCount } = rows;
   const values = rows.values.slice();

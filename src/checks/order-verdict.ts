@@ -14,9 +14,9 @@ export interface OrderReport {
   readonly verdict: OrderVerdict;
   readonly sampledRecords: number;
   readonly windows: number;
-  /** Whether windows from all over the data differ. */
+  /** The test whether windows from all over the data differ. */
   readonly drift: OrderTest;
-  /** Whether records inside windows are in order, or alike. */
+  /** The test whether records inside windows are in order, or alike. */
   readonly neighbours: OrderTest;
   /**
    * How far records are from where their numbers would have them, as parts of the data: mean, median and standard
@@ -63,7 +63,7 @@ export function judgeOrder(sampled: readonly DescribedRecord[], recordCount: num
   };
 }
 
-/** At least this part of the records must have a number, and as many numbers must differ. */
+/** The least part of the records that must have a number, and of the numbers that must differ. */
 const LEAST_NUMBERED = 0.99;
 /** Ids leave few numbers out. */
 const MOST_NUMBERS_A_RECORD = 20;
@@ -144,9 +144,9 @@ const LEAST_ROWS = 5;
 const ROUNDS = 8;
 
 /**
- * Whether records are of kinds: whether their words go together more than if each word were there by itself. Only then
- * could an order by kind be seen. Words are columns of zeros and ones. Where there are kinds, one direction explains
- * more than when each column is put into random order among records of about the same length.
+ * Tells whether records are of kinds: whether their words go together more than if each word were there by itself. Only
+ * then could an order by kind be seen. Words are columns of zeros and ones. Where there are kinds, one direction
+ * explains more than when each column is put into random order among records of about the same length.
  */
 function hasKinds(records: readonly DescribedRecord[]): boolean {
   const count = records.length;
@@ -201,7 +201,7 @@ function explained(columns: readonly Column[], count: number): number {
   return size;
 }
 
-/** For each column, random rows: in each stratum as many as the column has there. */
+/** Draws random rows for each column: in each stratum as many as the column has there. */
 function mixedInStrata(columns: readonly Column[], byLength: Int32Array, draw: () => number): readonly Column[] {
   const { length } = byLength;
   const edge = (stratum: number) => Math.floor((stratum * length) / STRATA);

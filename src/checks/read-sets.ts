@@ -35,7 +35,7 @@ export interface OpenedSet {
   readonly directories: readonly string[];
   readonly gates: readonly GateNumber[];
   readonly firstHeader: FoundHeader | undefined;
-  /** Undefined: the headers of streams declare it. */
+  /** The framing. Undefined: the headers of streams declare it. */
   readonly framing: FramingSpec | undefined;
   readonly slices: readonly Slice[];
   /** Bytes of the records of each input: an estimate if it is compressed, undefined for a stream. */
@@ -49,7 +49,7 @@ export interface OpenedSets {
   readonly plan: IndexPlan;
   readonly memoryNeed: MemoryNeed;
   readonly deviceGates: DeviceGates;
-  /** Undefined: an input is a stream. */
+  /** The stored bytes of all inputs. Undefined: an input is a stream. */
   readonly storedBytes: number | undefined;
   /** The number of tasks of a pass, which is the most threads that are of use. */
   readonly taskCount: number;

@@ -21,7 +21,7 @@ const FIELD_COLUMNS = 8;
 /** A word in more of the records tells nothing of their kind. */
 const COMMON_WORD = 0.5;
 const RAREST_WORD = 3;
-/** So that one record cannot be a drift. */
+/** The largest deviation that counts, so that one record cannot be a drift. */
 const LARGEST_DEVIATION = 4;
 
 export function rowsOf(records: readonly DescribedRecord[]): RecordRows {
@@ -69,7 +69,7 @@ export function ranksOf(values: readonly (number | string)[]): Float64Array {
   return ranks;
 }
 
-/** Which words a record has: each adds 1 to a column, or takes 1 away, by its hash. */
+/** Makes columns of the words of records: each adds 1 to a column, or takes 1 away, by its hash. */
 function wordColumns(records: readonly DescribedRecord[]): Float64Array[] {
   const recordsOf = new Map<number, number>();
   for (const { words } of records) for (const word of words) recordsOf.set(word, (recordsOf.get(word) ?? 0) + 1);

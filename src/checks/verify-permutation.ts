@@ -27,13 +27,13 @@ import { type OpenedSets, openSets, passOver } from './read-sets.js';
 export interface VerifiedSide {
   readonly files: number;
   readonly records: number;
-  /** Of all records with their delimiters, before compression. */
+  /** The bytes of all records with their delimiters, before compression. */
   readonly bytes: number;
   /** Multiset checksum, as in `ShuffleReport`. */
   readonly checksum: string;
 }
 
-/** Where a record begins. */
+/** The place at which a record begins. */
 export interface RecordPlace {
   readonly path: string;
   /** Offset in the decoded file, or the number of the row, from 0. */
@@ -61,7 +61,7 @@ export interface RecordDifferences {
 }
 
 export interface VerifyReport {
-  /** Whether the outputs have exactly the records of the inputs, and the same header if there is one. */
+  /** True if the outputs have exactly the records of the inputs, and the same header if there is one. */
   readonly isPermutation: boolean;
   readonly inputs: VerifiedSide;
   readonly outputs: VerifiedSide;
@@ -74,7 +74,7 @@ export interface VerifyReport {
         readonly missing: RecordDifferences;
         /** Records of the outputs that the inputs lack. */
         readonly extra: RecordDifferences;
-        /** Whether all differences were compared. False: the counts are estimates from a random part of them. */
+        /** True if all differences were compared. False: the counts are estimates from a random part of them. */
         readonly isComplete: boolean;
       }
     | undefined;

@@ -25,10 +25,10 @@ export interface ShardSet {
   readonly prefix: string;
   /** Path of the completion marker. */
   readonly marker: string | undefined;
-  /** Whether all shards are there and readable, and as the marker says. */
+  /** True if all shards are there and readable, and as the marker says. */
   readonly isWhole: boolean;
   readonly expectedShards: number;
-  /** What the marker says. */
+  /** The totals that the marker claims. */
   readonly expected: Totals | undefined;
   readonly found: Totals & { readonly shards: number };
   /** Numbers of shards, from 0, that are missing, or there more than once; the first 10. */
@@ -39,7 +39,7 @@ export interface ShardSet {
 
 export interface ShardsReport {
   readonly directory: string;
-  /** Whether all sets are whole. */
+  /** True if all sets are whole. */
   readonly isWhole: boolean;
   readonly sets: readonly ShardSet[];
   /** Elapsed time. */

@@ -142,7 +142,7 @@ export function typedName(name: CommandName): string {
 
 type Takes<Name extends CommandName> = TypedOptions<ReturnType<(typeof COMMANDS)[Name]['takes']>>;
 
-/** What a command shows, and how. The library has none of these options. */
+/** The settings of what a command shows. The library has none of these options. */
 export type DisplayValues = OptionsOf<typeof JSON_TOO>;
 
 /** The other values that a command gets: each option that was typed. */

@@ -1,6 +1,6 @@
 /**
- * What a command is, and how its words are parsed. Parsing prints nothing, opens no input and never ends the process:
- * help and version come back as text. Every refusal, also of commander, is a UsageError of one line.
+ * Says what a command is, and parses its words. Parsing prints nothing, opens no input and never ends the process: help
+ * and version come back as text. Every refusal, also of commander, is a UsageError of one line.
  */
 import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';

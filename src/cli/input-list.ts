@@ -1,7 +1,8 @@
 /**
- * What a call names in files: the inputs, by operands and the lists of `--files-from` and `--files0-from`, their ids, a
- * mix, and the source of a seed. A list is taken literally and in its order, which is part of what the seed means. An empty name or
- * list is refused: it is most likely a mistake in a pipeline, and a shuffle of too few inputs would look like success.
+ * Reads what a call names in files: the inputs, by operands and the lists of `--files-from` and `--files0-from`, their
+ * ids, a mix, and the source of a seed. A list is taken literally and in its order, which is part of what the seed
+ * means. An empty name or list is refused: it is most likely a mistake in a pipeline, and a shuffle of too few inputs
+ * would look like success.
  */
 
 import { createHash } from 'node:crypto';

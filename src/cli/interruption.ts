@@ -1,5 +1,5 @@
 /**
- * From signals to an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop: it removes its files, or
+ * Turns signals into an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop: it removes its files, or
  * keeps them if it can be resumed. A later SIGINT comes from an impatient person and ends the process at once.
  *
  * `npx` and `npm run` pass a Ctrl-C on to their child, which already got it from the terminal: two SIGINT a few

@@ -1,4 +1,7 @@
-/** What a display of progress shows, measured from the reports of the library: the job, its phase, its disks. */
+/**
+ * The figures that a display of progress shows, measured from the reports of the library: the job, its phase, its
+ * disks.
+ */
 
 import type { DiskProgress, ShuffleProgress } from '../options/progress.js';
 
@@ -26,16 +29,16 @@ class Window<Sample extends { readonly atSeconds: number }> {
 }
 
 export interface MeasuredProgress extends ShuffleProgress {
-  /** In the last ten seconds; 0 while unknown. */
+  /** The rate of the last ten seconds; 0 while it is unknown. */
   readonly bytesPerSecond: number;
-  /** Since the phase began, by this attempt; 0 while unknown. */
+  /** The rate of this attempt since the phase began; 0 while unknown. */
   readonly meanBytesPerSecond: number;
-  /** Since the phase has counted bytes. */
+  /** The time since the phase has counted bytes. */
   readonly workedSeconds: number;
 }
 
 interface BytesSample {
-  /** Since the phase began. */
+  /** The time since the phase began. */
   readonly atSeconds: number;
   readonly bytesDone: number;
 }
@@ -111,9 +114,9 @@ export class DiskMeter {
 }
 
 export interface JobEstimate {
-  /** From 0 to 1; undefined while the size is unknown. */
+  /** The part of the job that is done, from 0 to 1; undefined while the size is unknown. */
   readonly jobDone: number | undefined;
-  /** To the end of the job; undefined while the size or the speed is unknown, and in the last commit. */
+  /** The time to the end of the job; undefined while the size or the speed is unknown, and in the last commit. */
   readonly jobSecondsLeft: number | undefined;
 }
 
@@ -166,7 +169,7 @@ function sizesOf({ phases, phase, bytesDone }: MeasuredProgress) {
 }
 
 export interface JobState extends MeasuredProgress, JobEstimate {
-  /** Since the command began. */
+  /** The time since the command began. */
   readonly jobSeconds: number;
   readonly disks: readonly DiskRate[];
 }

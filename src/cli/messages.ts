@@ -14,7 +14,7 @@ import { jsonLine, oneLine } from './visible-text.js';
 
 export interface Messages {
   warning(line: string): void;
-  /** For people alone. */
+  /** Writes a line for people alone. */
   hint(line: string): void;
   summary(line: string, fields: object): void;
   /** Prints nothing when the reader of the output went away: it knows. */
@@ -63,7 +63,7 @@ export function createMessages(
 interface Failure {
   readonly code: string;
   readonly message: string;
-  /** Where finished work is kept, and how to resume it. Undefined: nothing is kept. */
+  /** The place of the finished work, and how to resume it. Undefined: nothing is kept. */
   readonly resume?: (ResumeAdvice & { readonly directory: string }) | undefined;
   readonly stack?: string | undefined;
 }

@@ -16,7 +16,7 @@ import { oneLine } from './visible-text.js';
 const VIEW_EVERY_SECONDS = 0.2;
 const LINE_EVERY_SECONDS = 30;
 
-/** With the longest numbers the first line still fits 80 columns. */
+/** The width of the bar: with the longest numbers the first line still fits 80 columns. */
 const BAR_COLUMNS = 12;
 const MOST_NAME_COLUMNS = 24;
 
@@ -48,8 +48,8 @@ export function viewDisplay(stream: MessageStream): ProgressDisplay {
 }
 
 /**
- * From pass 2 on records are written, which may come out on the same terminal. The event that begins pass 2 comes
- * before the first byte of the output.
+ * Tells that records are written from pass 2 on, which may come out on the same terminal. The event that begins pass 2
+ * comes before the first byte of the output.
  */
 export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
   return {

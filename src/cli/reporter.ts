@@ -18,7 +18,7 @@ import { flagsAsTyped, type NameFlags } from './typed-words.js';
 export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;
   readonly warning: (line: string) => void;
-  /** What a person at the terminal may not know; neither logs nor programs get it. */
+  /** Tells a person at the terminal what they may not know; neither logs nor programs get it. */
   readonly hint: (line: string) => void;
   /** Resolves when no code of a display is being loaded. What shows the first report is loaded now. */
   ready(): Promise<void>;
@@ -38,7 +38,7 @@ export interface ReporterOptions {
   readonly adviseResume?: ResumeAdviser | undefined;
   /** Default: with the long flags. */
   readonly nameFlags?: NameFlags | undefined;
-  /** Whether the records of the output may come out on the terminal on which the progress is shown. */
+  /** True if the records of the output may come out on the terminal on which the progress is shown. */
   readonly sharesTerminal?: boolean | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface ResumeAdvice {
   readonly command: string;
   /** The flags whose values must change: placeholders in the command. */
   readonly change: readonly string[];
-  /** Whether a disk is full: the job needs the same disks, so there must be space first. */
+  /** True if a disk is full: the job needs the same disks, so there must be space first. */
   readonly needsSpace: boolean;
 }
 
@@ -56,7 +56,7 @@ export function repeatCommand(argv: readonly string[], seed: string | undefined,
   return `pileshuf ${quoteShellWords(['--seed', seedOfJob, ...without(argv, source)])}`;
 }
 
-/** Only inputs follow `--`. Its position is not known here, because a seed may be `--`: the front is always safe. */
+/** Adds options in front: only inputs follow `--`, and its position is not known here, because a seed may be `--`. */
 function withOptions(argv: readonly string[], added: readonly string[]): readonly string[] {
   return argv.includes('--') ? [...added, ...argv] : [...argv, ...added];
 }

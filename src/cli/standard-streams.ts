@@ -34,7 +34,10 @@ export function readsFromTerminal(): boolean {
   return isatty(STANDARD_INPUT_FD);
 }
 
-/** Whether records may come out on the terminal of standard error, also from a program at the other end of a pipe. */
+/**
+ * Returns whether records may come out on the terminal of standard error, also from a program at the other end of a
+ * pipe.
+ */
 export function mayReachTerminal(output: string): boolean {
   const stat = statOf(() => (output === '-' ? fstatSync(STANDARD_OUTPUT_FD) : statSync(output)));
   if (stat === undefined) return false;
@@ -42,7 +45,7 @@ export function mayReachTerminal(output: string): boolean {
   return stat.isFIFO() || stat.isSocket() || (stat.isCharacterDevice() && stat.rdev === terminal?.rdev);
 }
 
-/** Undefined: the stream is closed, or the file is not there yet. */
+/** Returns what `read` says of a stream. Undefined: the stream is closed, or the file is not there yet. */
 function statOf<Stat>(read: () => Stat): Stat | undefined {
   try {
     return read();
@@ -75,14 +78,16 @@ export async function printReport(
   await printToStandardOutput(shown.map((line) => `${line}\n`).join(''));
 }
 
-/** Whether reading a file takes bytes away from standard input: both are one pipe or terminal. */
+/** Returns whether reading a file takes bytes away from standard input: both are one pipe or terminal. */
 export function isStandardInput(path: string): boolean {
   const read = statOf(() => statSync(path, { bigint: true }));
   const standard = statOf(() => fstatSync(STANDARD_INPUT_FD, { bigint: true }));
   return read?.isFile() === false && read.dev === standard?.dev && read.ino === standard.ino && !read.isDirectory();
 }
 
-/** Whether a file, or `-` for standard input, is the one that standard output is redirected to, under any name. */
+/**
+ * Returns whether a file, or `-` for standard input, is the one that standard output is redirected to, under any name.
+ */
 export function isStandardOutput(path: string): boolean {
   const written = fstatSync(STANDARD_OUTPUT_FD, { bigint: true });
   // Who opens the file says why it cannot be read.

@@ -12,7 +12,7 @@ export interface TypedPart {
   readonly short: readonly OptionFlag[];
 }
 
-/** What follows `--` is one part. */
+/** Returns the parts of a command line; all that follows `--` is one part. */
 export function typedParts(argv: readonly string[]): TypedPart[] {
   // A flag may have a value in another command only. Those that this command lacks are known, too: it refuses them.
   const own = optionsOf(commandIn(argv));

@@ -1,7 +1,7 @@
 /**
- * What attempts at tasks tell of themselves, in a file of each: where it runs and how far it is, for `clusterStatus`, and
- * where its time went: the commit puts these together as the profile of the job. It decides nothing: an attempt that cannot
- * tell does its work all the same.
+ * Writes what attempts at tasks tell of themselves, in a file of each: where it runs and how far it is, for
+ * `clusterStatus`, and where its time went: the commit puts these together as the profile of the job. It decides
+ * nothing: an attempt that cannot tell does its work all the same.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -43,13 +43,13 @@ import {
 
 /** The elapsed seconds of a task, step by step. */
 export interface TaskSteps {
-  /** To load Node and the command. 0 for a further task of the same process, and for a task of a program. */
+  /** The time to load Node and the command. 0 for a further task of the same process, and for a task of a program. */
   readonly start: number;
-  /** Until its threads begin: to read the plan, and what other tasks made. */
+  /** The time until its threads begin: to read the plan, and what other tasks made. */
   readonly prepare: number;
-  /** From the start of the first thread to the end of the last. */
+  /** The time from the start of the first thread to the end of the last. */
   readonly work: number;
-  /** Until the task is done: its files are durable. */
+  /** The time until the task is done: its files are durable. */
   readonly finish: number;
 }
 
@@ -59,7 +59,7 @@ export interface TimedTask {
   readonly threads: number;
   /** Milliseconds since 1970, by the clock of the host. */
   readonly beganMilliseconds: number;
-  /** As in `ClusterTaskReport`. */
+  /** The bytes as in `ClusterTaskReport`. */
   readonly bytes: number;
   readonly seconds: TaskSteps;
   /** Sums over all threads. */
@@ -99,7 +99,7 @@ const shape = object({
   /** 0: not known yet. */
   bytesTotal: wholeNumber(),
   error: nullable(text),
-  /** Of an attempt that did its task in a job that measures it. */
+  /** The times of an attempt that did its task in a job that measures it. */
   times: optional(timesShape),
 });
 
@@ -110,7 +110,7 @@ const format = formatOfJob('attempt', 2, 2 ** 17, shape);
 const TELL_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;
 
-/** Only a plan makes it: made by an attempt, it would come back to a job that has just been committed. */
+/** Makes the directory for a plan: made by an attempt, it would come back to a job that has just been committed. */
 export function makeAttemptsDirectory(jobDirectory: string, warn: (error: unknown) => void): void {
   try {
     makeOwnDirectory(join(jobDirectory, ATTEMPTS_NAME), 'job');
@@ -185,7 +185,7 @@ export class AttemptLog {
     this.#timer = undefined;
   }
 
-  /** Where the time went until now. */
+  /** Returns where the time went until now. */
   #timed(bytes: number): AttemptTimes {
     const threads = this.#threads;
     const end = now();
@@ -248,7 +248,7 @@ function profileOf({ kind, index, host, startedAt }: AttemptRecord, times: Attem
 
 const NAME = new RegExp(`^(${TASK_KINDS.join('|')})-\\d{6,}-[0-9a-f]{12}$`);
 
-/** In the order of their starts, without those whose record cannot be read. */
+/** Returns the records of all attempts in the order of their starts, without those that cannot be read. */
 export function readAttempts(jobDirectory: string): AttemptRecord[] {
   const directory = join(jobDirectory, ATTEMPTS_NAME);
   // A record may be of a killed attempt, or of another version.
@@ -265,7 +265,7 @@ export interface ClusterPassProfile {
   /** The indexes of tasks that are done and left no profile. */
   readonly missing: readonly number[];
   readonly bytes: number;
-  /** From the start of the first task to the end of the last, by the clocks of their hosts. */
+  /** The time from the start of the first task to the end of the last, by the clocks of their hosts. */
   readonly elapsedSeconds: number;
   /** Sums over the tasks. */
   readonly seconds: TaskSteps;
@@ -274,14 +274,14 @@ export interface ClusterPassProfile {
 
 export interface ClusterProfile {
   readonly jobDir: string;
-  /** In the output. */
+  /** The records of the output. */
   readonly records: number;
   readonly bytes: number;
-  /** From the start of the first task to the end of the last, by the clocks of their hosts. */
+  /** The time from the start of the first task to the end of the last, by the clocks of their hosts. */
   readonly elapsedSeconds: number;
-  /** In their order; the last one is the commit, until the output was complete. */
+  /** The passes in their order; the last one is the commit, until the output was complete. */
   readonly passes: readonly ClusterPassProfile[];
-  /** In the order of passes and indexes. */
+  /** The tasks in the order of passes and indexes. */
   readonly tasks: readonly ClusterTaskProfile[];
 }
 

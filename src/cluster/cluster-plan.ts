@@ -51,18 +51,18 @@ export type TaskKind = (typeof TASK_KINDS)[number];
 export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modifiedNanoseconds'> {
   /** Absolute. */
   readonly path: string;
-  /** Undefined: plain bytes. */
+  /** The name of the codec. Undefined: plain bytes. */
   readonly codec: string | undefined;
   readonly header: InputHeader;
   readonly rows: RowFacts | undefined;
 }
 
 export interface ClusterPart extends SlicePart {
-  /** What its reader must know of the bytes before. Absent: nothing. */
+  /** The facts about the bytes before that its reader must know. Absent: none. */
   readonly before?: Before | undefined;
 }
 
-/** Where the commit writes how the time was spent. */
+/** The file into which the commit writes how the time was spent. */
 export interface ProfilePlace {
   /** Absolute. */
   readonly path: string;
@@ -85,20 +85,20 @@ export interface ClusterPlan extends WorkPlan {
   readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
   /** Stored bytes of each slice. */
   readonly sliceBytes: readonly number[];
-  /** Undefined: scatter tasks leave out no records of which the output has the first alone. */
+  /** The head of the order. Undefined: scatter tasks leave out no records of which the output has the first alone. */
   readonly head: Pick<HeadPlan, 'records' | 'zeroBits'> | undefined;
   /** Decoded; from samples where inputs are compressed. */
   readonly expectedBytes: number;
-  /** Before any records are found equal. */
+  /** The bytes before any records are found equal. */
   readonly expectedOutputBytes: number;
-  /** What each task may use for records. */
+  /** The memory that each task may use for records. */
   readonly memoryBytes: number;
-  /** Undefined: tasks measure nothing. */
+  /** The place of the profile. Undefined: tasks measure nothing. */
   readonly profile: ProfilePlace | undefined;
   readonly output: Destination;
   /** Lies beside the output, on storage that all tasks share. */
   readonly stagingDirectory: string;
-  /** Whether the commit, or verify tasks before it, read the output back. */
+  /** True if the commit, or verify tasks before it, read the output back. */
   readonly readsBack: boolean;
 }
 
@@ -116,7 +116,7 @@ export function kindsOf(plan: ClusterPlan): ArrayKind[] {
   return ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0);
 }
 
-/** What tasks read of inputs, as stored; of other kinds, the records that they read or write. */
+/** Returns the stored bytes that tasks read of inputs; of other kinds, the bytes of records that they read or write. */
 export function expectedBytesOf(plan: ClusterPlan, kind: ArrayKind, tasks: readonly number[]): number {
   const { scatterTasks, sliceBytes, expectedBytes, expectedOutputBytes } = plan;
   const slices = tasks.flatMap((task) => scatterTasks[task] ?? []);

@@ -22,7 +22,7 @@ export interface PassStatus {
   readonly done: number;
   /** The indexes of the tasks that are not done. */
   readonly unfinished: readonly number[];
-  /** Of all attempts that run now; undefined: none has reported yet. */
+  /** The rate of all attempts that run now; undefined: none has reported yet. */
   readonly bytesPerSecond: number | undefined;
   readonly secondsLeft: number | undefined;
 }
@@ -30,9 +30,9 @@ export interface PassStatus {
 /** An attempt that has not ended, as it last reported. */
 export interface RunningAttempt
   extends Pick<AttemptRecord, 'kind' | 'index' | 'host' | 'pid' | 'bytesDone' | 'bytesTotal'> {
-  /** By the clock of its host, as ISO 8601. */
+  /** The start by the clock of its host, as ISO 8601. */
   readonly startedAt: string;
-  /** When the attempt last reported. A killed attempt reports no more. */
+  /** The time of the last report of the attempt. A killed attempt reports no more. */
   readonly toldAt: string;
 }
 
@@ -53,11 +53,13 @@ export interface ClusterStatus {
   readonly shuffle: PassStatus | undefined;
   /** The tasks that read a large output back. Undefined, too, if the job has none. */
   readonly verify: PassStatus | undefined;
-  /** Who reads the output back before it is published. Undefined: the job was committed, and its note is gone. */
+  /**
+   * The task that reads the output back before it is published. Undefined: the job was committed, and its note is gone.
+   */
   readonly readBackBy: ReadBackBy | undefined;
   readonly running: readonly RunningAttempt[];
   readonly failed: readonly FailedTask[];
-  /** Where the logs of Slurm's tasks are. Undefined: Slurm runs none, or the job is committed. */
+  /** The directory of the logs of Slurm's tasks. Undefined: Slurm runs none, or the job is committed. */
   readonly logDir: string | undefined;
   /** Undefined until the output is there. `state` is `commit` until the commit has removed the temp data. */
   readonly output: CommittedOutput | undefined;

@@ -31,7 +31,7 @@ type Claim = ValueOf<typeof shape>;
 const format = formatOfJob('cluster-claim', 2, 2 ** 12, shape);
 
 const BEAT_MILLISECONDS = 2000;
-/** In this time a process at work changes its claim, even if it is slow. */
+/** A process at work changes its claim within this time, even if it is slow. */
 const LEAST_WATCH_SECONDS = 6;
 
 /** @returns what gives the claim up; undefined if the job is committed. */
@@ -99,7 +99,7 @@ async function requireLeft(directory: string, patience: Patience): Promise<void>
   throw notReady(`another process commits ${directory}: process ${pid} on ${host}; wait for it`);
 }
 
-/** Without boot ids, two machines of one name cannot be told from one. */
+/** Returns whether the process is gone. Without boot ids, two machines of one name cannot be told from one. */
 function isGoneHere(claim: Claim): boolean {
   const owner = ownerOf(claim);
   return owner?.bootId !== undefined && judgeOwnerAmongHosts(owner, identifyOwner()) === 'left over';

@@ -124,7 +124,9 @@ const shape = object({
   bytes: wholeNumber(),
   seed: text,
   checksum: checksumText,
-  /** Absent: no record could be dropped as equal to another, or nobody knows any more. */
+  /**
+   * The records that were dropped. Absent: no record could be dropped as equal to another, or nobody knows any more.
+   */
   duplicates: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
   readBackBy: oneOf('verify', 'commit', 'nobody'),
 });
@@ -149,7 +151,7 @@ export function readCommittedNote(jobDirectory: string): CommittedNote | undefin
   return COMMITTED.read(jobDirectory, COMMITTED_NAME);
 }
 
-/** Whether a committed job has removed all that it needs no more, as far as this machine sees. */
+/** Returns whether a committed job has removed all that it needs no more, as far as this machine sees. */
 export function isCleanedUp(jobDirectory: string): boolean {
   return statPath(join(jobDirectory, PLAN_NAME), 'temp') === undefined;
 }

@@ -63,7 +63,7 @@ export interface ClusterPlanReport {
   readonly jobDir: string;
   readonly seed: string;
   readonly inputCount: number;
-  /** Of the inputs, decoded; from samples where they are compressed. */
+  /** The decoded bytes of the inputs; from samples where they are compressed. */
   readonly expectedBytes: number;
   /** The indexes of the tasks of each kind go from 0 to one less. 0: the job has no such tasks. */
   readonly scatterTasks: number;
@@ -284,7 +284,7 @@ function mostShardsBy(rule: ShardRule | undefined): number {
   return rule.by === 'count' ? rule.shardCount : MOST_SHARDS;
 }
 
-/** As many piles as give the threads of all tasks equal work, if their buffers stay large. */
+/** Returns as many piles as give the threads of all tasks equal work, if their buffers stay large. */
 function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
   if (inline || tuning.pileCount !== undefined) return {};
   const wanted = PILES_A_THREAD * threads;

@@ -60,7 +60,7 @@ export interface ClusterJob extends TaskAttempt {
   readonly control: JobControl;
   readonly stop: JobStop;
   readonly piling: PileStorage;
-  /** As the plan has them; a task that reads some looks at these again. */
+  /** The inputs as the plan has them; a task that reads some looks at these again. */
   readonly inputs: readonly FileInput[];
   readonly keyOf: (inputOrdinal: number) => bigint;
 }
@@ -214,8 +214,8 @@ export function readShuffled(jobDirectory: string, task: number, rewrite: number
 }
 
 /**
- * Where the shards of a task lie: in the directory of its attempt, or where a commit that was killed has moved them. A shard
- * of an earlier attempt may lie there as well.
+ * Returns where the shards of a task lie: in the directory of its attempt, or where a commit that was killed has moved
+ * them. A shard of an earlier attempt may lie there as well.
  */
 export async function pathsOfShards(
   { plan: { stagingDirectory }, patience }: ClusterJob,

@@ -1,4 +1,4 @@
-/** Before the output is published, reads back what the shuffle tasks wrote: days and machines lie between. */
+/** Reads back what the shuffle tasks wrote before the output is published: days and machines lie between. */
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { StagedRange } from '../../workers/tasks/checksum-output.js';
@@ -27,7 +27,7 @@ import {
 import { commandLine } from './slurm-script.js';
 
 /**
- * If the output of the shuffle task of this index is damaged, that task is no longer done.
+ * Reads back the output of the shuffle task of this index. If it is damaged, that task is no longer done.
  * @returns the stored bytes that this attempt read; undefined if the task was done before.
  */
 export async function verifyPart(job: ClusterJob): Promise<number | undefined> {

@@ -32,9 +32,9 @@ export interface ClusterTaskReport {
   /** Stored bytes of inputs (scatter) or output (verify); else of records: read (measure), or in the output. */
   readonly bytes: number;
   readonly seconds: number;
-  /** Whether the whole job was committed before. */
+  /** True if the whole job was committed before. */
   readonly wasCommitted: boolean;
-  /** What a commit made. */
+  /** The output that a commit made. */
   readonly output: ClusterOutput | undefined;
 }
 
@@ -82,7 +82,7 @@ async function runTask(options: ClusterTaskOptions, startSeconds: number): Promi
 interface TaskOutcome {
   /** Tasks of this kind in the plan. */
   readonly count: number;
-  /** Undefined: it was done before. */
+  /** The bytes of the task. Undefined: it was done before. */
   readonly bytes?: number | undefined;
   readonly output?: ClusterOutput | undefined;
   readonly isCommitted?: boolean;

@@ -25,7 +25,7 @@ export interface SlurmTask {
   readonly state: string;
   readonly node: string;
   readonly reason: string;
-  /** As Slurm writes times; empty: not known. */
+  /** The limit as Slurm writes times; empty: not known. */
   readonly timeLimit: string;
   /** Exit code and signal, as in `0:9`. Only the accounting tells them, and who cancelled a task. */
   readonly exit?: string;
@@ -38,7 +38,7 @@ export interface SlurmId {
   readonly id: string;
 }
 
-/** As Slurm names a task: `12_3`. */
+/** Returns the id of a task as Slurm writes it: `12_3`. */
 export function idOf({ jobId, index }: Pick<SlurmTask, 'jobId' | 'index'>): string {
   return index === undefined ? jobId : `${jobId}_${index}`;
 }
@@ -85,7 +85,10 @@ export async function readQueue(token: string): Promise<SlurmTask[]> {
   });
 }
 
-/** What the accounting of Slurm, where it has one, says of all tasks of these jobs, those that squeue forgot as well. */
+/**
+ * Returns what the accounting of Slurm, where it has one, says of all tasks of these jobs, those that squeue forgot as
+ * well.
+ */
 export async function readAccounts(jobs: readonly SlurmId[]): Promise<SlurmTask[]> {
   const fields = 'JobID,JobName,State,NodeList,Timelimit,ExitCode';
   const words = ['sacct', '-n', '-P', '-X', '-j', jobs.map(({ id }) => id).join(','), '-o', fields];
@@ -124,12 +127,15 @@ function wholeOf(text: string): number | undefined {
 
 const ENDED = /^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT)$/;
 
-/** Whether it waits or runs, or may do so again. */
+/** Returns whether it waits or runs, or may do so again. */
 export function isActive(task: SlurmTask): boolean {
   return !ENDED.test(task.state) && !isStuck(task);
 }
 
-/** Whether a job waits for one that has failed. Slurm cancels such jobs, but may forget to when its controller restarts. */
+/**
+ * Returns whether a job waits for one that has failed. Slurm cancels such jobs, but may forget to when its controller
+ * restarts.
+ */
 export function isStuck({ state, reason }: SlurmTask): boolean {
   return state === 'PENDING' && reason === 'DependencyNeverSatisfied';
 }
@@ -167,11 +173,11 @@ export interface SlurmQueueEntry {
   readonly tasks: number;
   /** The index in the array, of one task alone. */
   readonly index: number | undefined;
-  /** In Slurm's words: `PENDING`, `RUNNING`. */
+  /** The state in Slurm's words: `PENDING`, `RUNNING`. */
   readonly state: string;
-  /** In Slurm's words, of tasks that wait: `Priority`, `Resources`, `JobHeldUser`. Undefined: it gives none. */
+  /** The reason in Slurm's words why a task waits: `Priority`, `Resources`, `JobHeldUser`. Undefined: it gives none. */
   readonly reason: string | undefined;
-  /** What lets tasks run that Slurm holds: `scontrol release 12 lets them run`. Undefined for others. */
+  /** The command that lets tasks run that Slurm holds: `scontrol release 12 lets them run`. Undefined for others. */
   readonly advice: string | undefined;
 }
 
@@ -212,7 +218,7 @@ export function nameTasks(kind: SlurmKind, indexes: readonly string[]): string {
   return `${kind} task${indexes.length === 1 ? '' : 's'} ${nameSome(indexes)}`;
 }
 
-/** What another machine has done shows after this time at the latest. */
+/** The time after which a machine sees what another has done, at the latest. */
 export const VISIBLE_SECONDS = 60;
 /** A job may leave the queue and come back between two looks. */
 const LOOKS_WITHOUT_JOBS = 2;

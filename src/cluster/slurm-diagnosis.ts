@@ -55,7 +55,7 @@ export async function describePlanFailure(
   return task && inWords([{ ...task, cause: causeOf(task, undefined, readLog(logPath, task), note) }])[0];
 }
 
-/** What the accounting knows, and what the queue showed last, which also has reasons. */
+/** Returns ended tasks as the accounting knows them, and as the queue showed them last, which also has reasons. */
 async function endedTasks(seen: readonly SlurmTask[], jobs: readonly SlurmId[]): Promise<SlurmTask[]> {
   const tasks = new Map<string, SlurmTask>();
   for (const task of [...(await readAccounts(jobs)), ...seen])
@@ -92,7 +92,7 @@ function causeOf(task: SlurmTask, error: string | undefined, log: string, note: 
   return [ended, lastLine(log)].filter(Boolean).join(', ');
 }
 
-/** What Slurm writes to the log of a task, and what Node does. */
+/** Matches what Slurm and Node write to the log of a task that ran out of memory. */
 const OUT_OF_MEMORY = /^slurmstepd.*(oom[-_ ]kill|out-of-memory|memory limit)|JavaScript heap out of memory/im;
 
 const ENDS_KILLED = /^pileshuf: exit code 137$/m;
@@ -113,7 +113,7 @@ function userNamed(uid: string): string {
   return `user ${uid}`;
 }
 
-/** For tasks that Slurm has forgotten and that noted no error. */
+/** Finds failures of tasks that Slurm has forgotten and that noted no error. */
 function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
   const kind = status.state === 'committed' ? 'commit' : status.state;
   const indexes = kind === 'commit' ? [undefined] : (status[kind]?.unfinished ?? []).slice(0, MOST_LOGS);
@@ -143,7 +143,7 @@ export function describeLeft(status: ClusterStatus): string {
   return passes.length === 0 ? 'the commit is not done' : `${passes.join(' and ')} are not done`;
 }
 
-/** What the last attempt that Slurm started wrote. Empty: it has started none for this job. */
+/** Returns what the last attempt that Slurm started wrote. Empty: it has started none for this job. */
 function readLog(path: string, task: SlurmTask): string {
   const { kind, jobId, index } = task;
   const text = tailOf(path);

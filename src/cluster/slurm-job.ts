@@ -72,9 +72,9 @@ export interface SubmittedJob {
 export interface SlurmSubmission {
   readonly jobDir: string;
   readonly logDir: string;
-  /** In the order in which they can run; empty if all was done. */
+  /** The jobs in the order in which they can run; empty if all was done. */
   readonly jobs: readonly SubmittedJob[];
-  /** Whether an earlier call submitted these jobs, and nothing was submitted now. */
+  /** True if an earlier call submitted these jobs, and nothing was submitted now. */
   readonly wereQueued: boolean;
   /** The plan, if this call made it. */
   readonly plan: ClusterPlanReport | undefined;

@@ -35,7 +35,7 @@ export function requestWords(note: SlurmNote, kind: SlurmKind): string[] {
   ];
 }
 
-/** By this comment the submissions of a job are found again, whatever became of the answer to sbatch. */
+/** Returns the comment by which the submissions of a job are found again, whatever became of the answer to sbatch. */
 export function commentOf(token: string, kind: SlurmKind): string {
   return `pileshuf:${token}:${kind}`;
 }
@@ -44,7 +44,7 @@ export function logNameOf(kind: SlurmKind, index: number | undefined): string {
   return index === undefined ? `${kind}.log` : `${kind}-${String(index).padStart(INDEX_DIGITS, '0')}.log`;
 }
 
-/** What the log of a task says of the job of Slurm that began it. */
+/** Returns the line in the log of a task that names the job of Slurm that began it. */
 export function begunAs(id: string): string {
   return `Slurm job ${id}`;
 }
@@ -96,7 +96,7 @@ exit $code
   );
 }
 
-/** So that what a user has set up on one machine changes nothing. With `envCommand`, a task gets what that leaves. */
+/** The call that drops what a user has set up on one machine. With `envCommand`, a task gets what that leaves. */
 const FEW_VARIABLES = `env -i PATH="\${PATH:-/usr/bin:/bin}" HOME="\${HOME:-/}" \
     \${TMPDIR+"TMPDIR=$TMPDIR"} \${LD_LIBRARY_PATH+"LD_LIBRARY_PATH=$LD_LIBRARY_PATH"} \
     `;
@@ -133,12 +133,12 @@ interface Asked {
   readonly kind: SlurmKind;
   readonly array: SlurmJob['array'];
   readonly directory: string;
-  /** As Slurm writes it: with patterns. */
+  /** The path of the log as Slurm writes it: with patterns. */
   readonly log: string;
   readonly dependency: string | undefined;
 }
 
-/** Only a login shell is sure to know the command `module`. */
+/** Makes a submission. Only a login shell is sure to know the command `module`. */
 function submissionOf(note: SlurmNote, asked: Asked, body: string): Submission {
   const { token, envCommand, maxParallel } = note;
   const { kind, array, directory, log, dependency } = asked;
@@ -179,7 +179,7 @@ function escapedForSlurm(path: string): string {
   return path.replaceAll('%', '%%');
 }
 
-/** For people, and for a shell. */
+/** Returns the text of a submission for people, and for a shell. */
 export function textOf({ words, script }: Submission): string {
   return `${commandLine(words)} <<'SCRIPT'\n${script}SCRIPT\n`;
 }
@@ -202,7 +202,7 @@ export function foldTasks(unfinished: readonly number[], taskCount: number, most
   return { indexes: [...indexes].sort((a, b) => a - b), stride };
 }
 
-/** For a POSIX shell. Words may have any text but NUL. */
+/** Returns a command line for a POSIX shell. Words may have any text but NUL. */
 export function commandLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * What Slurm is told of tasks: what was asked for, what an earlier submission noted, else the defaults. The note lets a
- * later submission ask for the same. It has no ids of jobs: these are lost or reused.
+ * Chooses what Slurm is told of tasks: what was asked for, what an earlier submission noted, else the defaults. The
+ * note lets a later submission ask for the same. It has no ids of jobs: these are lost or reused.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import type { SlurmTaskOptions } from '../options/cluster-options.js';
 import { formatBudget, formatPlural } from '../values/quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 
-/** What Slurm runs for a job: the plan, where it has to wait for other jobs, and the tasks. */
+/** The jobs that Slurm runs for one shuffle: the plan, where it has to wait for other jobs, and the tasks. */
 export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;
 export type SlurmKind = (typeof SLURM_KINDS)[number];
 
@@ -35,7 +35,7 @@ const SHAPES = {
   envCommand: optional(text),
 };
 
-/** By the token the submissions of this job are told from all others. */
+/** The note of a job. Its token tells the submissions of this job from all others. */
 const shape = object({ ...SHAPES, token: text });
 
 export type SlurmNote = ValueOf<typeof shape>;
@@ -72,7 +72,7 @@ function programBytes(cpusPerTask: number): number {
   return PROGRAM_BYTES + cpusPerTask * PROGRAM_BYTES_OF_THREAD;
 }
 
-/** What the tasks of a plan need, unless more is asked for. */
+/** Returns the resources that the tasks of a plan need, unless more is asked for. */
 export function plannedNeed({ memory, memoryBytes }: ClusterPlan): SlurmTaskOptions {
   const cpusPerTask = memory.workers;
   return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
@@ -98,7 +98,7 @@ export function settle(
   return { ...known, token, jobName, sbatchArgs, cpusPerTask, taskMemoryBytes, logDir };
 }
 
-/** What no further word for sbatch may be, because this program decides it. */
+/** Matches further words for sbatch that are refused, because this program decides them. */
 const OWN_OPTIONS =
   /^(--(array|chdir|comment|dependency|error|kill-on-invalid-dep|output|parsable|test-only|wait|wrap)(=.*)?|-[adeDoW].*)$/s;
 
@@ -137,11 +137,11 @@ export interface NodeSize {
   readonly memoryBytes: number;
 }
 
-/** Of all that a node has, a task takes this share: the system needs some, and caches files in the rest. */
+/** The share of a node's memory that a task takes: the system needs some, and caches files in the rest. */
 const SHARE_OF_NODE = 3 / 4;
 
 /**
- * What the memory of a task leaves for records.
+ * Returns what the memory of a task leaves for records.
  * @param smallest the node with the least memory of those that have the CPUs.
  */
 export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smallest: NodeSize | undefined): number {

@@ -12,7 +12,7 @@ import { READ_ONCE } from '../job/prepare-shuffle.js';
 import { PILE_SET_ADVICE } from '../piles/pile-set-file.js';
 import { CLUSTER_REMEDY } from './cluster-plan.js';
 
-/** What a local job says, and what stands for it here. */
+/** Pairs of what a local job says and what stands for it here. */
 type Advice = readonly (readonly [ofLocalJob: string, ofTasks: string])[];
 
 const PLAN_AGAIN = CLUSTER_REMEDY.ifDamaged;
@@ -57,7 +57,10 @@ export function adviseInError(error: unknown, advice: Advice): void {
   for (const each of error.cleanupErrors) adviseInError(each, advice);
 }
 
-/** Where two of them begin at one place, the first of the list stands. What has been replaced is not looked at again. */
+/**
+ * Puts advice into words of tasks. Where two pairs begin at one place, the first of the list stands. A replaced text is
+ * not looked at again.
+ */
 function inWordsOf(message: string, advice: Advice): string {
   const words = new Map(advice);
   const patterns = advice.map(([ofLocalJob]) => ofLocalJob.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));

@@ -1,7 +1,7 @@
 /**
- * What the tasks do with records: a scatter task turns its slices into pile sets, a measure task finds what stays of its
- * piles where one of equal records is kept, a shuffle task writes its share of the output. What an earlier attempt has
- * committed is left alone.
+ * Does what tasks do with records: a scatter task turns its slices into pile sets, a measure task finds what stays of
+ * its piles where one of equal records is kept, a shuffle task writes its share of the output. What an earlier attempt
+ * has committed is left alone.
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -101,7 +101,7 @@ async function readScatteredSlice(
   );
 }
 
-/** Where piles that are too large are scattered again: on this machine alone. */
+/** Opens the place where piles that are too large are scattered again: on this machine alone. */
 function openScratch({ scratchDir, gates, scope }: ClusterJob) {
   requireTempDirs([scratchDir], 'tempDirs');
   const disks = new TempDisks([scratchDir], gates);

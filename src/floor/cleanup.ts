@@ -64,7 +64,7 @@ export async function asJob<T>(job: () => Promise<T>): Promise<T> {
   }
 }
 
-/** For work that need not succeed: an error that pileshuf expects gives undefined. */
+/** Does work that need not succeed: an error that pileshuf expects gives undefined. */
 export function ifPossible<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -11,7 +11,7 @@ const { dirname, join } = process.getBuiltinModule('node:path');
 const { Script } = process.getBuiltinModule('node:vm');
 
 export interface CodeCache {
-  /** As `require` would. What the file requires beside it is loaded in the same way. */
+  /** Loads a file as `require` would. What the file requires beside it is loaded in the same way. */
   loadCompiled(path: string): unknown;
   /** Keeps what was compiled for the next process. Where that fails, the next one only takes longer. */
   keepCompiled(): void;

@@ -125,7 +125,7 @@ export class JobControl {
     };
   }
 
-  /** Only while no task is running. */
+  /** Sets the spare memory. Call this only while no task is running. */
   setSpare(byteLength: number): void {
     Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
   }
@@ -233,7 +233,7 @@ export class JobControl {
     });
   }
 
-  /** Whether `waitForTurn` would return at once. */
+  /** Returns whether `waitForTurn` would return at once. */
   hasTurn(turn: number): boolean {
     return Atomics.load(this.#words, TURN_WORD) === wordOfTurn(turn);
   }

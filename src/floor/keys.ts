@@ -9,7 +9,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Whether the key of a record comes from the place of its first byte or from its ordinal in its input. */
+/** The source of the key of a record: the place of its first byte, or its ordinal in its input. */
 export type KeyRule = 'position' | 'ordinal';
 
 function lengthPrefixed(text: string): Buffer {
@@ -33,22 +33,22 @@ export function deriveRangeKey(seed: string, range: string): bigint {
   return hashOf(seed, 'number range', range).readBigUInt64LE();
 }
 
-/** For `seedrandom`, to draw the order of the piles in an epoch. */
+/** Returns the seed for `seedrandom` that draws the order of the piles in an epoch. */
 export function deriveEpochDraws(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
 }
 
-/** For draws with replacement. */
+/** Returns the key for draws with replacement. */
 export function deriveDrawKey(seed: string): bigint {
   return hashOf(seed, 'draws', '').readBigUInt64LE();
 }
 
-/** For the draws that choose splits by the values of a field. */
+/** Returns the key for the draws that choose splits by the values of a field. */
 export function deriveSplitKey(seed: string): bigint {
   return hashOf(seed, 'splits', '').readBigUInt64LE();
 }
 
-/** For records whose keys follow from their content: one key for all inputs. */
+/** Returns the key for records whose keys follow from their content: one for all inputs. */
 export function deriveContentKey(seed: string): bigint {
   return hashOf(seed, 'content', '').readBigUInt64LE();
 }
@@ -63,7 +63,7 @@ function hashOf(...texts: readonly string[]): Buffer {
     .digest();
 }
 
-/** For `seedrandom`, in the coordinator's own small draws. */
+/** Returns the seed for `seedrandom` in the coordinator's own small draws. */
 export function deriveDrawSeed(seed: string): string {
   return createHash('sha256').update(lengthPrefixed(seed)).digest('hex');
 }

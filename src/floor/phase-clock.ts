@@ -67,7 +67,7 @@ export function inPhase<T>(phase: Phase, call: () => T): T {
   }
 }
 
-/** Only for a call that the task waits for, never for one beside the task. */
+/** Measures a call that the task waits for, never one beside the task. */
 export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>): Promise<T> {
   if (clock === undefined) return call();
   const former = clock.enter(phase);

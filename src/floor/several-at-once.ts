@@ -1,7 +1,10 @@
 /** Node makes no more calls that wait for a disk at one time in its own threads, unless told. */
 const AT_ONCE = 4;
 
-/** After the first failure it begins no more, waits for what is under way, and throws that failure. */
+/**
+ * Works on several items at a time. After the first failure it begins no more, waits for what is under way, and throws
+ * that failure.
+ */
 export async function severalAtOnce<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<void>,

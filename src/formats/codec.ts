@@ -34,7 +34,7 @@ export interface DecoderMemory {
    * @param recordBytes the longest record that may come. Absent: none is longer than the window.
    */
   budgetFor(byteLength: number, recordBytes?: number): string;
-  /** Whether the present budget may allow it when no other thread takes any. Absent: no. */
+  /** Returns whether the present budget may allow it when no other thread takes any. Absent: no. */
   mayFitAlone?(byteLength: number): boolean;
 }
 
@@ -67,7 +67,7 @@ export interface Codec {
   /** Text bytes for each compressed byte, usually; only for estimates. */
   readonly usualExpansion: number;
   matches(head: Uint8Array): boolean;
-  /** Whether a file that begins so may decode to nothing. Absent: it may. */
+  /** Returns whether a file that begins so may decode to nothing. Absent: it may. */
   mayHoldNothing?(head: Uint8Array): boolean;
   /**
    * Looks for a decoder, and prepares `decodeHead` in this thread.
@@ -90,7 +90,7 @@ export interface Codec {
   claimedBytes?(first: Uint8Array, last: Uint8Array, guess: number): number | undefined;
   /** The most decoded bytes for one stored byte: a member that claims more is damaged. */
   readonly mostExpansion: number;
-  /** Where a member may begin, for codecs whose members can be found from anywhere; below 0: nowhere. */
+  /** Returns where a member may begin, for codecs whose members can be found from anywhere; below 0: nowhere. */
   findMember?(bytes: Uint8Array): number;
   /**
    * The decoded bytes; a piece is valid until the next one. Truncated and corrupt inputs are errors, and so are bytes
@@ -115,7 +115,7 @@ export interface Codec {
  * valid file.
  */
 export interface MemberEncoder {
-  /** In a buffer of its own that is no larger. */
+  /** Encodes into a buffer of its own that is no larger. */
   encode(bytes: Uint8Array): Uint8Array;
   /** A member without compression, whose length depends only on the number of bytes. */
   store(bytes: Uint8Array): Uint8Array;

@@ -15,7 +15,7 @@ export interface StagedUnits {
 }
 
 export interface DescribedUnit {
-  /** Where it begins in the file. */
+  /** The place in the file where it begins. */
   readonly start: number;
   /** @throws VerificationError when it is not what was written. */
   description(): Buffer;

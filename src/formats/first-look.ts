@@ -1,6 +1,6 @@
 /**
- * What the first bytes of an input say where records must be text: that it is something else, and the job refuses it;
- * or that it may be, and the user should know. docs/FORMATS.md has the table.
+ * Finds what the first bytes of an input say where records must be text: that it is something else, and the job refuses
+ * it; or that it may be, and the user should know. docs/FORMATS.md has the table.
  */
 import { InputError } from '../errors.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -16,7 +16,7 @@ export type Finding = InputError | Doubt;
 
 export interface Doubt {
   readonly kind: 'NUL' | 'CR' | 'array';
-  /** In the input. */
+  /** The place in the input. */
   readonly position: number;
 }
 
@@ -71,7 +71,7 @@ function lookAtJson(head: Buffer, isWhole: boolean, path: string, { header }: Re
   );
 }
 
-/** Undefined: the header does not end in these bytes. */
+/** Returns the length of the header. Undefined: the header does not end in these bytes. */
 function headerBytesOf(head: Buffer, spec: HeaderSpec): number | undefined {
   return headerRuleOf(spec).measure(head, false, '')?.byteLength;
 }
@@ -129,13 +129,13 @@ export async function* lookedAt(
   yield whole;
 }
 
-/** Without endings of codecs. */
+/** Matches names of JSON, without endings of codecs. */
 const JSON_NAME = /\.(?:json|jsonl|ndjson)$/i;
 export const JSON_HEAD_BYTES = 64 * 1024;
 /** Lines after these bytes are not parsed: only their ends are looked at, and whether values meet in them. */
 const PARSED_BYTES = 256;
 
-/** Where two arrays or objects meet in one line. */
+/** The pairs at which two arrays or objects meet in one line. */
 const MEETINGS = ['}{', '} {', '][', '] ['];
 /** The string may be cut off. */
 const STRING_OR_BRACKET = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|[[\]{}]/g;
@@ -146,7 +146,7 @@ const CONTROL = /[\0-\x1f]/g;
 
 interface NoJsonValue {
   readonly position: number;
-  /** Whether the bytes begin with an array over several lines. */
+  /** True if the bytes begin with an array over several lines. */
   readonly isOfArray: boolean;
 }
 
@@ -174,14 +174,14 @@ function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefine
   return undefined;
 }
 
-/** Whether the first line, if it is the only one, is an array of objects. */
+/** Returns whether the first line, if it is the only one, is an array of objects. */
 function isArrayInOneLine(head: Buffer, isWhole: boolean): boolean {
   const newline = head.indexOf(0x0a);
   const isAlone = newline < 0 || (isWhole && newline === head.byteLength - 1);
   return isAlone && /^\s*\[\s*\{/.test(head.toString('latin1', 0, 64));
 }
 
-/** Also takes what Python takes for JSON. */
+/** Tells whether a text is JSON, or what Python takes for JSON. */
 export function isJson(text: string): boolean {
   return (
     parses(text) ||
@@ -198,7 +198,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** Whether something follows the first array or object of a line, whose end may be cut off. */
+/** Returns whether something follows the first array or object of a line, whose end may be cut off. */
 function hasSeveral(line: string): boolean {
   let depth = 0;
   for (const { 0: token, index } of line.matchAll(STRING_OR_BRACKET)) {

@@ -15,8 +15,8 @@ import { webdataset } from './framings/webdataset.js';
 import type { RecordKindOf } from './record-kind.js';
 
 /**
- * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
- * record of an input lacks its delimiter, pileshuf adds it; to a line, the end of the record before it.
+ * The table of what a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If
+ * the last record of an input lacks its delimiter, pileshuf adds it; to a line, the end of the record before it.
  */
 export type RecordKind =
   /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
@@ -44,7 +44,7 @@ export type RecordKind =
   /** A record is a sample of a tar file: consecutive members whose names are equal up to the first dot. */
   | { readonly by: 'webdataset' };
 
-/** In the order of the help. */
+/** All kinds, in the order of the help. */
 const kinds = [
   delimiter,
   lines,
@@ -60,7 +60,7 @@ const kinds = [
   webdataset,
 ] as const;
 
-/** Of a kind whose header declares the framing, there is none. */
+/** The spec of a kind; there is none if the header of the kind declares the framing. */
 type SpecOf<Kind> =
   Kind extends RecordKindOf<infer Given, infer Value>
     ? [Value] extends [never]
@@ -73,7 +73,7 @@ export type FramingSpec = SpecOf<(typeof kinds)[number]>;
 export const LINES = { kind: 'lines', value: 1 } as const satisfies FramingSpec;
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimiter', value: '00' };
 
-/** What all kinds have in common. The compiler does not know which value belongs to which kind. */
+/** The part that all kinds have in common. The compiler does not know which value belongs to which kind. */
 export type AnyRecordKind = RecordKindOf<RecordKind, never>;
 
 export const recordKinds = kinds as readonly unknown[] as readonly AnyRecordKind[];

@@ -33,13 +33,13 @@ export class BadRecord extends Error {
 }
 
 /**
- * Where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins to scan, to see
- * whether a record begins with the range. `contextBytes`: so many bytes before that place a scanner may look at;
+ * The place where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins to scan,
+ * to see whether a record begins with the range. `contextBytes`: so many bytes before that place a scanner may look at;
  * absent: 0.
  */
 export type Cut =
   | { readonly kind: 'never' }
-  /** From any byte on, the first boundary found is the end of a record. */
+  /** The first boundary found from any byte on is the end of a record. */
   | { readonly kind: 'anywhere'; readonly lookBehindBytes: number; readonly contextBytes?: number }
   /** The same, if the reader knows how often `byte` occurs before the place where it begins to scan. */
   | {
@@ -51,7 +51,7 @@ export type Cut =
   /** Records begin at multiples of this. */
   | { readonly kind: 'every'; readonly byteLength: number };
 
-/** For a framing whose readers take neighbours of one key for one sample: what tells samples apart. */
+/** Tells samples apart, for a framing whose readers take neighbours of one key for one sample. */
 export interface SampleKeys {
   readonly alignment: number;
   /**
@@ -67,15 +67,15 @@ export interface Framing {
   readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
   /** The bytes at the end of every record, which only end it. Absent: more decides where a record ends. */
   readonly delimiter?: Uint8Array;
-  /** Whether records are text. An input may then begin with a UTF-8 mark, which belongs to no record. Absent: no. */
+  /** True if records are text. An input may then begin with a UTF-8 mark, which belongs to no record. Absent: no. */
   readonly isText?: boolean;
-  /** Whether a record is made of lines, rather than one line. Absent: no. */
+  /** True if a record is made of lines, rather than one line. Absent: no. */
   readonly isOfLines?: boolean;
-  /** Whether records have fields, where double quotes may stand around newlines. Absent: no. */
+  /** True if records have fields, where double quotes may stand around newlines. Absent: no. */
   readonly hasQuotedFields?: boolean;
-  /** Whether it finds mistakes after which all counts are wrong, and good records seem wrong. Absent: no. */
+  /** True if it finds mistakes after which all counts are wrong, and good records seem wrong. Absent: no. */
   readonly findsMistakes?: boolean;
-  /** Whether records have names that aligned files share: see `sumOfNames`. Absent: no. */
+  /** True if records have names that aligned files share: see `sumOfNames`. Absent: no. */
   readonly hasNames?: boolean;
   readonly sampleKeys?: SampleKeys;
   /**
@@ -88,19 +88,19 @@ export interface Framing {
 }
 
 /**
- * Where a scanner begins: at the first record of an input; in the middle, after so many of the byte that its `Cut`
- * counts; or at a sample from anywhere, which cannot be checked.
+ * The place where a scanner begins: at the first record of an input; in the middle, after so many of the byte that its
+ * `Cut` counts; or at a sample from anywhere, which cannot be checked.
  */
 type ScanStart = 'beginning' | number | 'sample';
 
 export interface RecordScanner {
-  /** Whether it finds the end of a record only when the whole record is in the window. */
+  /** True if it finds the end of a record only when the whole record is in the window. */
   readonly needsWholeRecords: boolean;
-  /** Of the next record, where they are known before all of it has come. */
+  /** The bytes of the next record, where they are known before all of it has come. */
   readonly recordBytes?: number | undefined;
   /** Bytes after a record that it may need to know that the record ends there. Absent: 0. */
   readonly lookAheadBytes?: number;
-  /** Whether all bytes after the last marked record belong to no record. Absent: no. */
+  /** True if all bytes after the last marked record belong to no record. Absent: no. */
   readonly isInTrailer?: boolean;
   /**
    * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes up to `maxCount`
@@ -112,7 +112,7 @@ export interface RecordScanner {
    */
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number;
   /**
-   * Called where the input ends at `to`, and [recordStart, to) is not empty and not a record yet.
+   * Completes a record where the input ends at `to`, and [recordStart, to) is not empty and not a record yet.
    * @returns the bytes that the caller appends to make one record of it.
    * @throws BadRecord when the input cannot end here.
    */
@@ -122,14 +122,14 @@ export interface RecordScanner {
 export const NOTHING = new Uint8Array();
 export const NEWLINE = Uint8Array.of(0x0a);
 
-/** What ends the lines of records, and those of a header before them. Undefined: such records have no lines. */
+/** Returns what ends the lines of records, and those of a header before them. Undefined: such records have no lines. */
 export function lineEndOf({ isOfLines, delimiter }: Framing): Uint8Array | undefined {
   return isOfLines === true ? NEWLINE : delimiter;
 }
 
 /**
- * Where the reader of the range that begins at `start` begins to scan; never in the header, which may hold bytes that
- * look like the end of a record.
+ * Returns where the reader of the range that begins at `start` begins to scan; never in the header, which may hold
+ * bytes that look like the end of a record.
  */
 export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
   return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;

@@ -12,9 +12,11 @@ export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 export interface Header {
   /** Bytes of the input that it takes, including a UTF-8 mark before it. */
   readonly byteLength: number;
-  /** Whether the input begins with a UTF-8 mark that does not belong to the header. Absent: no. */
+  /** True if the input begins with a UTF-8 mark that does not belong to the header. Absent: no. */
   readonly isMarked?: boolean | undefined;
-  /** What is compared, and what is written unless the rule makes another. A line end that the input lacks is added. */
+  /**
+   * The bytes that are compared, and written unless the rule makes others. A line end that the input lacks is added.
+   */
   readonly bytes: Uint8Array;
   readonly recordBytes: number | undefined;
   readonly framing: FramingSpec | undefined;
@@ -113,7 +115,7 @@ export async function readHeader(
   }
 }
 
-/** Of a longer header, only so many bytes around the difference are shown. */
+/** The bytes that are shown around the difference of longer headers. */
 const SHOWN_BYTES = { utf8: 60, hex: 16 } as const;
 
 /** @param as how to show the bytes: as text, or as hex digits. */

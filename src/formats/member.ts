@@ -8,7 +8,7 @@ import { freeBytes } from '../machine/free-bytes.js';
 import type { MemberEncoder } from './codec.js';
 
 export interface MemberWriter {
-  /** Whether a member ends with each full buffer of records. Otherwise one ends with each unit. */
+  /** True if a member ends with each full buffer of records. Otherwise one ends with each unit. */
   readonly endsWithBuffer: boolean;
   /** @param records the next ones; one that is longer than a buffer comes in several calls. */
   add(records: Uint8Array): void;

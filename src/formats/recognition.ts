@@ -1,8 +1,8 @@
 /**
- * What files hold, by the beginning and the name of each: one table. Read as lines, a file that is not text is cut at every
- * byte that looks like a newline, and nothing puts it together again. So first decoded bytes refuse an input, and names
- * alone only where they are all that is known: those of outputs, and of the files of a directory. To add a format: a
- * line in the table, or `files` of a kind of records.
+ * Tells what files hold, by the beginning and the name of each, from one table. Read as lines, a file that is not text
+ * is cut at every byte that looks like a newline, and nothing puts it together again. So first decoded bytes refuse an
+ * input, and names alone only where they are all that is known: those of outputs, and of the files of a directory. To
+ * add a format: a line in the table, or `files` of a kind of records.
  */
 import { basename } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
@@ -266,7 +266,7 @@ const formatOfEnding = new Map(
   formats.flatMap((format) => format.endings?.split('|').map((ending) => [ending, format] as const) ?? []),
 );
 
-/** What an ending says of a file in a directory. Endings of one kind have the same word. */
+/** Returns what an ending says of a file in a directory. Endings of one kind have the same word. */
 export function natureOfEnding(ending: string): { readonly nature: Nature; readonly word: string } {
   const { nature = 'unknown', endings = ending } = formatOfEnding.get(ending) ?? {};
   return nature === 'unknown' ? { nature, word: ending } : { nature, word: endings };
@@ -278,7 +278,7 @@ export function recordsOfName(path: string): AnyRecordKind | undefined {
   return recordKinds.find(({ files = [] }) => format !== undefined && files.includes(format));
 }
 
-/** Whether only files of this kind can hold its records, so that a name says enough. */
+/** Returns whether only files of this kind can hold its records, so that a name says enough. */
 export function isBinary({ files = [] }: AnyRecordKind): boolean {
   return files.some(({ magics, matches }) => magics !== undefined || matches !== undefined);
 }

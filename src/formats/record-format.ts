@@ -1,6 +1,6 @@
 /**
- * What inputs are made of: a header, and the framing of the records. Both are plain data, a name and one value. To add
- * a rule of headers: a file that exports a `HeaderRule`, or a function that makes one, and its line in the table.
+ * The format of inputs: a header, and the framing of the records. Both are plain data, a name and one value. To add a
+ * rule of headers: a file that exports a `HeaderRule`, or a function that makes one, and its line in the table.
  */
 import { type FramingSpec, framingOf, nameOfFraming } from './framing-table.js';
 import type { HeaderRule } from './header.js';
@@ -34,16 +34,19 @@ export function headerRuleOf(spec: HeaderSpec): HeaderRule {
 }
 
 export interface RecordFormat {
-  /** Undefined: the header declares it. */
+  /** The framing. Undefined: the header declares it. */
   readonly framing: FramingSpec | undefined;
   readonly header: HeaderSpec | undefined;
-  /** Whether records are lines only because the caller named no kind of records. */
+  /** True if records are lines only because the caller named no kind of records. */
   readonly linesAssumed: boolean;
-  /** Whether records that are empty or white space are left out. Absent: no. */
+  /** True if records that are empty or white space are left out. Absent: no. */
   readonly skipsBlank?: boolean | undefined;
 }
 
-/** Whether an input that is clearly not text is refused. Single lines that the caller asked for may hold anything. */
+/**
+ * Returns whether an input that is clearly not text is refused. Single lines that the caller asked for may hold
+ * anything.
+ */
 export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
   return linesAssumed || (framing !== undefined && framingOf(framing).isOfLines === true);
 }

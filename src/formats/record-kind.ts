@@ -15,11 +15,14 @@ export interface RecordKindOf<Given extends { readonly by: string }, Value = nul
   readonly by: Given['by'];
   /** The flags of the command that ask for it. The part of one is the parameter. */
   readonly flags: readonly Flag<Omit<Given, 'by'>>[];
-  /** Absent: null. @throws UsageError: callers without types may give anything. */
+  /** Makes the value of an option. Absent: it is null. @throws UsageError: callers without types may give anything. */
   valueFrom?(given: Given): Value;
-  /** Absent: the header of the inputs declares the framing. */
+  /** Opens the framing. Absent: the header of the inputs declares the framing. */
   open?(value: Value): Framing;
-  /** In stores and unfinished jobs, which earlier versions may have written. Absent: `by`, and the value behind it. */
+  /**
+   * The name in stores and unfinished jobs, which earlier versions may have written. Absent: `by`, and the value behind
+   * it.
+   */
   nameOf?(value: Value): string;
   /** The header that inputs of this kind have, which callers cannot choose. */
   readonly header?: 'npy' | 'tar';
@@ -29,27 +32,30 @@ export interface RecordKindOf<Given extends { readonly by: string }, Value = nul
 
 /** A row of the table in `recognition.ts`: how files of a format are known, and what is said of them. */
 export interface FileFormat {
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name?: string;
-  /** What to do in place of reading such a file as text. Absent: it may be text. */
+  /** The advice in place of reading such a file as text. Absent: it may be text. */
   readonly remedy?: string;
   /** Bytes at the beginning, as latin1. */
   readonly magics?: readonly string[];
   /** The magic bytes may begin a text: they count only where a NUL follows. */
   readonly needsNul?: true;
-  /** Absent: the magic bytes decide. @param head as latin1, with a NUL in it. */
+  /**
+   * Returns whether a file begins like this kind. Absent: the magic bytes decide.
+   * @param head as latin1, with a NUL in it.
+   */
   matches?(head: string): boolean;
-  /** Of text, which needs an ending that fits. */
+  /** The first byte of text, which needs an ending that fits. */
   readonly firstByte?: string;
   /** Records are lines after a header. */
   readonly hasHeader?: true;
-  /** Of names, without dots and codecs: `parquet|pq`. */
+  /** The endings of names, without dots and codecs: `parquet|pq`. */
   readonly endings?: string;
   /** Endings that other files have, too: they count only with the first byte. */
   readonly rareEndings?: string;
-  /** What such names are among the files of a directory. */
+  /** The nature of such names among the files of a directory. */
   readonly nature?: Nature;
-  /** What an output of such a name would be taken for; such names are refused. */
+  /** The kind that an output of such a name would be taken for; such names are refused. */
   readonly output?: string;
 }
 

@@ -16,7 +16,7 @@ import type { RowValueSpec, SoughtColumn } from './rows/row-format.js';
 
 export interface NumberField {
   readonly name: string;
-  /** In the form that the kernel takes. */
+  /** The path in the form that the kernel takes. */
   readonly path: Uint8Array;
   /** The place of the value in rows. Absent: records are JSON. */
   readonly value?: RowValueSpec;
@@ -151,7 +151,7 @@ export function withNumberOfRows(field: NumberField, seek: SeekColumn): NumberFi
   return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), isNumber: true }) };
 }
 
-/** For messages: what a record without a value lacks, and what is expected. */
+/** Says for messages what a record without a value lacks, and what is expected. */
 export function lackOf(selector: Selector): string {
   const { text } = selector;
   switch (selector.kind) {

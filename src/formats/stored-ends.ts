@@ -3,13 +3,16 @@ import type { OpenFile } from '../io/files.js';
 /** The bytes around the records of a file, as it stores them. */
 export interface StoredEnds {
   readonly headerBytes: number;
-  /** Whether a header can be made only of the content. Absent: no. */
+  /** True if a header can be made only of the content. Absent: no. */
   readonly headerNeedsContent?: boolean;
   /** @param content undefined: of a stream, whose header comes first. */
   headerOf(recordBytes: number, content?: FileContent): Uint8Array;
-  /** What follows the regions of a file, in pieces. */
+  /** Returns what follows the regions of a file, in pieces. */
   trailerOf(content: FileContent): Iterable<Uint8Array>;
-  /** Absent: what the end of a file says follows from this file alone. @param contents of all files of the output. */
+  /**
+   * Returns the ends that all files have in common. Absent: what the end of a file says follows from this file alone.
+   * @param contents of all files of the output.
+   */
   commonEnds?(contents: readonly FileContent[]): StoredEnds;
 }
 
@@ -24,6 +27,6 @@ export interface FileContent {
   readonly byteLength: number;
   /** Bytes of its records, decompressed. */
   readonly recordBytes: number;
-  /** To read what tells about it. */
+  /** Opens the file, to read what tells about it. */
   open(): OpenFile;
 }

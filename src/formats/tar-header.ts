@@ -11,17 +11,17 @@ const MOST_NOTE_BYTES = 2 ** 20;
 interface NamedMember {
   readonly type: string;
   readonly name: string;
-  /** Whether members of its type have data, whatever size the header declares. */
+  /** True if members of its type have data, whatever size the header declares. */
   readonly hasData: boolean;
 }
 
 export interface TarHeader extends NamedMember {
   readonly dataBytes: number;
-  /** Whether the map of a sparse file continues in further blocks before the data. */
+  /** True if the map of a sparse file continues in further blocks before the data. */
   readonly isExtended: boolean;
 }
 
-/** What the headers before a member declare for it. */
+/** The facts that the headers before a member declare for it. */
 export interface MemberNotes {
   readonly name?: string;
   readonly dataBytes?: number;
@@ -44,7 +44,7 @@ export function namedMember(block: Uint8Array): NamedMember {
   return { type, name, hasData: !'123456'.includes(type) };
 }
 
-/** Whether a header is only a note on the next member, on its link, or on all members. */
+/** Returns whether a header is only a note on the next member, on its link, or on all members. */
 export function isNote({ type }: NamedMember): boolean {
   return 'xXgLK'.includes(type);
 }

@@ -7,11 +7,13 @@ export const WIDE_HEAD_BYTES = 8192;
 
 type WideEncoding = 'UTF-16LE' | 'UTF-16BE' | 'UTF-32LE' | 'UTF-32BE';
 
-/** In UTF-8 text, a smaller share of every other byte is control characters, even where NULs have got into it. */
+/**
+ * The least share of control characters in every other byte. UTF-8 text has fewer, even where NULs have got into it.
+ */
 const LEAST_CONTROL_SHARE = 0.75;
 /** Characters that are in no text; damaged or cut text has a few. */
 const MOST_STRANGE_SHARE = 0.01;
-/** In text of one byte a character, a larger share of pairs is two printable ASCII characters. */
+/** The largest share of pairs of two printable ASCII characters. Text of one byte a character has more. */
 const MOST_ASCII_PAIRS = 0.5;
 
 /** A shorter text must have a blank or newline, and few bytes that look like newlines. */
@@ -65,7 +67,7 @@ function isOfText(unit: number): boolean {
   return !(unit >= 0x7f && unit <= 0x9f) && !(unit >= 0xe000 && unit <= 0xf8ff) && unit < 0xfffe;
 }
 
-/** Whether the bytes are better read one by one: as UTF-8, or as an older code with ASCII in it. */
+/** Returns whether the bytes are better read one by one: as UTF-8, or as an older code with ASCII in it. */
 function isNarrow(bytes: Buffer): boolean {
   const isAscii = (byte: number) => byte >= 0x20 && byte < 0x7f;
   // Lines may be short.

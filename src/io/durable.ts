@@ -28,7 +28,7 @@ export async function syncOpenFile(file: OpenFile): Promise<void> {
   }
 }
 
-/** Like `syncOpenFile`, for a file that was written and closed, or for the names in a directory. */
+/** Does what `syncOpenFile` does, for a file that was written and closed, or for the names in a directory. */
 export async function syncPath(path: string, role: FileRole = 'output'): Promise<void> {
   await withFileAsync(openForRead(path, role), async (file) => {
     try {
@@ -155,8 +155,8 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
 }
 
 /**
- * Whether `link` succeeded though it reports that the name is taken: it was repeated by a network file system that lost
- * its server's answer, or because a signal interrupted it.
+ * Returns whether `link` succeeded though it reports that the name is taken: it was repeated by a network file system
+ * that lost its server's answer, or because a signal interrupted it.
  */
 function areOneFile(path: string, other: string): boolean {
   try {
@@ -194,7 +194,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
   }
 }
 
-/** For a job; tasks write over an output in another way. */
+/** The advice for a job; tasks write over an output in another way. */
 export const REPLACE_ADVICE = 'give `force` to replace it';
 
 export function appearedDuringJob(path: string): UsageError {

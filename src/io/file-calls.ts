@@ -51,7 +51,7 @@ export type FileCalls = typeof systemFileCalls;
 
 let layer = systemFileCalls;
 
-/** For this thread. Returns the former table. */
+/** Replaces the calls of this thread. Returns the former table. */
 export function replaceFileCalls(calls: FileCalls): FileCalls {
   const former = layer;
   layer = calls;

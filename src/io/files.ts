@@ -16,14 +16,14 @@ export interface FileVersion {
   /** Device and inode: the same for all names of one file. Of an input on another machine: its path and its validator. */
   readonly identity: string;
   readonly byteLength: number;
-  /** Of an input on another machine: a hash of its validator. */
+  /** The time of the last change. An input on another machine has a hash of its validator here. */
   readonly modifiedNanoseconds: bigint;
 }
 
 /** How the validator of an object begins whose server gives no ranges. */
 export const STREAMED = 'streamed ';
 
-/** Whether it can be read from any byte on without what comes before. */
+/** Returns whether it can be read from any byte on without what comes before. */
 export function isSeekable({ identity }: FileVersion): boolean {
   return !identity.startsWith(STREAMED, identity.lastIndexOf('\n') + 1);
 }
@@ -32,14 +32,14 @@ export interface OpenFile {
   readonly fd: number;
   readonly path: string;
   readonly role: FileRole;
-  /** Absent: it is a file of this machine. */
+  /** The reader of the file. Absent: it is a file of this machine. */
   readonly reader?: InputReader;
 }
 
 /** An open input that is no file of this machine. */
 export interface InputReader {
   readonly version: FileVersion;
-  /** As `readAt` of files. @param end how far the caller reads from there on, if it says so. */
+  /** Reads as `readAt` of files. @param end how far the caller reads from there on, if it says so. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end?: number): number;
   close(): void;
 }
@@ -80,7 +80,7 @@ export function createOwnFile(path: string, role: OwnRole): OpenFile {
   return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);
 }
 
-/** For bytes at given positions of a file of this process, with holes between them; creates it when missing. */
+/** Opens a file of this process for bytes at given positions, with holes between them; creates it when missing. */
 export function openOwnSparse(path: string): OpenFile {
   return open(path, 'temp', constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
 }
@@ -145,7 +145,7 @@ export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
   );
 }
 
-/** For the first use of a file that stays open: closes it if that fails. */
+/** Uses a file that stays open for the first time, and closes it if that fails. */
 export function keepOpen<T>(file: OpenFile, use: (file: OpenFile) => T): T {
   try {
     return use(file);
@@ -161,7 +161,7 @@ export function withFileAsync<T>(file: OpenFile, use: (file: OpenFile) => Promis
   );
 }
 
-/** As `readAt`, into an array of their own. */
+/** Reads as `readAt`, into an array of their own. */
 export function readBytes(file: OpenFile, position: number | null, byteLength: number): Uint8Array {
   const bytes = new Uint8Array(byteLength);
   return bytes.subarray(0, readAt(file, bytes, 0, byteLength, position));
@@ -201,7 +201,7 @@ export function readAt(
   return done;
 }
 
-/** Like `readAt` of a position, while this thread does other work. */
+/** Reads as `readAt` of a position, while this thread does other work. */
 export async function readAtAsync(
   file: OpenFile,
   bytes: Uint8Array,

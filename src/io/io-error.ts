@@ -21,10 +21,10 @@ export function isFull(error: unknown): boolean {
   return errno === 'ENOSPC' || errno === 'EDQUOT';
 }
 
-/** What a file is to the job; decides which error its failure becomes. */
+/** The role of a file in the job; decides which error its failure becomes. */
 export type FileRole = 'input' | 'temp' | 'output' | 'store';
 
-/** Where the words of Node say less, or it has none. */
+/** The words where those of Node say less, or it has none. */
 const ERRNO_TEXT: Record<string, string> = {
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
@@ -60,13 +60,13 @@ export function reasonOf(error: unknown): string {
 
 export const STANDARD_OUTPUT_NAME = 'standard output';
 
-/** What stands before a path in a message, with the space that follows. */
+/** Returns what stands before a path in a message, with the space that follows. */
 export function nounOf(role: FileRole): string {
   return role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : '';
 }
 
 export const FULL_DISK_ADVICE = 'free some space';
-/** For a temp disk of a job. */
+/** The advice for a temp disk of a job. */
 export const FULL_TEMP_ADVICE = 'free some space, or start anew with other disks (`tempDirs`)';
 
 /** @param doing completes "cannot ... PATH", such as `open` or `write at byte 12 of`. */

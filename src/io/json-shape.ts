@@ -28,7 +28,9 @@ export function readShape<T>(shape: Shape<T>, value: unknown, file: string, reme
   return shape(value, { file, inside: '', remedy });
 }
 
-/** For a value in no file. @param refuse makes the error of what is wrong: `record: expected ..., got "x"`. */
+/**
+ * Reads a value that is in no file. @param refuse makes the error of what is wrong: `record: expected ..., got "x"`.
+ */
 export function readGiven<T>(shape: Shape<T>, value: unknown, refuse: (problem: string) => Error): T {
   return shape(value, { file: '', inside: '', remedy: JOB_REMEDY, refuse });
 }

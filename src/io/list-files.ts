@@ -11,7 +11,10 @@ import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, nameExists, statPath } from './paths.js';
 
-/** What a listing leaves out. Places are paths below the listed directory, empty for the directory itself. */
+/**
+ * The rules by which a listing leaves files out. Places are paths below the listed directory, empty for the directory
+ * itself.
+ */
 export interface ListingRules {
   /** Leaves out a directory with everything below it. */
   readonly isLeftOut?: (directory: string, entries: readonly Entry[], place: string) => boolean;
@@ -19,7 +22,7 @@ export interface ListingRules {
   readonly isPassedOver?: (place: string) => boolean;
   /** Takes a file that is not passed over. Absent: takes all. */
   readonly isTaken?: (place: string) => boolean;
-  /** Whether a directory of that name may be gone when it is its turn. */
+  /** Returns whether a directory of that name may be gone when it is its turn. */
   readonly mayVanish?: (name: string) => boolean;
 }
 
@@ -165,7 +168,7 @@ interface Step {
   matches(name: string): boolean;
   /** `**`: any number of directories, also none. */
   readonly isAnyDepth: boolean;
-  /** Undefined: what matches is a file. */
+  /** The next step. Undefined: what matches is a file. */
   readonly next: Step | undefined;
 }
 
@@ -231,7 +234,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   return sortByBytes(paths);
 }
 
-/** What the braces of a pattern stand for; braces without a comma stand for themselves. */
+/** Returns what the braces of a pattern stand for; braces without a comma stand for themselves. */
 function alternativesOf(pattern: string): string[] {
   let depth = 0;
   let cuts: number[] = [];
@@ -311,7 +314,10 @@ export async function pathMatcher(glob: string): Promise<PathMatcher> {
   return (path) => pathsTo(normalize(path)).some(isNamed);
 }
 
-/** For paths below a directory. A glob without a slash is compared with the last name of the path alone. */
+/**
+ * Returns a matcher for paths below a directory. A glob without a slash is compared with the last name of the path
+ * alone.
+ */
 export async function matcherBelow(glob: string): Promise<PathMatcher> {
   const isNamed = await textMatcher(normalize(glob).replace(/^\/|\/$/g, ''));
   return glob.includes('/') ? (path) => pathsTo(path).some(isNamed) : (path) => isNamed(basename(path));

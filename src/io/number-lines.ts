@@ -19,7 +19,7 @@ const ADDRESS = /^numbers(0?):\/\/(\d+)-(-?\d+)$/;
 /** Two of these blocks differ in few columns, however long their numbers are. */
 const NUMBERS_OF_BLOCK = 1000n;
 const DIGITS_IN_BLOCK = 3;
-/** Of a version. Nobody reads so many. */
+/** The most bytes of a version. Nobody reads so many. */
 const MOST_BYTES = 2 ** 63;
 
 export class NumberLines {
@@ -39,7 +39,7 @@ export class NumberLines {
     this.version = { identity: path, byteLength: Math.min(byteLength, MOST_BYTES), modifiedNanoseconds: 0n };
   }
 
-  /** As `readAt` of files. */
+  /** Reads as `readAt` of files. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
     const wanted = Math.max(0, Math.min(byteLength, this.version.byteLength - position));
     for (let done = 0; done < wanted; ) {

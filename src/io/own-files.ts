@@ -3,7 +3,7 @@
  * from here; ../sources/recognise-own-files.ts recognises the files by them.
  */
 
-/** Of the marker that the shards of a prefix are complete. */
+/** The ending of the marker that the shards of a prefix are complete. */
 export const MARKER_ENDING = '.complete.json';
 
 /** The prefix whose marker has this name; undefined if no marker has. Loaders of data sets pass over hidden files. */
@@ -14,7 +14,7 @@ export function prefixOfMarker(name: string): string | undefined {
 export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"\}\n$/;
 export const LONGEST_MARKER_BYTES = 160;
 
-/** Whether a file has the name of a shard of this prefix, of whatever count and extension. */
+/** Returns whether a file has the name of a shard of this prefix, of whatever count and extension. */
 export function isShardOf(prefix: string, name: string): boolean {
   return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
 }

@@ -26,12 +26,12 @@ export function nameExists(path: string, role: FileRole): boolean {
   return lstatPath(path, role) !== undefined;
 }
 
-/** Whether both names lead to one file; false when one of them leads nowhere. */
+/** Returns whether both names lead to one file; false when one of them leads nowhere. */
 export function isSameFile(a: string, b: string, role: FileRole): boolean {
   return areSame(statPath(a, role), statPath(b, role));
 }
 
-/** Whether both names are of one file, or of one symbolic link; false when one name does not exist. */
+/** Returns whether both names are of one file, or of one symbolic link; false when one name does not exist. */
 export function isSameEntry(a: string, b: string, role: FileRole): boolean {
   return areSame(lstatPath(a, role), lstatPath(b, role));
 }

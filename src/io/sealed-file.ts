@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto';
 import { UsageError, VerificationError } from '../errors.js';
 import { jsonOf, parseJson } from './plain-data.js';
 
-/** What can be done about a file that cannot be used. Messages put it after a semicolon. */
+/** The advice about a file that cannot be used. Messages put it after a semicolon. */
 export interface Remedy {
   readonly ifDamaged: string;
   readonly ifOtherVersion: string;

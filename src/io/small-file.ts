@@ -46,16 +46,19 @@ export async function replaceDurably(directory: string, name: string, bytes: Uin
 }
 
 /**
- * Like `replaceDurably`, for a name that must not exist. When syncing the directory fails, the file is whole, and only
- * its name may be lost with the power. So a job that finds such a file when it resumes syncs the directory before it
- * relies on it.
+ * Creates as `replaceDurably` replaces, for a name that must not exist. When syncing the directory fails, the file is
+ * whole, and only its name may be lost with the power. So a job that finds such a file when it resumes syncs the
+ * directory before it relies on it.
  * @throws NameTakenError
  */
 export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
   await commit(directory, name, bytes, 'temp', linkToNewName);
 }
 
-/** Like `createDurably`, where several may write the same: the first wins. @returns whether this call was the first. */
+/**
+ * Creates as `createDurably`, where several may write the same: the first wins. @returns whether this call was the
+ * first.
+ */
 export async function createOnce(directory: string, name: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await createDurably(directory, name, bytes);
@@ -67,8 +70,8 @@ export async function createOnce(directory: string, name: string, bytes: Uint8Ar
 }
 
 /**
- * Like `createDurably`, for a file of a store, which others look for. When it throws, they may have found the file
- * nevertheless; then it stays.
+ * Creates as `createDurably`, for a file of a store, which others look for. When it throws, they may have found the
+ * file nevertheless; then it stays.
  * @throws NameTakenError
  */
 export async function publishDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {

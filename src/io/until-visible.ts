@@ -20,7 +20,7 @@ export class Patience {
     this.#signal = signal;
   }
 
-  /** For something that takes at least so long to show. */
+  /** Returns a patience for something that takes at least so long to show. */
   atLeast(seconds: number): Patience {
     const left = (this.#endsAt - performance.now()) / 1000;
     return new Patience(Math.max(seconds, left), this.#signal);

@@ -20,7 +20,7 @@ import {
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld } from './job-lock.js';
 
-/** For a directory that is only looked at. */
+/** The lock of a directory that is only looked at. */
 const NO_LOCK: JobLock = { takenOver: [], release() {} };
 
 export class HeldDirectory {
@@ -70,7 +70,7 @@ export class HeldDirectory {
     return true;
   }
 
-  /** Also removes the directory if it is empty. A second call does nothing. */
+  /** Gives the directory up, and removes it if it is empty. A second call does nothing. */
   release(staysWhenEmpty = false): void {
     const lock = this.#lock;
     if (lock === undefined) return;
@@ -91,7 +91,7 @@ export function makePrivateTempDirectory(parent: string, releases: Release[]): s
   return makeTempDirectory(parent, TEMP_NAME_START, releases);
 }
 
-/** For a task of several machines, which may be killed where nobody can see that. */
+/** Makes a directory for a task of several machines, which may be killed where nobody can see that. */
 export function makeScratchDirectory(parent: string, releases: Release[]): string {
   return makeTempDirectory(parent, SCRATCH_NAME_START, releases);
 }

@@ -35,7 +35,7 @@ import {
 import { finishedRangeNames } from './notes.js';
 
 /**
- * What becomes of the directories of a job when it ends:
+ * The fate of the directories of a job when it ends:
  *
  *     kept        everything stays for a later attempt, which resumes the job (or for the user who asked to keep it)
  *     discarded   everything is removed; if former files that made way for outputs were not put back, they stay, and
@@ -53,12 +53,12 @@ export class JobDirectory {
   readonly paths: JobPaths;
   readonly #job: HeldDirectory;
   readonly #staging: HeldDirectory;
-  /** Whether an earlier attempt had left a job directory or a staging directory. */
+  /** True if an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
   readonly #isLook: boolean;
   readonly #discard: Discard | undefined;
   /**
-   * Whether the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
+   * True if the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
    */
   #isDurable = true;
   #removesJobDirectory: boolean;
@@ -94,7 +94,7 @@ export class JobDirectory {
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
   }
 
-  /** If an attempt was killed when its outputs had their names, puts back the records that it had removed. */
+  /** Puts back the records that an attempt had removed, if it was killed when its outputs had their names. */
   #putBackRecords(): void {
     const records = takeEndedNote(this.paths);
     if (records === undefined) return;
@@ -124,7 +124,10 @@ export class JobDirectory {
     return this.paths.isNamed && this.#removesJobDirectory ? true : undefined;
   }
 
-  /** Whether a job made the job directory, and so removes it at the end; false for a directory that the user had made. */
+  /**
+   * Returns whether a job made the job directory, and so removes it at the end; false for a directory that the user had
+   * made.
+   */
   get removesJobDirectory(): boolean {
     return this.#removesJobDirectory;
   }

@@ -32,7 +32,7 @@ export interface JobLock {
 export interface LockHolder {
   readonly host: string;
   readonly pid: number;
-  /** When it made the lock, as in `2026-01-31T12:00:00.000Z`. */
+  /** The time when it made the lock, as in `2026-01-31T12:00:00.000Z`. */
   readonly since: string;
   /** The path of the lock file. */
   readonly path: string;
@@ -43,7 +43,7 @@ interface JudgedLock {
   readonly state: OwnerState;
 }
 
-/** Whether a name is that of a lock, or may be that of another version. */
+/** Returns whether a name is that of a lock, or may be that of another version. */
 export function looksLikeLock(name: string): boolean {
   return name.startsWith(LOCK_KIND);
 }

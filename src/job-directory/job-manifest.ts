@@ -1,8 +1,8 @@
 /**
- * What a job writes down about itself. In its job directory, the manifest: the options and inputs that decide which
- * temp data exists and which bytes come out, and how the work was divided. It is written once, before the first byte of
- * temp data. In the staging directory, the note of the owner: jobs of one output meet there, wherever their job
- * directories are, and the note says which job directory belongs to the staged output.
+ * Reads and writes what a job notes about itself. In its job directory, the manifest: the options and inputs that
+ * decide which temp data exists and which bytes come out, and how the work was divided. It is written once, before the
+ * first byte of temp data. In the staging directory, the note of the owner: jobs of one output meet there, wherever
+ * their job directories are, and the note says which job directory belongs to the staged output.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -36,7 +36,7 @@ export const MOST_MANIFEST_BYTES = 2 ** 29 - 2 ** 24;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
 
-/** What a split of a finished output has. */
+/** The totals of a split of a finished output. */
 export const splitSummary = object({
   name: fileName,
   shardCount: wholeNumber(1),
@@ -54,13 +54,15 @@ const notedInputs = object({
 });
 
 const shape = object({
-  /** Whether the temp data and output of an attempt are durable when the manifest says so. */
+  /** True if the temp data and output of an attempt are durable when the manifest says so. */
   isResumable: flag,
-  /** What decides the bytes. A job that reads a store or makes its records has only the part about its output. */
+  /**
+   * The spec that decides the bytes. A job that reads a store or makes its records has only the part about its output.
+   */
   spec: asSealed<ShuffleSpec | OutputSpec>(),
   /** SHA-256 of the ids of the inputs; null: the ids are the ordinals. */
   inputIds: nullable(text),
-  /** What counting found for each group that has a share: its weight, and how much it has in the unit of the shares. */
+  /** The counts of each group that has a share: its weight, and how much it has in the unit of the shares. */
   shareWeights: optional(
     list(
       object({
@@ -70,7 +72,7 @@ const shape = object({
     ),
   ),
   output: text,
-  /** Whether the job removes the job directory at its end: false for a directory that the user had made. */
+  /** True if the job removes the job directory at its end: false for a directory that the user had made. */
   removesJobDirectory: flag,
   tempDirs: list(text),
   inputs: notedInputs,
@@ -138,9 +140,9 @@ export const STAGING_OWNER_NAME = 'owner';
 
 const ownerShape = object({
   jobDirectory: text,
-  /** Whether a later attempt may use the staged output. */
+  /** True if a later attempt may use the staged output. */
   isResumable: flag,
-  /** Whether the job made a job directory that the user named. The manifest says so, too, but may be missing. */
+  /** True if the job made a job directory that the user named. The manifest says so, too, but may be missing. */
   removesJobDirectory: optional(flag),
 });
 
@@ -173,11 +175,11 @@ export function readStagingOwner(stagingDirectory: string): StagingOwner | undef
   }
 }
 
-/** What a job of aligned files writes down about itself. */
+/** The manifest of a job of aligned files. */
 const membersShape = object({
-  /** Whether a later attempt may use the members that are done. */
+  /** True if a later attempt may use the members that are done. */
   isResumable: flag,
-  /** What all members have in common. */
+  /** The spec that all members have in common. */
   spec: asSealed<ShuffleSpec>(),
   output: text,
   names: list(text),
@@ -197,7 +199,7 @@ const membersFormat = new SealedFormat({
   shape: membersShape,
 });
 
-/** Of a member whose shuffle is done. One without a note is shuffled by a later attempt. */
+/** The note of a member whose shuffle is done. One without a note is shuffled by a later attempt. */
 const memberShape = object({
   /** The outputs, in order: where they lie in the staging directory, and the names that they get. */
   files: list(object({ staged: text, name: fileName, byteLength: wholeNumber() })),
@@ -207,7 +209,7 @@ const memberShape = object({
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
-  /** What each split has of it. Absent: the order is not split. */
+  /** The part of each split. Absent: the order is not split. */
   splits: optional(list(splitSummary)),
 });
 

@@ -1,6 +1,6 @@
 /**
- * Where a job with outputs on disk keeps what a later attempt needs, what its files are called, and whether a directory
- * holds only such files. The names are derived from the output, so the same command finds them again.
+ * Says where a job with outputs on disk keeps what a later attempt needs, what its files are called, and whether a
+ * directory holds only such files. The names are derived from the output, so the same command finds them again.
  *
  *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, head, records of finished ranges   or --job-dir DIR
  *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                                   or DIR/disk-0
@@ -16,17 +16,17 @@ import { isNameOfAttempt, readHead } from '../io/small-file.js';
 import { FIRST_BYTES_OF_INDEXES } from '../piles/pile-set-index.js';
 import { looksLikeLock } from './job-lock.js';
 
-/** In the job directory: the planned moves of the outputs, while they move. */
+/** The file of the planned moves of the outputs in the job directory, while they move. */
 export const JOURNAL_NAME = 'commit';
-/** In the staging directory: the former files that the outputs replace, while they move. */
+/** The directory of the former files that the outputs replace, in the staging directory, while they move. */
 export const ASIDE_NAME = 'replaced';
-/** In the staging directory: the note that the job has ended, until it gets its name beside the outputs. */
+/** The note in the staging directory that the job has ended, until it gets its name beside the outputs. */
 export const ENDED_NAME = 'ended';
 
 export interface JobPaths {
   readonly id: string;
   readonly jobDirectory: string;
-  /** Whether the user named the job directory; else its name is derived. */
+  /** True if the user named the job directory; else its name is derived. */
   readonly isNamed: boolean;
   /** One for each temp disk. */
   readonly dataDirectories: readonly string[];
@@ -43,7 +43,7 @@ export interface JobPlacement {
   readonly stagingParent: string;
   readonly tempDirs: readonly string[];
   readonly jobDir: string | undefined;
-  /** Whether temp data lies in the job directory, too. */
+  /** True if temp data lies in the job directory, too. */
   readonly keepsDataInJobDir: boolean;
 }
 
@@ -64,7 +64,7 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
   };
 }
 
-/** Where a job keeps the data of a temp disk, in a temp directory that other jobs may use too. */
+/** Returns where a job keeps the data of a temp disk, in a temp directory that other jobs may use too. */
 export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, disk: number): string {
   return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
 }
@@ -73,7 +73,7 @@ export function stagingDirectoryIn(parent: string, outputIdentity: string): stri
   return join(parent, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
 
-/** Beside the staging directory, see `writeEndedNote`. */
+/** Returns the path of the note beside the staging directory, see `writeEndedNote`. */
 export function endedNoteOf({ stagingDirectory }: JobPaths): string {
   return stagingDirectory.replace(/out$/, ENDED_NAME);
 }
@@ -103,17 +103,17 @@ export function isLastRecord(name: string): boolean {
   return LAST_RECORD_NAME.test(name);
 }
 
-/** What jobs call their directories, and temp directories of one job. */
+/** Matches the names of directories of jobs, and of temp directories of one job. */
 const DIRECTORY_NAME = /^\.pileshuf-([0-9a-f]{16}\.(job|out|disk-\d+)|[A-Za-z0-9]{6})$/;
-/** What a job puts into its staging directory, beside locks. */
+/** Matches the names that a job puts into its staging directory, beside locks. */
 const STAGED_NAME = /^(owner|ended|member-\d+|marker|shards|replaced|\d+\.(part|upload))$/;
 
-/** Whether a job may call a directory so; it removes the directory when it ends. */
+/** Returns whether a job may call a directory so; it removes the directory when it ends. */
 export function isNameOfJobDirectory(name: string): boolean {
   return DIRECTORY_NAME.test(name);
 }
 
-/** Whether a directory is one that a job made for itself: by its name, and by all names in it. */
+/** Returns whether a directory is one that a job made for itself: by its name, and by all names in it. */
 export function isDirectoryOfJob(name: string, namesInside: readonly string[]): boolean {
   const isOwn = (inside: string) => isOwnName(inside) || DATA_FILE_NAME.test(inside) || STAGED_NAME.test(inside);
   return isNameOfJobDirectory(name) && namesInside.length > 0 && namesInside.every(isOwn);
@@ -140,7 +140,10 @@ export function requireNothingForeign(jobDirectory: string, mayBeForeign: boolea
   );
 }
 
-/** What a job of tasks keeps in its directory, and what of it stays when it is committed: the names, and the kinds. */
+/**
+ * The files that a job of tasks has in its directory, and those that stay when it is committed: the names, and the
+ * kinds.
+ */
 export const PLAN_OF_TASKS = { name: 'plan', kind: 'cluster-plan' } as const;
 export const MARK_OF_TASKS = { name: 'committed', kind: 'cluster-committed' } as const;
 

@@ -48,9 +48,9 @@ interface NoteParts<Note> {
   readonly version: number;
   readonly mostBytes: number;
   readonly shape: Shape<Note>;
-  /** What is advised about a damaged note. Default: what helps a local job. */
+  /** The advice about a damaged note. Default: what helps a local job. */
   readonly remedy?: Remedy;
-  /** What messages say of two attempts that disagree. Default: `found different records`. */
+  /** The words of messages for two attempts that disagree. Default: `found different records`. */
   readonly disagreement?: string;
   /** The part on which attempts must agree, as plain data. Absent: all of the note. */
   readonly agreed?: (note: Note) => unknown;
@@ -98,7 +98,7 @@ export class NoteKind<Note extends object> {
 
 const tally = object({ records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText });
 
-/** Where a job asks for its first records alone: how much of the last pile belongs to them. */
+/** The end of the head, if a job asks for its first records alone: how much of the last pile belongs to them. */
 const headNote = object({
   pile: wholeNumber(),
   inPile: tally,
@@ -107,32 +107,37 @@ const headNote = object({
 });
 
 const splitsNote = object({
-  /** What the order has before each split but the first. */
+  /** The part of the order before each split but the first. */
   before: list(tally),
 });
 
-/** Where the order of the records decides the cuts of the output. */
+/** The cuts of the output, where the order of the records decides them. */
 const cutsNote = object({
   /** The byte of the output, or of its first split, at which each shard begins; null: the cuts are arithmetic. */
   starts: nullable(list(wholeNumber())),
-  /** As `starts`, for each of the other splits. Absent: there are none. */
+  /** The `starts` of each of the other splits. Absent: there are none. */
   ofOthers: optional(list(nullable(list(wholeNumber())))),
 });
 
-/** What stays of each pile, where of equal records one is kept and the output cannot be planned without that. */
+/**
+ * The part of each pile that stays, where of equal records one is kept and the output cannot be planned without that.
+ */
 const distinctNote = object({ piles: list(tally) });
 
 /** A part of a staged file: a later attempt verifies it before it relies on it. */
 const writtenRegion = object({
   shard: wholeNumber(),
-  /** From the end of the header of the file on. */
+  /** The start, counted from the end of the header of the file. */
   start: wholeNumber(),
   end: wholeNumber(),
   /** The bytes of the records in it, decompressed. */
   recordBytes: wholeNumber(),
   /** The checksum of the bytes as they are stored. */
   checksum: checksumText,
-  /** Of an output in object storage: what is uploaded, and the CRC-32 of the bytes that wait in the staged file. */
+  /**
+   * The parts of an output in object storage that are uploaded, and the CRC-32 of the bytes that wait in the staged
+   * file.
+   */
   uploaded: optional(object({ parts: list(uploadedPart), restCrc: wholeNumber() })),
 });
 
@@ -149,9 +154,9 @@ const finishedRange = object({
   first: wholeNumber(),
   end: wholeNumber(),
   regions: list(writtenRegion),
-  /** Only if the samples of the framing have keys; null if the range has no sample. */
+  /** The ends, if the samples of the framing have keys; null if the range has no sample. */
   ends: optional(nullable(rangeEnds)),
-  /** What stays of each of its piles, if only the output can tell. */
+  /** The part of each of its piles that stays, if only the output can tell. */
   distinct: optional(list(tally)),
 });
 
@@ -192,7 +197,7 @@ export type FoundNotes = { readonly [Name in NoteName]?: JobNotes[Name] | undefi
 const WROTE_OTHERS = 'wrote different bytes';
 const MOST_BYTES_OF_RANGES = 2 ** 28;
 
-/** What a job decides once. */
+/** The kinds of notes of what a job decides once. */
 export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = {
   head: new NoteKind({
     kind: 'head',
@@ -229,7 +234,7 @@ export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = 
   }),
 };
 
-/** What messages say of a job that lacks one of these notes. */
+/** The words of messages for a job that lacks one of these notes. */
 const TOLD: { readonly [Name in NoteName]: string } = {
   head: 'where it ends',
   splits: 'where splits begin',
@@ -257,7 +262,7 @@ export const SHUFFLED = new NoteKind({
   agreed: contentOf,
 });
 
-/** Who reads an output later may find more of it damaged. */
+/** The note of damage in an output. Who reads the output later may find more of it damaged. */
 export const DAMAGED = new NoteKind({
   kind: 'damaged',
   version: 1,
@@ -302,10 +307,10 @@ function requireAscending(starts: readonly number[], path: string, mostShards: n
   }
 }
 
-/** Where a job that outlives its process notes what it decides between its passes. */
+/** The notes of what a job that outlives its process decides between its passes. */
 export interface KeptNotes {
   readonly jobDirectory: string;
-  /** Whether an earlier attempt finished a part of the output, so that its piles may be deleted. */
+  /** True if an earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
   found<Name extends NoteName>(name: Name): JobNotes[Name] | undefined;
 }

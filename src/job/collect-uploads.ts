@@ -24,7 +24,7 @@ export interface CollectedUploads {
   readonly others: number;
 }
 
-/** Of a thread that only asks. */
+/** The memory of a thread that only asks. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 /**

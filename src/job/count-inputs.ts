@@ -101,14 +101,14 @@ export interface ExpectedGroup {
   readonly sum: bigint;
 }
 
-/** What is counted in about a second: bytes as stored, and decoded. */
+/** The most that is counted in about a second: bytes as stored, and decoded. */
 const MOST_STORED_BYTES = 64 * 2 ** 20;
 const MOST_DECODED_BYTES = 4 * MOST_STORED_BYTES;
 /** A size that is estimated from the beginning of a file is too small: that compresses less well than the rest. */
 const HEAD_EXPANSION = 1.2;
 const MOST_INPUT_ENDS = 10_000;
 
-/** As `countInputs`, but estimates. */
+/** Estimates what `countInputs` counts. */
 export async function expectCounts(...call: Parameters<typeof countInputs>): Promise<readonly CountedGroup[]> {
   const groups = await expectGroups(...call);
   return groups.map(({ records, bytes, sum }) => ({ records: records.expected, bytes: bytes.expected, sum }));

@@ -179,7 +179,9 @@ export async function watchSpace<T>(job: WatchedJob, pass1: () => Promise<T>, st
   }
 }
 
-/** What is wrong if the disks have too little space for what is not written yet, by what the inputs hold so far. */
+/**
+ * Returns what is wrong if the disks have too little space for what is not written yet, by what the inputs hold so far.
+ */
 function lookAtSpace({ control, plan, site: { tempDirs, outputDirectory }, deviceGates }: WatchedJob) {
   const { inputBytes, needOf, memory } = plan;
   const decodedBytes = control.counted('decodedBytes');

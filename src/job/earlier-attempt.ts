@@ -27,13 +27,13 @@ import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } 
 import type { FilesSite, JobSite, StreamSite } from './site.js';
 import { warnOfOtherShards } from './split-report.js';
 
-/** What an earlier attempt left for this one. */
+/** The work that an earlier attempt left for this one. */
 export interface EarlierAttempt {
   readonly manifest: JobManifest;
   /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
   readonly finished: FinishedRanges;
-  /** What it decided between its passes. */
+  /** The notes of what it decided between its passes. */
   readonly notes: FoundNotes;
 }
 
@@ -45,7 +45,7 @@ type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 
 interface ClaimedPlace {
   readonly site: StreamSite | HeldSite;
   readonly earlier: EarlierAttempt | undefined;
-  /** Of the job that is resumed, also if nothing is left of its work. */
+  /** The manifest of the job that is resumed, also if nothing is left of its work. */
   readonly manifest: ManifestOfShuffle | undefined;
 }
 
@@ -87,12 +87,12 @@ export function knownOutput({ place, paths }: FilesSite): KnownOutput {
   return { id: idOfOutput(paths), lines: () => place.describe() };
 }
 
-/** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
+/** Returns whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
 function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
   return manifest.layout !== null || journal !== undefined;
 }
 
-/** Whether a part of the output may have been written, or is noted to begin somewhere. */
+/** Returns whether a part of the output may have been written, or is noted to begin somewhere. */
 function hasBegunOutput({ journal, notes, finished }: EarlierAttempt, directory: JobDirectory): boolean {
   return journal !== undefined || notes.cuts !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
 }

@@ -99,7 +99,7 @@ function isCompressed(input: Input): input is CompressedInput {
 
 interface Drawn {
   readonly input: FileInput;
-  /** Undefined: it cannot be decoded. */
+  /** The window of an input. Undefined: it cannot be decoded. */
   readonly window: Window | undefined;
 }
 

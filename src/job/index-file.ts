@@ -123,7 +123,7 @@ interface IndexedSource {
   readonly request: ReadingRequest;
   readonly input: FileInput;
   readonly framing: FramingSpec;
-  /** For advice in messages. */
+  /** The need, for advice in messages. */
   readonly memoryNeed: MemoryNeed;
 }
 

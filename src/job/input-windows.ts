@@ -29,7 +29,7 @@ export interface WindowSizes {
 export interface Window {
   readonly storedBytes: number;
   readonly decodedBytes: number;
-  /** So many records end in it for each byte. */
+  /** The records that end in it for each byte. */
   readonly density: number;
   /** The sum of the field for each byte. */
   readonly fieldDensity: number;
@@ -39,9 +39,9 @@ export interface Window {
 
 interface Piece {
   readonly bytes: Uint8Array;
-  /** Whether a record begins with it. */
+  /** True if a record begins with it. */
   readonly atStart: boolean;
-  /** Whether its end is that of the input. */
+  /** True if its end is that of the input. */
   readonly atEnd: boolean;
 }
 
@@ -52,7 +52,7 @@ interface Decoded {
   readonly decodedBytes: number;
 }
 
-/** Where no record is seen; a record may as well be a byte. */
+/** The bytes of a record where none is seen; a record may as well be a byte. */
 export const USUAL_RECORD_BYTES = 200;
 /** The rest of an input may have records of half the length, or of twice. */
 const UNSEEN_REST = 2;
@@ -145,7 +145,10 @@ export class InputWindows {
     return { storedBytes, decodedBytes, ...counted, doubt: atEnd ? 1 : UNSEEN_REST };
   }
 
-  /** Undefined: no member begins near the place, or no record can be found in the middle of the input. */
+  /**
+   * Looks at a member near a place. Undefined: no member begins near the place, or no record can be found in the middle
+   * of the input.
+   */
   #member(file: OpenFile, input: FileInput, position: number): Window | undefined {
     const { codec, version } = input;
     if (codec?.findMember === undefined || !isSeekable(version) || this.#framing?.cut.kind === 'never')
@@ -164,7 +167,10 @@ export class InputWindows {
     return this.#last.window;
   }
 
-  /** Undefined: nothing of it can be decoded. The job reports a corrupt input, with the position. */
+  /**
+   * Decodes the beginning of an input. Undefined: nothing of it can be decoded. The job reports a corrupt input, with
+   * the position.
+   */
   #decode({ codec }: FileInput, stored: Uint8Array): Decoded | undefined {
     if (codec === undefined) return { bytes: stored, storedBytes: stored.byteLength, decodedBytes: stored.byteLength };
     const { kept: bytes, byteLength } = codec.decodeHead(stored, this.#sizes.decodedBytes);

@@ -26,7 +26,7 @@ export interface StoreReport {
   readonly piles: number;
   /** Number of the current state. */
   readonly state: number;
-  /** When the current state was committed: ISO 8601, in UTC. */
+  /** The time when the current state was committed: ISO 8601, in UTC. */
   readonly time: string;
   /** Oldest first. */
   readonly generations: readonly GenerationSummary[];
@@ -47,7 +47,7 @@ export interface StoreReport {
   readonly unowned: UnownedPileSets;
   /** Writers at work, and writers that ended without cleaning up. */
   readonly writers: number;
-  /** Whether every record was read. */
+  /** True if every record was read. */
   readonly verified: boolean;
 }
 

@@ -120,7 +120,7 @@ export function finishedJob({
   return [resumeWords(SHUFFLE_OPTIONS, spec, true), inputIds, inputs];
 }
 
-/** As `finishedJob`, of a job that is asked for. @param seed its seed, if it has drawn one. */
+/** Returns what `finishedJob` does, for a job that is asked for. @param seed its seed, if it has drawn one. */
 export async function jobWithSeed({ request, inputs, inputIds }: ComparedJob, seed: string): Promise<object> {
   const { spec, isSeedDrawn, signal } = request;
   const asked = withSeedOf({ ...spec, key: { ...spec.key, seed } }, { spec, isSeedDrawn });

@@ -42,7 +42,7 @@ export class JobProgress {
   readonly #request: WatchedRequest;
   readonly #gates: DeviceGates;
   #phases: readonly PhaseBytes[];
-  /** What `onProgress` threw. */
+  /** The value that `onProgress` threw. */
   #failure: { readonly thrown: unknown } | undefined;
 
   /**
@@ -163,7 +163,7 @@ export function phasesOfShuffle({ request: { spec }, plan, isCounted, earlier }:
   ];
 }
 
-/** Whether a phase of its own finds what stays of equal records. */
+/** Returns whether a phase of its own finds what stays of equal records. */
 export function measuresPiles(spec: ShuffleSpec, earlier: Pick<EarlierAttempt, 'notes'> | undefined): boolean {
   return earlier?.notes.distinct === undefined && isMeasuredBefore(spec);
 }

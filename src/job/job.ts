@@ -6,7 +6,7 @@ import { fewFilesError, keepFileFree } from '../machine/few-files.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 
 export interface JobScope {
-  /** Called when the job ends, whether it succeeds or fails, the last one first. */
+  /** The calls at the end of the job, whether it succeeds or fails, the last one first. */
   readonly releases: Release[];
   /** Warns the caller of a failure that does not change the result. */
   readonly warn: (error: unknown) => void;

@@ -72,7 +72,10 @@ export function onThreads(
   };
 }
 
-/** By what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was read. */
+/**
+ * Estimates by what was read of the inputs. The plan only guesses the size of a stream: it is taken for twice what was
+ * read.
+ */
 function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
   const [decodedBytes, storedBytes] = [control.counted('decodedBytes'), control.counted('scatteredBytes')];
   const { inputBytes, memoryNeed, readBytes } = plan;

@@ -14,13 +14,13 @@ import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
 
 interface Listing {
-  /** Undefined: files without content are inputs, too. */
+  /** The headers that files must have. Undefined: files without content are inputs, too. */
   readonly header: Asked['read']['header'];
-  /** Whether the job keeps headers, so that a warning may advise one. */
+  /** True if the job keeps headers, so that a warning may advise one. */
   readonly keepsHeaders: boolean;
-  /** Whether files of rows are inputs. Absent: no. */
+  /** True if files of rows are inputs. Absent: no. */
   readonly takesRows?: boolean;
-  /** Whether inputs may lie on other machines. Absent: yes. */
+  /** True if inputs may lie on other machines. Absent: yes. */
   readonly readsRemote?: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function listNamed(
   return { ...listed, read: readAs };
 }
 
-/** Who follows the job sees what it waits for. */
+/** Returns a call that tells what the job waits for, if somebody follows it. */
 export function onRetryOf({ onProgress, onWarning }: Pick<TalkRequest, 'onProgress' | 'onWarning'>) {
   return onProgress === undefined ? undefined : onWarning;
 }
@@ -52,9 +52,9 @@ interface OpenedInputs {
   readonly inputs: readonly Input[];
   /** The header that all inputs share; undefined: no headers, or only streams. */
   readonly firstHeader: FoundHeader | undefined;
-  /** Undefined: the headers of streams declare it, or the inputs hold rows. */
+  /** The framing. Undefined: the headers of streams declare it, or the inputs hold rows. */
   readonly framing: FramingSpec | undefined;
-  /** Undefined: the inputs hold no rows. */
+  /** The rows of the inputs. Undefined: the inputs hold no rows. */
   readonly rows: RowsOfInputs | undefined;
 }
 

@@ -78,7 +78,7 @@ interface OpenPileSet {
 export class PileWriter {
   readonly #parts: WriterParts;
   readonly #attempt: StoreAttempt;
-  /** Undefined: the writer has ended. */
+  /** The open pile set. Undefined: the writer has ended. */
   #open: OpenPileSet | undefined;
 
   /** Call `openPileWriter` instead. */

@@ -66,10 +66,10 @@ export interface PreparedShuffle
   extends SeenInputs,
     ReadableInputs,
     Pick<ClaimedSite, 'site' | 'earlier' | 'deviceGates' | 'disks'> {
-  /** Undefined: the inputs hold no rows. */
+  /** The row format. Undefined: the inputs hold no rows. */
   readonly rowFormat: RowFormat | undefined;
   readonly inputIds: InputIds;
-  /** Whether a pass of its own has counted the inputs. */
+  /** True if a pass of its own has counted the inputs. */
   readonly isCounted: boolean;
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
@@ -77,9 +77,9 @@ export interface PreparedShuffle
   readonly reportLog: ReportLog | undefined;
 }
 
-/** What is not as in a job of this process. */
+/** The differences from a job of this process. */
 interface Preparation {
-  /** Whether this is a preview: it changes nothing, samples large inputs, and leaves streams to the job. */
+  /** True if this is a preview: it changes nothing, samples large inputs, and leaves streams to the job. */
   readonly isPreview?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
   readonly checkPlaces?: (listed: ListedInputs, site: JobSite) => void;
@@ -290,7 +290,7 @@ function mostRecordsOf(
   return recordsOfOutput(keep, all);
 }
 
-/** What is wrong with a stream as an input of a job that must be resumable. */
+/** The fault of a stream as an input of a job that must be resumable. */
 export const READ_ONCE = 'cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`';
 
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {

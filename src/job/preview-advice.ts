@@ -1,4 +1,4 @@
-/** What would make a job faster, or let it do with less: found in its plan, without doing anything. */
+/** Says what would make a job faster, or let it do with less: found in its plan, without doing anything. */
 
 import { IGZIP } from '../formats/codecs/igzip.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -16,9 +16,9 @@ import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.j
 const LONG_TASK = 1.3;
 /** Smaller inputs are done before advice is read. */
 const LEAST_BYTES = 256 * 2 ** 20;
-/** Where temp data is smaller, another level costs little. */
+/** The least temp data for which another level is advised: with less, it costs little. */
 const LEAST_TEMP_BYTES = 2 ** 30;
-/** What a process has open beside its threads, and each thread beside data files. */
+/** The files that a process has open beside its threads, and each thread beside data files. */
 export const FILES_OF_PROCESS = 48;
 export const FILES_OF_THREAD = 8;
 

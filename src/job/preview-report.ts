@@ -3,11 +3,11 @@ import type { PreviewedSplit } from '../keep/splits.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../plan/memory-plan.js';
 import type { Expected } from '../plan/sampled-records.js';
 
-/** What a job will need, as far as it is known before the job. Fields of unknown values are absent. */
+/** The needs of a job, as far as they are known before it. Fields of unknown values are absent. */
 export interface ShufflePreview {
   readonly inputs: {
     readonly count: number;
-    /** As stored. Absent: an input is a stream. */
+    /** The bytes as stored. Absent: an input is a stream. */
     readonly bytes?: number | undefined;
     /** How many of each codec; `plain` for those that are not compressed, `stream` for those of unknown content. */
     readonly codecs: Readonly<Record<string, number>>;
@@ -22,7 +22,7 @@ export interface ShufflePreview {
     readonly count: number;
     /** How often each record is put on a pile. */
     readonly levels: number;
-    /** Whether the records are expected to stay in memory. */
+    /** True if the records are expected to stay in memory. */
     readonly stayInMemory: boolean;
   };
   readonly memory: {
@@ -37,30 +37,30 @@ export interface ShufflePreview {
   };
   readonly output: {
     readonly kind: 'file' | 'shards' | 'stream';
-    /** Absent: standard output. */
+    /** The path of the output. Absent: standard output. */
     readonly path?: string | undefined;
     /** Codec and level, as in `zstd 3`; of Parquet, that of its pages. */
     readonly compression?: string | undefined;
     readonly records?: Expected | undefined;
     /** Bytes of these records. */
     readonly recordBytes?: Expected | undefined;
-    /** As written: compressed, and with headers. Absent: Parquet gets another codec than the inputs have. */
+    /** The bytes as written: compressed, and with headers. Absent: Parquet gets another codec than the inputs have. */
     readonly bytes?: Expected | undefined;
-    /** Absent: by bytes, of which too little is known. */
+    /** The number of files. Absent: shards are cut by bytes, of which too little is known. */
     readonly files?: number | undefined;
     readonly splits?: readonly PreviewedSplit[] | undefined;
-    /** Of Parquet. Absent also where the number of files is. */
+    /** The row groups of Parquet. Absent also where the number of files is. */
     readonly rowGroups?: PreviewedRowGroups | undefined;
   };
   readonly openFiles: {
     readonly most: number;
-    /** Absent: no limit. */
+    /** The limit. Absent: there is none. */
     readonly limit?: number | undefined;
   };
   readonly devices: readonly PreviewedDevice[];
   /** The job resumes an earlier attempt, which has done this much. */
   readonly resumed?: { readonly pileSets: number; readonly outputBytes: number } | undefined;
-  /** Whether the job can be resumed if it is interrupted. */
+  /** True if the job can be resumed if it is interrupted. */
   readonly isResumable: boolean;
   readonly advice: readonly Advice[];
   /** The warnings that the job gives before it starts. */
@@ -68,15 +68,15 @@ export interface ShufflePreview {
 }
 
 export interface PreviewedRowGroups {
-  /** In all files together, about. */
+  /** The number in all files together, about. */
   readonly count: number;
-  /** In each, about. */
+  /** The records in each, about. */
   readonly records: number;
-  /** What these take before they are encoded. */
+  /** The bytes that these take before they are encoded. */
   readonly recordBytes: number;
 }
 
-/** What a job of aligned files will need: its members are shuffled one after the other. */
+/** The needs of a job of aligned files: its members are shuffled one after the other. */
 export interface TogetherPreview {
   /** Each as a shuffle by itself. The outputs lie beside each other; memory and temp data make way for the next. */
   readonly members: readonly MemberPreview[];

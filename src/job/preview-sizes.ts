@@ -32,21 +32,21 @@ import { expectSpilledUnits } from './waiting-units.js';
 import { unitOfRows } from './work-plan.js';
 
 interface JobSizes {
-  /** Of all inputs. */
+  /** The records of all inputs. */
   readonly records: Expected;
   readonly recordBytes: Expected;
-  /** Written to the temp disks in all. */
+  /** The bytes that are written to the temp disks in all. */
   readonly tempBytes: Expected;
-  /** Undefined: the output has no end. */
+  /** The sizes of the output. Undefined: the output has no end. */
   readonly output: SizedOutput | undefined;
 }
 
 interface SizedOutput {
   readonly records: Expected;
   readonly recordBytes: Expected;
-  /** As written. Undefined: rows get another codec than they have. */
+  /** The bytes as written. Undefined: rows get another codec than they have. */
   readonly bytes: Expected | undefined;
-  /** Of rows. */
+  /** The row groups of rows. */
   readonly rowGroups?: PreviewedRowGroups | undefined;
 }
 
@@ -56,7 +56,7 @@ const RATIO_ERROR = 0.1;
 const ORDER_FACTOR = 2;
 /** Encoded to learn how well the records compress. */
 const ENCODED_BYTES = 512 * 1024;
-/** Undefined: an input has an unknown size. */
+/** Estimates the sizes of a job. Undefined: an input has an unknown size. */
 export async function expectSizes(
   prepared: PreparedShuffle,
   tuning: Tuning,
@@ -92,7 +92,10 @@ interface StoredRows {
   readonly isGuess: boolean;
 }
 
-/** Undefined: the output has no rows, no end, or as many bytes as records. @param inputBytes rows of the inputs. */
+/**
+ * Estimates the stored bytes of rows. Undefined: the output has no rows, no end, or as many bytes as records.
+ * @param inputBytes rows of the inputs.
+ */
 function expectStoredRows(
   { request: { spec }, inputsToRead, rowFormat }: PreparedShuffle,
   all: AmountInCases,
@@ -125,7 +128,7 @@ function expectWaiting(
   });
 }
 
-/** What pile sets take on disks. @param waiting absent: nothing is written beside them. */
+/** Estimates what pile sets take on disks. @param waiting absent: nothing is written beside them. */
 function expectTemp(
   { plan, request }: PreparedShuffle,
   all: AmountInCases,
@@ -204,7 +207,7 @@ function bytesAround({ request: { spec }, firstHeader }: PreparedShuffle): numbe
   return firstHeader.header.bytes.byteLength + headerRuleOf(header).trailer.byteLength;
 }
 
-/** Undefined: the number depends on more than is known. */
+/** Returns the number of files. Undefined: the number depends on more than is known. */
 export function expectedFiles(
   { shards, splits }: ShardSpec,
   output: Pick<SizedOutput, 'records' | 'recordBytes'> | undefined,

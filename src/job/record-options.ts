@@ -55,7 +55,7 @@ function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): H
   };
 }
 
-/** In hex: header lines end as text records do. */
+/** Returns the line end in hex: header lines end as text records do. */
 function lineEndIn(framing: FramingSpec, option: string): string {
   const lineEnd = lineEndOf(framingOf(framing));
   if (lineEnd !== undefined) return Buffer.from(lineEnd).toString('hex');

@@ -50,9 +50,9 @@ export interface TalkRequest {
 }
 
 export interface MachineRequest {
-  /** Without what transfers take, once they have begun. */
+  /** The memory without what transfers take, once they have begun. */
   readonly memoryBytes: number;
-  /** What transfers took of the memory that the caller gave. Absent: nothing. */
+  /** The part of the memory that the caller gave that transfers took. Absent: nothing. */
   readonly transfers?: Transfers | undefined;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
@@ -70,12 +70,12 @@ export interface InputRequest {
   readonly read: ReadSpec;
 }
 
-/** Of a job that reads inputs, and shuffles nothing. */
+/** The request of a job that reads inputs, and shuffles nothing. */
 export interface ReadingRequest extends InputRequest, MachineRequest, TalkRequest {}
 
 export interface OutputRequest {
   readonly spec: OutputSpec;
-  /** Undefined: standard output. */
+  /** The output as the caller named it. Undefined: standard output. */
   readonly output: string | undefined;
   readonly force: boolean;
   /** Empty: chosen later, when the place of the output is known. */
@@ -90,13 +90,13 @@ export function prefixesOf({ shards, shardPrefix, splits }: ShardSpec): readonly
 }
 
 export interface ResumeRequest {
-  /** Whether a later call can resume the job, if only to finish the moves of its outputs. */
+  /** True if a later call can resume the job, if only to finish the moves of its outputs. */
   readonly mayResume: boolean;
   readonly resume: boolean;
-  /** Undefined: derived later from the output and the temp directories. */
+  /** The job directory. Undefined: derived later from the output and the temp directories. */
   readonly jobDir: string | undefined;
   readonly keepTemp: boolean;
-  /** Whether even a small job must be resumable. */
+  /** True if even a small job must be resumable. */
   readonly mustBeResumable: boolean;
 }
 
@@ -118,7 +118,7 @@ export interface ShuffleRequest
   readonly inputIds: InputIdRule;
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
-  /** Whether a report needs a sample of the records. */
+  /** True if a report needs a sample of the records. */
   readonly isSampled: boolean;
   readonly report: ShuffleOptions['report'];
 }
@@ -199,7 +199,7 @@ function completeInputs(options: InputOptions): InputRequest {
   };
 }
 
-/** Undefined: nothing is asked for. */
+/** Returns the choice of the caller. Undefined: nothing is asked for. */
 function asked(choice: RowChoice): RowChoice | undefined {
   return Object.values(choice).some((value) => value !== undefined) ? choice : undefined;
 }

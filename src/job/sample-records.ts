@@ -48,7 +48,7 @@ const HEAD_WINDOWS = 8;
 const MOST_DECODED_BYTES = 16 * 2 ** 20;
 /** Records are kept for other measurements. */
 const MOST_KEPT_BYTES = 4 * 2 ** 20;
-/** Of an input that cannot be decoded. */
+/** The estimate for an input that cannot be decoded. */
 const NOTHING_SEEN = { density: 1 / USUAL_RECORD_BYTES, fieldDensity: 0, doubt: USUAL_RECORD_BYTES };
 
 export async function sampleRecords(

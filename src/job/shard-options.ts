@@ -19,7 +19,7 @@ interface ShardRequest {
 const ONE_SHARD: ShardRule = { by: 'count', shardCount: 1 };
 /** More than people name, few enough for one line of a report. */
 const MOST_SPLITS = 1000;
-/** What loaders of data sets take for the name of a split. */
+/** Matches what loaders of data sets take for the name of a split. */
 const SPLIT_NAME = /^\w+(\.\w+)*$/;
 
 export function completeShards({ shards, splits }: Pick<ShuffleOptions, 'shards' | 'splits'>): ShardRequest {

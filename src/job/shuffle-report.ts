@@ -16,7 +16,7 @@ export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
   readonly seconds: Omit<ShuffleReport['seconds'], 'total'>;
 };
 
-/** What a report says of work that a job had not to do, or that an earlier attempt had done. */
+/** The part of a report about work that a job had not to do, or that an earlier attempt had done. */
 export const NOT_DONE = {
   leftOut: undefined,
   blank: undefined,

@@ -64,7 +64,7 @@ import { RESUMABLE_FROM_BYTES } from './work-plan.js';
 
 /** More than text usually compresses to. */
 const MOST_RATIO = 8;
-/** In the staging directory: the outputs under their names, before the directory gets its own name. */
+/** The directory of the outputs under their names in the staging directory, before it gets its own name. */
 const GATHERED_NAME = 'shards';
 
 /**
@@ -100,9 +100,9 @@ interface OpenedMember extends Member {
 
 interface PreparedTogether {
   readonly members: readonly OpenedMember[];
-  /** What the shuffles of all members have in common. With the seed of a resumed attempt. */
+  /** The request that the shuffles of all members have in common, with the seed of a resumed attempt. */
   readonly common: ShuffleRequest;
-  /** As the caller named it. */
+  /** The path as the caller named it. */
   readonly output: string;
   readonly outputPath: string;
   readonly paths: JobPaths;
@@ -398,7 +398,7 @@ class TogetherJob {
     return isThere === true ? note : undefined;
   }
 
-  /** Where an output may be: staged, gathered, or in place. */
+  /** Returns where an output may be: staged, gathered, or in place. */
   #placesOf({ staged, name }: MemberNote['files'][number]): readonly [string, string, string] {
     const staging = this.#stagingDirectory;
     return [join(staging, staged), join(staging, GATHERED_NAME, name), join(this.#job.outputPath, name)];

@@ -48,7 +48,7 @@ export function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): 
 type OnCounts = (counts: InputCounts) => Promise<void>;
 
 /**
- * As `shuffle`, for one of several jobs whose inputs belong together.
+ * Shuffles as `shuffle` does, for one of several jobs whose inputs belong together.
  *
  * @param onCounts called between the passes with what was counted of each input, if the keys come from ordinals. If it
  *   throws, the job fails. Not called if an earlier attempt had written all of the output. Undefined: the job stands alone.

@@ -24,7 +24,7 @@ export interface FilesSite {
   readonly output: Destination;
   /** The directory on whose disk the output lies from its first byte. Undefined: it lies on no disk of this machine. */
   readonly outputDirectory: string | undefined;
-  /** As the caller gives them. */
+  /** The directories as the caller gives them. */
   readonly tempDirs: readonly string[];
   /** `jobDir`: temp data lies in the job directory. */
   readonly tempChoice: TempChoice;
@@ -40,7 +40,7 @@ export interface StreamSite {
   readonly paths: undefined;
 }
 
-/** What the job reads, as far as that decides where it writes. */
+/** The places that the job reads, as far as they decide where it writes. */
 interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
   /** The format of the rows of the output: then shards are named so. Absent: it has records. */

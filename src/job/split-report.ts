@@ -1,4 +1,4 @@
-/** What a job says of its splits and shards: before it starts, to the commit of its output, and in its report. */
+/** Says what a job has in its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { type Tally, textOfTally } from '../piles/pile-totals.js';
@@ -48,7 +48,7 @@ export function warnOfEmptyShards(
   }
 }
 
-/** What the commit of an output is told. @param found the splits, if there are any. */
+/** Returns what the commit of an output is told. @param found the splits, if there are any. */
 export function summaryOf(
   written: Tally,
   { cuts }: Pick<OutputLayout, 'cuts'>,

@@ -1,6 +1,6 @@
 /**
- * What a job writes until it ends: its temp data, and its output, which is a stream or files that appear when it is complete.
- * Opens it, works on it, and commits it.
+ * Stages what a job writes until it ends: its temp data, and its output, which is a stream or files that appear when it
+ * is complete. Opens it, works on it, and commits it.
  */
 import { join } from 'node:path';
 import {
@@ -51,7 +51,9 @@ import type { KeptLayout } from './work-plan.js';
 
 export interface Staging {
   readonly piles: RescatterTarget;
-  /** Undefined: if the job fails, nothing of its work is of use to a later attempt. */
+  /**
+   * The work that outlives the process. Undefined: if the job fails, nothing of its work is of use to a later attempt.
+   */
   readonly kept: KeptWork | undefined;
   /** @returns where tasks write. */
   begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
@@ -64,7 +66,7 @@ export interface Staging {
   succeeded(): Promise<void>;
 }
 
-/** What of an earlier attempt is there for this one, and of this one for a later attempt. */
+/** The work of an earlier attempt that this one finds, and that of this one for a later attempt. */
 type KeptWork = KeptPileSets & KeptRanges & KeptNotes;
 
 /** Its temp data lies in private directories. Nothing is left of it, and what was written cannot be taken back. */
@@ -135,7 +137,7 @@ export class FilesStaging implements Staging {
   readonly #job: FilesJob;
   readonly #directory: JobDirectory;
   readonly #output: StagedOutput;
-  /** As decided so far. */
+  /** The fate as decided so far. */
   #fate: JobFate;
   #mayHaveJournal: boolean;
   #manifest: JobManifest | undefined;
@@ -354,7 +356,7 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileS
   }
 }
 
-/** Whether the inputs have changed or must be changed, or an unknown part of the work is wrong. */
+/** Returns whether the inputs have changed or must be changed, or an unknown part of the work is wrong. */
 export function canNeverResume(error: unknown): boolean {
   const isOfInputs = error instanceof InputError && INPUTS_MUST_CHANGE.has(error.code);
   return isOfInputs || wouldFailAgain(error);
@@ -370,8 +372,8 @@ const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a later attempt would fail in the same way, because it would reuse all of the work. A pile that was wrong twice may
- * come out right with other memory, or on another machine.
+ * Returns whether a later attempt would fail in the same way, because it would reuse all of the work. A pile that was
+ * wrong twice may come out right with other memory, or on another machine.
  */
 function wouldFailAgain(error: unknown): boolean {
   return error instanceof VerificationError && error.pileSetName === undefined && !(error instanceof WrongTwiceError);

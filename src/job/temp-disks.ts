@@ -8,7 +8,7 @@ import type { DeviceGates } from '../machine/devices.js';
 import type { TempDisk } from '../piles/pile-layout.js';
 import { requireWritable } from '../places/outputs/output-files.js';
 
-/** What made a directory a temp directory. */
+/** The reason why a directory is a temp directory. */
 export type TempChoice = 'tempDirs' | 'jobDir' | 'TMPDIR' | 'output' | 'default';
 
 const ORIGINS: Readonly<Record<TempChoice, string>> = {
@@ -57,7 +57,7 @@ export class TempDisks {
     return this.#parents.length;
   }
 
-  /** Whether one of the disks is a rotating one. */
+  /** Returns whether one of the disks is a rotating one. */
   get rotate(): boolean {
     return this.#parents.some(({ rotates }) => rotates);
   }

@@ -98,7 +98,7 @@ function recordsOf(
   return { records, zeroTerminated, header };
 }
 
-/** As of any output: one file by its name, shards only if they are asked to be. */
+/** Returns the compression as of any output: one file by its name, shards only if they are asked to be. */
 function compressionOfMember(
   given: string,
   { compress }: ShuffleTogetherOptions,

@@ -16,7 +16,7 @@ import type { TalkRequest } from './request.js';
 const MIB = 2 ** 20;
 /** Enough for a task to be worth its start, and little enough to keep all threads busy. */
 const TASK_BYTES = 64 * MIB;
-/** For the buffers of all piles of a thread together; full buffers are discarded. */
+/** The memory for the buffers of all piles of a thread together; full buffers are discarded. */
 const BUFFERS_BYTES = 32 * MIB;
 const LARGEST_BUFFER_BYTES = 64 * 1024;
 const MEMORY_SHARE = 0.5;

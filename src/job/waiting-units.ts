@@ -5,11 +5,11 @@ import { spareOfPass2 } from '../plan/pass2-memory.js';
 import { mostWaitingBytes } from '../plan/unit-ranges.js';
 
 interface SpillingJob {
-  /** Undefined: there are none. */
+  /** The size of a unit. Undefined: there are none. */
   readonly unit: UnitSize | undefined;
   readonly memory: MemoryPlan;
   readonly memoryNeed: MemoryNeed;
-  /** Of all rows of the output. */
+  /** The bytes of all rows of the output. */
   readonly recordBytes: number;
   /** Stored bytes for each byte of rows. */
   readonly ratio: number;

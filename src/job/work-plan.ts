@@ -36,12 +36,12 @@ export interface ScatterPlan extends WorkPlan {
   readonly slices: readonly Slice[];
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
-  /** What the inputs that are read are expected to decode to. */
+  /** The bytes to which the inputs that are read are expected to decode. */
   readonly readBytes: number;
   readonly diskNeeds: DiskNeeds;
-  /** Undefined: pass 1 leaves nothing out. */
+  /** The head that limits pass 1. Undefined: pass 1 leaves nothing out. */
   readonly head: HeadPlan | undefined;
-  /** What the job writes when the inputs hold so many bytes of records. */
+  /** Returns what the job writes when the inputs hold so many bytes of records. */
   needOf(readBytes: number): DiskNeed;
 }
 
@@ -69,7 +69,7 @@ const MOST_PERMITS = 2 ** 16;
 
 interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
   readonly spec: ShuffleSpec;
-  /** Absent: each record comes once. */
+  /** The weights of inputs. Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
 }
 
@@ -77,19 +77,19 @@ interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
 interface ScatterToPlan {
   readonly request: ScatterRequest;
   readonly inputs: readonly Input[];
-  /** Of all inputs. */
+  /** The estimate of all inputs. */
   readonly estimate: Estimate;
   readonly disks: Pick<TempDisks, 'count' | 'rotate'>;
   readonly tuning: Tuning;
-  /** Of the inputs. Absent: they hold no rows, or these are not read yet. */
+  /** The row format of the inputs. Absent: they hold no rows, or these are not read yet. */
   readonly rowFormat?: RowFormat | undefined;
 }
 
 interface ShuffleToPlan extends ScatterToPlan {
   readonly request: ScatterRequest & Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'>;
-  /** Whether its output is on disk. */
+  /** True if its output is on disk. */
   readonly hasFiles: boolean;
-  /** Of the earlier attempt that it resumes. */
+  /** The manifest of the earlier attempt that it resumes. */
   readonly manifest: JobManifest | undefined;
 }
 
@@ -153,7 +153,7 @@ function hasExpression(spec: ShuffleSpec): boolean {
 
 type PlannedWork = Omit<ScatterPlan, 'slices'>;
 
-/** What an unfinished job or a store has. */
+/** The division of an unfinished job or a store. */
 type PlannedDivision = PileDivision & { readonly sliceBytes?: number };
 
 function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivision | undefined): PlannedWork {
@@ -211,7 +211,7 @@ function refuseColumns(need: MemoryNeed): never {
   );
 }
 
-/** Undefined: no rows are written, or nothing is known of them yet. */
+/** Returns the rows that a job writes. Undefined: no rows are written, or nothing is known of them yet. */
 function outputOfRows({ read: { rows }, write: { rows: write } }: ShuffleSpec): RowsOutput | undefined {
   return rows && write && { rows, write };
 }
@@ -235,7 +235,7 @@ function tableLogsOf(spec: ShuffleSpec, format: RowFormat | undefined): readonly
 
 /** The records of a job, as far as the inputs tell. */
 interface ExpectedRecords extends WeighedEstimate {
-  /** Those that are read. */
+  /** The inputs that are read. */
   readonly inputs: readonly Input[];
   readonly hasStreams: boolean;
   readonly head: HeadPlan | undefined;

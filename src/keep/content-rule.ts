@@ -1,6 +1,6 @@
 /**
- * What the content of a record decides: which records are equal, and which split a record is in. Of the two, at most one
- * asks for a value of the record.
+ * Says what the content of a record decides: which records are equal, and which split a record is in. Of the two, at
+ * most one asks for a value of the record.
  */
 
 import { deriveSplitKey } from '../floor/keys.js';
@@ -17,18 +17,18 @@ interface RuledSpec {
 }
 
 export interface ContentRule {
-  /** Whether of equal records one stays. */
+  /** True if of equal records one stays. */
   readonly isDistinct: boolean;
   /** Chooses the split, if there are bounds; else it tells which records are equal. Undefined: all bytes do. */
   readonly value: ValueRule | undefined;
-  /** Undefined: no value chooses a split. */
+  /** The bounds of splits that values choose. Undefined: no value chooses a split. */
   readonly splits: SplitBounds | undefined;
 }
 
 interface SplitBounds {
   /** Keys at which all splits but the first begin. */
   readonly bounds: BigUint64Array;
-  /** Of the draw that puts the records of a value into a split. */
+  /** The key of the draw that puts the records of a value into a split. */
   readonly key: bigint;
 }
 
@@ -64,7 +64,7 @@ export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
   return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) };
 }
 
-/** Undefined: keys follow from places alone, and all records stay. */
+/** Returns the rule. Undefined: keys follow from places alone, and all records stay. */
 export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { splitBy, splits } = spec.cut;
   if (splitBy === undefined && !isDistinct(spec.keep)) return undefined;

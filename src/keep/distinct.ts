@@ -12,7 +12,7 @@ import type { RepeatSpec } from './repeat.js';
 import type { ShardSpec } from './splits.js';
 
 export interface UniqueSpec {
-  /** Undefined: equal records stay. */
+  /** The rule that tells which records are equal. Undefined: equal records stay. */
   readonly unique: Equality | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Equality {
   readonly by: ValueRule | undefined;
 }
 
-/** Whether of equal records one stays. */
+/** Returns whether of equal records one stays. */
 export function isDistinct({ unique }: UniqueSpec): boolean {
   return unique !== undefined;
 }
@@ -37,7 +37,7 @@ export function valueOfEqual({ unique }: UniqueSpec): ValueRule | undefined {
   return unique?.by;
 }
 
-/** Whether samples of one key may both come into the output. */
+/** Returns whether samples of one key may both come into the output. */
 export function mayKeepEqualKeys(keep: UniqueSpec): boolean {
   return valueOfEqual(keep)?.selector.kind !== 'key';
 }
@@ -53,7 +53,10 @@ interface MeasuredSpec {
   readonly cut: Pick<ShardSpec, 'shards'>;
 }
 
-/** Whether what stays of equal records is found before the output is written, because its plan needs the numbers. */
+/**
+ * Returns whether what stays of equal records is found before the output is written, because its plan needs the
+ * numbers.
+ */
 export function isMeasuredBefore({ read: { header, rows }, keep, cut: { shards } }: MeasuredSpec): boolean {
   const needsNumbers =
     isHead(keep) || keep.repeat || shards !== undefined || header?.kind === 'npy' || rows !== undefined;

@@ -14,11 +14,11 @@ import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-reco
 const SAFETY_FACTOR = 4;
 /** Counts of random keys vary by so many standard deviations, and never by more. */
 const DEVIATIONS = 8;
-/** If the head is a larger part of the records, nothing is left out. */
+/** The largest part of the records for which pass 1 leaves something out. */
 const LARGEST_PART = 1 / 2;
 
 export interface HeadSpec {
-  /** Undefined: all records. */
+  /** The number of records that the output gets. Undefined: all records. */
   readonly headCount: number | undefined;
 }
 
@@ -38,13 +38,13 @@ export function withoutHead<Keep extends HeadSpec>(keep: Keep): Keep {
 
 interface HeadNeed {
   readonly records: number;
-  /** Whether `records` comes from the inputs, at least from samples of them. */
+  /** True if `records` comes from the inputs, at least from samples of them. */
   readonly isKnown: boolean;
   readonly mayReadAgain: boolean;
 }
 
 export interface HeadPlan {
-  /** Of the head. */
+  /** The records of the head. */
   readonly records: number;
   /** Keys with fewer zero bits at the top are left out from the beginning. */
   readonly zeroBits: number;
@@ -64,7 +64,7 @@ export function planHead({ headCount }: HeadSpec, { records, isKnown, mayReadAga
 /** Records reach piles before the limit that keeps them out has fallen. */
 const HEAD_MARGIN = 1.5;
 
-/** What is put on piles. @param head undefined: all records are. */
+/** Estimates what is put on piles. @param head undefined: all records are. */
 export function expectOnPiles(head: HeadPlan | undefined, all: AmountInCases, each: Case): Amount {
   if (head === undefined) return all[each];
   const { records, keptRecords } = head;
@@ -72,7 +72,7 @@ export function expectOnPiles(head: HeadPlan | undefined, all: AmountInCases, ea
   return firstOf(all, most[each], each);
 }
 
-/** So many of all records at most. */
+/** Returns the amount of at most so many of all records. */
 export function firstOf(all: AmountInCases, most: number, each: Case): Amount {
   if (most >= all.most.records) return all[each];
   const records = Math.min(all[each].records, most);

@@ -1,4 +1,4 @@
-/** What decides which records the output gets, and how often: all rules together. */
+/** Decides which records the output gets, and how often: all rules together. */
 import { UsageError } from '../errors.js';
 import { type Amount, amountWithout, NOTHING } from '../piles/pile-totals.js';
 import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
@@ -26,7 +26,7 @@ export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
   return keep.repeat && !isHead(keep);
 }
 
-/** Of a job with an output that is no stream. */
+/** Fails if a job with an output that is no stream has no end. */
 export function requireEnd(keep: HeadSpec & RepeatSpec): void {
   if (isEndless(keep))
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
@@ -41,7 +41,7 @@ export function recordsOfOutput(keep: HeadSpec & Partial<RepeatSpec>, all: numbe
   return keep.repeat === true ? most : Math.min(all, most);
 }
 
-/** As `recordsOfOutput`, for what samples and chance tell of all records. */
+/** Returns what `recordsOfOutput` does, for what samples and chance tell of all records. */
 export function expectKept(keep: KeepSpec, all: AmountInCases, each: Case): Amount {
   const most = mostRecords(keep);
   if (keep.repeat) return { records: most, bytes: bytesOfSome(most, all, each) };
@@ -50,22 +50,25 @@ export function expectKept(keep: KeepSpec, all: AmountInCases, each: Case): Amou
   return isDistinct(keep) && each === 'least' ? { records: Math.min(1, records), bytes: 0 } : { records, bytes };
 }
 
-/** Whether pass 1 may leave out what is not in the head. Equal records count as one, and nobody knows of them in pass 1. */
+/**
+ * Returns whether pass 1 may leave out what is not in the head. Equal records count as one, and nobody knows of them in
+ * pass 1.
+ */
 export function mayLimitPass1(keep: HeadSpec & RepeatSpec & UniqueSpec & NumbersSpec): boolean {
   return isHead(keep) && !drawsPlaces(keep) && !isDistinct(keep);
 }
 
-/** Whether each place of the output finds its record by itself: by a draw, or by computing a number. */
+/** Returns whether each place of the output finds its record by itself: by a draw, or by computing a number. */
 export function drawsPlaces({ repeat, range }: RepeatSpec & NumbersSpec): boolean {
   return repeat || range !== undefined;
 }
 
-/** Whether the output has all that is read, as far as weights do not say otherwise. */
+/** Returns whether the output has all that is read, as far as weights do not say otherwise. */
 export function keepsAll(keep: HeadSpec & UniqueSpec): boolean {
   return !isHead(keep) && !isDistinct(keep);
 }
 
-/** What a report says of the rules. */
+/** Returns what a report says of the rules. */
 export function factsOf({ headCount, unique, repeat }: KeepSpec) {
   return { headCount, unique: unique !== undefined, repeat };
 }
@@ -79,11 +82,11 @@ export function whyNotUniform(keep: KeepSpec, cut: CutSpec): string | undefined 
 }
 
 interface KeptRecords {
-  /** On the piles. */
+  /** The records on the piles. */
   readonly all: Amount;
-  /** What pass 1 left out. Absent: nothing. */
+  /** The records that pass 1 left out. Absent: none. */
   readonly leftOut?: Amount;
-  /** What stays of equal records. */
+  /** The records that stay of equal ones. */
   readonly distinct: Amount;
   readonly written: Amount;
 }

@@ -73,23 +73,23 @@ interface GroupedInput {
 
 /** A weight for each group, and for the inputs of none. */
 export interface Weighing {
-  /** By the ordinal of the input, as `groupOf` is. */
+  /** The weights by the ordinal of the input, as `groupOf` is. */
   readonly weights: readonly Weight[];
   readonly groupOf: readonly number[];
   readonly groups: readonly WeighedGroup[];
 }
 
 interface WeighedGroup {
-  /** Undefined: the inputs of no group. */
+  /** The name of the group. Undefined: the inputs of no group. */
   readonly name: string | undefined;
   readonly weight: Weight;
   readonly inputCount: number;
-  /** What its inputs hold in the unit of shares, where they were counted. */
+  /** The amount that its inputs hold in the unit of shares, where they were counted. */
   readonly amount: Fraction | undefined;
 }
 
 export interface GroupedJob {
-  /** Undefined: each record comes once, or `shared` says how often. */
+  /** The weights that the caller gave. Undefined: each record comes once, or `shared` says how often. */
   readonly given: Weighing | undefined;
   readonly shared: SharedGroups | undefined;
 }
@@ -203,7 +203,7 @@ function refuseCopies({ groups }: Weighing): void {
 /** The mean of squared lengths, over the square of their mean, may be this squared. */
 const SQUARED_LENGTHS = 2;
 
-/** What a weight makes of records. The draws of few records vary around their mean. */
+/** Returns what a weight makes of records. The draws of few records vary around their mean. */
 export function expectCopies(
   { records, bytes }: { readonly records: Expected; readonly bytes: Expected },
   weight: Weight,
@@ -235,12 +235,12 @@ export function weighByShares({ shares, weigh }: SharedGroups, counted: readonly
   return weigh(weightsOfShares(shares, amounts), amounts);
 }
 
-/** What was found of a group of inputs. */
+/** The amount that was found of a group of inputs. */
 export interface GroupAmount {
   readonly read: Amount;
-  /** What came of it: records and their copies. */
+  /** The result: records and their copies. */
   readonly weighed: Amount;
-  /** What undrawn copies have of the field whose sums decided about weights, in parts of 10^-15. */
+  /** The sum of the field that decided about weights in undrawn copies, in parts of 10^-15. */
   readonly undrawnSum: bigint;
 }
 

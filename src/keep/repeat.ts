@@ -6,7 +6,7 @@ import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../pl
 import { budgetText, leastMemoryFor, staysInMemory } from '../plan/pile-levels.js';
 
 export interface RepeatSpec {
-  /** Whether records are drawn with replacement. */
+  /** True if records are drawn with replacement. */
   readonly repeat: boolean;
 }
 
@@ -16,7 +16,7 @@ export function requireRecords(records: number, places: number): void {
     throw new InputError('ERR_INPUT_EMPTY', 'the inputs have no record to repeat; expected at least one');
 }
 
-/** Beside each other: a pool, the arena of a thread, and the records in their order. */
+/** The least memory for a pool, the arena of a thread, and the records in their order, beside each other. */
 const LEAST_BYTES_TO_DRAW = 32 * 2 ** 20;
 
 /** The part that piles get of what transfers leave: records to draw from lie in their order, beside the piles. */

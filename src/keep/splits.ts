@@ -21,7 +21,7 @@ export type SplitRule =
   | { readonly name: string; readonly share: number }
   /** Exactly this many records, at least 1. One other split has the rest. */
   | { readonly name: string; readonly records: number }
-  /** What the other splits leave. */
+  /** The part that the other splits leave. */
   | { readonly name: string; readonly rest: true };
 
 export interface SplitSpec {
@@ -30,7 +30,10 @@ export interface SplitSpec {
 }
 
 export interface ShardSpec {
-  /** Undefined: one output. With splits: how each is cut, or the number of all shards together. */
+  /**
+   * The rule that cuts the output. Undefined: one output. With splits: how each is cut, or the number of all shards
+   * together.
+   */
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
   readonly splits: readonly SplitSpec[] | undefined;
@@ -44,7 +47,7 @@ export interface CutSpec extends ShardSpec {
 
 export const UNCUT: CutSpec = { shards: undefined, shardPrefix: '', splits: undefined, splitBy: undefined };
 
-/** Whether values choose the splits. */
+/** Returns whether values choose the splits. */
 export function isSplitByValue({ splitBy }: Pick<CutSpec, 'splitBy'>): boolean {
   return splitBy !== undefined;
 }
@@ -55,7 +58,7 @@ export function splitKeys(splits: readonly Pick<SplitSpec, 'rule'>[]): BigUint64
   return BigUint64Array.from(before, (each) => (each << 64n) / sum);
 }
 
-/** Where all splits but the first begin: keys, or ranks in the whole order. They ascend. */
+/** The bounds at which all splits but the first begin: keys, or ranks in the whole order. They ascend. */
 export type SplitBounds =
   | { readonly by: 'key'; readonly bounds: readonly bigint[] }
   | { readonly by: 'rank'; readonly bounds: readonly number[] };
@@ -110,7 +113,7 @@ export function splitBounds(splits: readonly SplitSpec[], records: number, keep:
   return { by: 'rank', bounds: before.map((each) => Number((each * BigInt(records)) / sum)) };
 }
 
-/** What lies before each split but the first, as whole numbers of one unit, and what all shares add up to. */
+/** Returns what lies before each split but the first, as whole numbers of one unit, and what all shares add up to. */
 function sharesBefore(rules: readonly SplitRule[]): { readonly before: readonly bigint[]; readonly sum: bigint } {
   const { shares, sum } = wholeShares(rules);
   let share = 0n;
@@ -136,7 +139,7 @@ function boundsByCounts(rules: readonly SplitRule[], records: number): number[] 
   });
 }
 
-/** Undefined: values choose, and a value may have any number of records. */
+/** The size of a split. Undefined: values choose, and a value may have any number of records. */
 type SizeOfSplit = { readonly count: (all: number) => number } | { readonly share: number } | undefined;
 
 /** How many of all records each split has: so many, or each record with this chance. */

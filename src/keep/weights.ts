@@ -51,12 +51,12 @@ export function weightOf({ numerator, denominator }: Fraction): Weight {
   return { copies: Number(copies), chance: ((numerator - copies * denominator) << 64n) / denominator };
 }
 
-/** As a number, for estimates. */
+/** Returns the weight as a number, for estimates. */
 export function factorOf({ copies, chance }: Weight): number {
   return copies + Number(chance) / 2 ** 64;
 }
 
-/** Whether the records are left out: they are not even read. */
+/** Returns whether the records are left out: they are not even read. */
 export function isNothing({ copies, chance }: Weight): boolean {
   return copies === 0 && chance === 0n;
 }
@@ -67,15 +67,15 @@ export function mostCopiesOf({ copies, chance }: Weight): number {
 
 export interface ShareGroup {
   readonly name: string;
-  /** In relation to the shares of the others; more than 0. */
+  /** The share in relation to those of the others; more than 0. */
   readonly share: Fraction;
   readonly maxEpochs: Fraction;
 }
 
 export interface ShareMix {
-  /** What the shares are shares of: `records`, `bytes`, or the sum of a field, as in `.n_tokens`. */
+  /** The unit of the shares: `records`, `bytes`, or the sum of a field, as in `.n_tokens`. */
   readonly unit: string;
-  /** Undefined: as large as the epochs of the groups allow. */
+  /** The total of all shares. Undefined: as large as the epochs of the groups allow. */
   readonly total: bigint | undefined;
   readonly groups: readonly ShareGroup[];
 }

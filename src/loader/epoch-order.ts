@@ -1,5 +1,5 @@
 /**
- * Which records a rank gets in an epoch, and in which order. Pure.
+ * Says which records a rank gets in an epoch, and in which order. Pure.
  *
  * Epoch 0 is the global shuffle: all piles in the order of their numbers, records by their stored keys. All of this is a
  * contract: a saved position means the same record in every version.

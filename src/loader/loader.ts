@@ -21,7 +21,10 @@ import { isReadInline, LoaderThreads, StoreView } from './store-view.js';
 
 /** How an epoch ends. */
 export interface BatchOptions {
-  /** Whether to leave out the last records of an epoch if they do not fill a batch. Default: false for `batches`, true for `steps`. */
+  /**
+   * True to leave out the last records of an epoch if they do not fill a batch. Default: false for `batches`, true for
+   * `steps`.
+   */
   readonly dropLast?: boolean | undefined;
 }
 
@@ -168,7 +171,7 @@ export class OpenedStore {
   readonly records: number;
   readonly #limits: LoaderLimits;
   readonly #view: StoreView;
-  /** By `isReadInline`: a resumed state of the store may be large when the present one is small. */
+  /** The threads by `isReadInline`: a resumed state of the store may be large when the present one is small. */
   readonly #threads = new Map<boolean, LoaderThreads>();
   #isClosed = false;
 

@@ -17,7 +17,7 @@ import type { StoreContents, StoreView } from './store-view.js';
 export interface LoadedPortion {
   /** The records without gaps. */
   readonly bytes: Uint8Array;
-  /** Where each record ends in `bytes`. */
+  /** The end of each record in `bytes`. */
   readonly ends: Uint32Array;
 }
 
@@ -49,7 +49,7 @@ export class PortionReader {
   readonly #view: StoreView;
   readonly #contents: StoreContents;
   readonly #visits: Iterator<EpochVisit, void>;
-  /** In the order in which they are read. */
+  /** The portions in the order in which they are read. */
   readonly #loading: Loading[] = [];
   /** Free buffers: no portion is loaded into them or read from them. After the last portion, all of them. */
   readonly #buffers: PortionBuffers;
@@ -185,7 +185,7 @@ export function requireMemory(piles: PileSizes, longestRecordBytes: number, memo
   );
 }
 
-/** In how many key ranges a pile is read, so that the loader stays within its memory. */
+/** Returns in how many key ranges a pile is read, so that the loader stays within its memory. */
 export function rangeCountOfPile(records: number, recordBytes: number, memory: LoaderMemory): number {
   const inThread = inThreadFor(records, recordBytes);
   const neededBytes = neededFor(records, recordBytes, memory);

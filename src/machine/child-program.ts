@@ -17,7 +17,7 @@ import { fileCalls } from '../io/file-calls.js';
 import { freeBytes } from './free-bytes.js';
 import { isHangUpIgnored } from './hang-up.js';
 
-/** Only the end of its standard error is kept. */
+/** The end of its standard error that is kept. */
 const STANDARD_ERROR_BYTES = 4096;
 
 export interface ProgramEnd {
@@ -134,7 +134,7 @@ async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** For a process without PATH. */
+/** The path for a process without PATH. */
 const USUAL_PATH = '/bin:/usr/bin';
 
 /** @param name with a slash: a path. */
@@ -152,7 +152,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What a socket holds at most. */
+/** The most that a socket holds. */
 const MOST_READ_BYTES = 208 * 1024;
 const BUFFER_BYTES = 1024 * 1024;
 /** The reader gets what is there after so long: the program may pause for long. */
@@ -165,7 +165,7 @@ interface ProgramPipe {
   readonly output: PipeOutput;
 }
 
-/** What the program writes, in pieces of about 1 MiB; each is good until the next one is asked for. */
+/** The output of the program, in pieces of about 1 MiB; each is good until the next one is asked for. */
 class PipeOutput {
   readonly #socket: Socket;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);

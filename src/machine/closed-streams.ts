@@ -8,7 +8,7 @@ import { type ReadText, readKernelText } from './kernel-text.js';
 
 const ACCESS_MODE = 0o3;
 
-/** Without /proc, no stream counts as closed. */
+/** Returns whether a stream is closed. Without /proc, none counts as closed. */
 export function isClosedStream(fd: number, readText: ReadText = readKernelText): boolean {
   return isNullOpened(fd, constants.O_RDWR, readText);
 }

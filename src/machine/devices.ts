@@ -18,7 +18,10 @@ import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
 import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
 
 export interface Device extends Disk {
-  /** Of the path itself, like `overlay`, not of what lies under it; `unknown` when no mount fits. */
+  /**
+   * The type of the file system of the path itself, like `overlay`, not of what lies under it; `unknown` when no mount
+   * fits.
+   */
   readonly fileSystemType: string;
   readonly ioLimit: number;
 }
@@ -67,7 +70,7 @@ function isAnonymous(deviceNumber: string): boolean {
   return deviceNumber.startsWith('0:');
 }
 
-/** Whether the st_dev of a file says nothing of a block device: several file systems may share it. */
+/** Returns whether the st_dev of a file says nothing of a block device: several file systems may share it. */
 export function isAnonymousDevice(device: bigint): boolean {
   return isAnonymous(formatDeviceNumber(device));
 }
@@ -95,7 +98,7 @@ function describeHolder(stat: StatDevice, mount: Mount | undefined, system: Devi
 const networkFileSystem =
   /^(nfs\d*|cifs|smb3|smbfs|ceph|lustre|gpfs|beegfs|9p|virtiofs|k?afs|fuse\.(sshfs|ceph|glusterfs|s3fs|gcsfuse|rclone|juicefs))$/;
 
-/** For btrfs and its like; a file system on several disks counts as on the first. */
+/** Finds the disk of btrfs and its like; a file system on several disks counts as on the first. */
 function findSourceDisk(source: string, system: DeviceProbe): Disk | undefined {
   if (!source.startsWith('/dev/')) return undefined;
   // The special file may be missing in a container; sysfs is the same there as on the host.
@@ -141,7 +144,7 @@ export interface DeviceProbe {
   /** Follows symbolic links. Throws what stat throws. */
   statDevice(path: string): StatDevice;
   readonly readText: ReadText;
-  /** Without symbolic links; undefined when there is nothing at `path`. */
+  /** Returns the path without symbolic links; undefined when there is nothing at `path`. */
   realPath(path: string): string | undefined;
   exists(path: string): boolean;
   list(directory: string): readonly string[];
@@ -180,7 +183,7 @@ export const systemProbe: DeviceProbe = {
 interface Disk {
   /** `254:0`, the same for all that lies on the disk; without a disk `fs:0:29`, or `zfs:tank` for a pool. */
   readonly id: string;
-  /** For messages: `vda`, `nvme0n1`, `tmpfs`, `server:/export`. */
+  /** The name for messages: `vda`, `nvme0n1`, `tmpfs`, `server:/export`. */
   readonly name: string;
   readonly deviceClass: DeviceClass;
 }
@@ -218,8 +221,8 @@ function classifyDisk(directory: string, name: string, probe: DeviceProbe): Devi
 }
 
 /**
- * Whether a hypervisor made the disk up. `rotational` is 1 unless a driver says otherwise, and most hypervisors say
- * nothing, so a 1 from such a disk does not mean that anything rotates.
+ * Returns whether a hypervisor made the disk up. `rotational` is 1 unless a driver says otherwise, and most hypervisors
+ * say nothing, so a 1 from such a disk does not mean that anything rotates.
  */
 function isVirtual(directory: string, name: string, probe: DeviceProbe): boolean {
   if (/^x?vd[a-z]+$/.test(name) || /\/virtio\d+\//.test(directory)) return true;

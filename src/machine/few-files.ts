@@ -1,4 +1,4 @@
-/** When the process has as many files open as it may: an error in one line, and a cleanup that still works. */
+/** Tells when the process has as many files open as it may: an error in one line, and a cleanup that still works. */
 
 import { PileshufError, SystemError } from '../errors.js';
 import { ifPossible } from '../floor/cleanup.js';
@@ -6,7 +6,7 @@ import { closeFile, openForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { readOpenFileLimit } from './limits.js';
 
-/** With about so many files, nothing fails that happens before a job opens its own. */
+/** The number of files with which nothing fails that happens before a job opens its own. */
 const ENOUGH_FILES = 64;
 
 /** The error for a failure that comes from too many open files, unless it is an error of pileshuf already. */

@@ -108,7 +108,7 @@ function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
 }
 
-/** For hosts that may have one name: an owner with another boot id may be on another host. */
+/** Judges owners on hosts that may have one name: an owner with another boot id may be on another host. */
 export function judgeOwnerAmongHosts(owner: FileOwner, own: FileOwner): OwnerState {
   return owner.bootId === own.bootId ? judgeOwner(owner, own) : 'unknowable';
 }
@@ -156,12 +156,12 @@ export interface ProcessIdentity {
   readonly startTicks: string | undefined;
 }
 
-/** What identifies processes; tests give another one. */
+/** Identifies processes; tests give another one. */
 export interface ProcessProbe {
   readonly readText: ReadText;
   readLink(path: string): string | undefined;
   readonly pid: number;
-  /** As `process.kill(pid, 0)`: throws when there is no such process. */
+  /** Does what `process.kill(pid, 0)` does: throws when there is no such process. */
   signalNothing(pid: number): void;
 }
 
@@ -210,7 +210,7 @@ function readOwnStart(probe: ProcessProbe): string | undefined {
   return stat?.pid === probe.pid ? stat.startTicks : undefined;
 }
 
-/** From the `stat` file of a process: `PID (NAME) STATE ...`, where the name may hold anything. */
+/** Parses the `stat` file of a process: `PID (NAME) STATE ...`, where the name may hold anything. */
 function parseStat(line: string): { pid: number; state: string; startTicks: string } | undefined {
   const nameEnd = line.lastIndexOf(')');
   // The 3rd field and the 22nd, counted from 1.

@@ -1,6 +1,6 @@
 /**
- * Whether this process was started with SIGHUP ignored, as `nohup` starts one. Node 20 to 26 give every ignored signal its
- * default action back before a script can look, so only traces are left.
+ * Tells whether this process was started with SIGHUP ignored, as `nohup` starts one. Node 20 to 26 give every ignored
+ * signal its default action back before a script can look, so only traces are left.
  */
 
 import { constants } from 'node:fs';

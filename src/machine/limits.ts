@@ -15,7 +15,9 @@ import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from
 export interface Memory {
   /** All of it, used or free. */
   readonly totalBytes: number;
-  /** What a program can get without swapping: free memory, and page cache that the kernel would give back. */
+  /**
+   * The memory that a program can get without swapping: free memory, and page cache that the kernel would give back.
+   */
   readonly availableBytes: number;
 }
 
@@ -89,7 +91,7 @@ function parseLimit(text: string | undefined): number {
   return match === null ? Infinity : Number(match[0]);
 }
 
-/** From lines `name 123` or `name: 123 kB`. */
+/** Parses lines `name 123` or `name: 123 kB`. */
 function parseNumbers(text: string): ReadonlyMap<string, number> {
   const lines = text.matchAll(/^(?<name>[^\s:]+):?\s+(?<value>\d+)/gm);
   return new Map(Array.from(lines, ({ groups }) => [groups?.['name'] ?? '', Number(groups?.['value'])]));

@@ -33,7 +33,7 @@ export function renameObstacles(readText: ReadText = readKernelText): (path: str
   };
 }
 
-/** Whether names can be given from one of two existing directories to the other. */
+/** Returns whether names can be given from one of two existing directories to the other. */
 export function areOnOneMount(a: string, b: string, readText: ReadText = readKernelText): boolean {
   const [one, other] = [a, b].map((path) => realPathOf(path, 'output'));
   if (one === undefined || other === undefined) return false;

@@ -32,12 +32,12 @@ const TASKS = optionGroup('Tasks', {
     check: whole(1, MOST_WORKERS), name: 'cpus-per-task', value: 'N', parse: parseCount,
     help: 'threads of each task', default: '4',
   }),
-  /** What each task may use for records. Default 1 GiB for each thread. */
+  /** The memory that each task may use for records. Default 1 GiB for each thread. */
   memoryBytes: option<number>({
     check: whole(1), name: 'memory', short: 'S', value: 'SIZE', parse: parseBytes,
     help: 'memory for records of each task', default: '1GiB for each of its threads',
   }),
-  /** Whether the output is read back before it is published. Default true. */
+  /** True if the output is read back before it is published. Default true. */
   readBack: option<boolean>({
     check: flag, name: 'no-read-back', constant: false,
     help: 'publish the output as the tasks wrote it, without reading it back',
@@ -126,7 +126,7 @@ const SLURM = optionGroup('Slurm', {
     name: 'partition', value: 'NAME', parse: parseWord,
     help: 'where Slurm runs the tasks', default: "Slurm's default",
   }),
-  /** As Slurm writes times: `2:00:00`, `1-12`. Default: that of the partition. */
+  /** The time limit as Slurm writes times: `2:00:00`, `1-12`. Default: that of the partition. */
   time: option<string>({
     name: 'time', value: 'TIME', parse: parseWord,
     help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
@@ -137,7 +137,7 @@ const SLURM = optionGroup('Slurm', {
     help: 'memory of a task, as Slurm writes it: 16G, 900M; a bare number counts MiB, and 0 is all of a node',
     default: '2G for each of its CPUs',
   }),
-  /** As `time`, for the commit. Default: that of a task. */
+  /** The time limit of the commit, as `time`. Default: that of a task. */
   commitTime: option<string>({
     name: 'commit-time', value: 'TIME', parse: parseWord,
     help: 'the most time of the commit', default: 'that of a task',
@@ -152,8 +152,8 @@ const SLURM = optionGroup('Slurm', {
     help: 'plan and begin after other jobs, as sbatch writes it: afterok:123', default: 'plan and begin at once',
   }),
   /**
-   * What the shell of each task does first, in a login bash: `module load node`. The task then gets the environment
-   * that it leaves. Default: nothing; the task gets few variables.
+   * The command that the shell of each task runs first, in a login bash: `module load node`. The task then gets the
+   * environment that it leaves. Default: nothing; the task gets few variables.
    */
   envCommand: option<string>({
     name: 'env-command', value: 'COMMAND', parse: parseWord,
@@ -202,7 +202,7 @@ export const SLURM_LATER_OPTIONS = { jobDir, cpusPerTask, ...SCRATCH, ...SLURM }
 export const SLURM_RESUME_OPTIONS = omit(SLURM_LATER_OPTIONS, 'dependency');
 export const SLURM_OPTIONS = { ...omit(CLUSTER_PLAN_OPTIONS, 'memoryBytes'), ...SLURM_RESUME_OPTIONS };
 
-/** What Slurm is told of each task. */
+/** The options of each task that Slurm is told. */
 export interface SlurmTaskOptions
   extends OptionsOf<typeof SCRATCH>,
     OptionsOf<Omit<typeof SLURM, 'dependency'>>,
@@ -220,7 +220,7 @@ export interface SlurmResumeOptions extends SlurmTaskOptions {
 export interface SlurmLaterOptions extends SlurmTaskOptions {
   /** New or empty, on storage that all nodes share. */
   readonly jobDir: string;
-  /** What the plan waits for, as sbatch writes it: `afterok:123`. */
+  /** The jobs for which the plan waits, as sbatch writes them: `afterok:123`. */
   readonly dependency: string;
 }
 

@@ -8,7 +8,7 @@ import type { ShuffleSpec } from '../spec.js';
 import type { Flag } from '../values/flag.js';
 import type { Check } from '../values/known-options.js';
 
-/** In the order of the help. */
+/** The groups in the order of the help. */
 export const OPTION_GROUPS = [
   'Output',
   'Order',
@@ -35,15 +35,21 @@ interface Rules<T> {
    * the refusal. A third option may make it possible.
    */
   readonly excludes?: readonly (readonly [other: string, refusal: string, unless?: string])[];
-  /** Of these options one must be given, too; else the refusal. */
+  /** The options of which one must be given, too; else the refusal. */
   readonly needs?: readonly [others: readonly string[], refusal: string];
-  /** What must be the same in a job that is resumed. `isCut`: the output is being cut, or its places are noted. */
+  /**
+   * The values that must be the same in a job that is resumed. `isCut`: the output is being cut, or its places are
+   * noted.
+   */
   readonly resumes?: readonly [what: string, of: (spec: ShuffleSpec, isCut: boolean) => unknown];
   /** The library checks it even if it is not given. */
   readonly isNeeded?: true;
   /** A call of the command must have it. */
   readonly isRequired?: true;
-  /** Of the flags of all options with the same word here at most one may be given. Absent: the name of the option. */
+  /**
+   * The word of a choice: of the flags of all options with the same word at most one may be given. Absent: the name of
+   * the option.
+   */
   readonly choice?: string;
 }
 
@@ -57,7 +63,7 @@ export interface OptionFlag extends Flag {
 }
 
 /**
- * What the published types have of an entry.
+ * The part of an entry that the published types have.
  *
  * @typeParam Typed what its flags give: another type if the command makes the value of it, such as of the name of a file.
  */
@@ -75,7 +81,7 @@ interface Entry extends Rules<unknown> {
 
 export type Schema = Readonly<Record<string, Option>>;
 
-/** With the flag that gives the option, if that is one. */
+/** The rules with the flag that gives the option, if that is one. */
 type Given<T, Typed> = Rules<T> & (Flag<Typed> | { readonly name?: never });
 
 /** An option of the type `T`, with the other flags that give it. Its group completes the flags. */
@@ -137,7 +143,7 @@ export type OptionsOf<Entries> = {
   readonly [Name in keyof Entries]?: (Entries[Name] extends Option<infer T, unknown> ? T : never) | undefined;
 };
 
-/** What the command has of them: each that was typed. */
+/** The options that the command has: each that was typed. */
 export type TypedOptions<Entries> = {
   readonly [Name in keyof Entries]?: Entries[Name] extends Option<unknown, infer Typed> ? Typed : never;
 };
@@ -167,7 +173,7 @@ function hasPart(value: unknown, part: string): boolean {
   );
 }
 
-/** What must be the same when a job is resumed, in words. */
+/** Returns what must be the same when a job is resumed, in words. */
 export function resumeWords(
   schema: Schema,
   spec: ShuffleSpec,

@@ -1,4 +1,4 @@
-/** What a caller is told while a job runs. */
+/** The facts that a caller is told while a job runs. */
 
 /** A phase of a job; `ShuffleProgress.phase` says what each of them does. */
 export type JobPhase = 'count' | 'scatter' | 'measure' | 'shuffle' | 'commit' | 'verify';
@@ -35,9 +35,11 @@ export interface ShuffleProgress {
   /** Undefined for a job on other machines. */
   readonly memory:
     | {
-        /** Of the whole process, as the system counts it. */
+        /** The memory of the whole process, as the system counts it. */
         readonly residentBytes: number;
-        /** What the job plans with: `memoryBytes` or its default. Undefined for a job that plans with none. */
+        /**
+         * The memory that the job plans with: `memoryBytes` or its default. Undefined for a job that plans with none.
+         */
         readonly budgetBytes: number | undefined;
       }
     | undefined;
@@ -47,7 +49,9 @@ export interface ShuffleProgress {
     | undefined;
 }
 
-/** Which member of aligned files is being shuffled, and where its bytes lie among those of all members, from 0 to 1. */
+/**
+ * The member of aligned files that is being shuffled, and where its bytes lie among those of all members, from 0 to 1.
+ */
 export interface MemberProgress {
   readonly number: number;
   readonly of: number;
@@ -55,9 +59,9 @@ export interface MemberProgress {
   readonly endShare: number;
 }
 
-/** What a job, or its member, has done on a disk since it started. Written bytes may still be in the page cache. */
+/** The traffic of a job, or its member, on a disk since it started. Written bytes may still be in the page cache. */
 export interface DiskProgress {
-  /** As the system calls it: `nvme0n1`, `server:/export`. A name may hold any characters. */
+  /** The name that the system has for it: `nvme0n1`, `server:/export`. A name may hold any characters. */
   readonly name: string;
   readonly bytesRead: number;
   readonly bytesWritten: number;

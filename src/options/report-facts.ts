@@ -1,25 +1,25 @@
 /**
- * What a report tells of a job beside its result and its profile. Plain data: `--report FILE.json` writes it, the page
- * shows it, and examples/report.schema.json describes it.
+ * The facts that a report tells of a job beside its result and its profile. Plain data: `--report FILE.json` writes it,
+ * the page shows it, and examples/report.schema.json describes it.
  */
 
 export interface ReportFacts {
   readonly format: 'pileshuf report';
   /** Version of this format. */
   readonly version: 1;
-  /** When the job ended, as in `2026-11-23T17:00:00.000Z`. */
+  /** The time when the job ended, as in `2026-11-23T17:00:00.000Z`. */
   readonly endedAt: string;
   readonly call: {
     /** Repeats the job; undefined if a program called the library. */
     readonly command: string | undefined;
-    /** Where the command ran; undefined if a program called the library. */
+    /** The directory in which the command ran; undefined if a program called the library. */
     readonly directory: string | undefined;
     /** `-` is standard output. */
     readonly output: string;
     readonly tempDirs: readonly string[];
     /** The budget for piles and sort entries. */
     readonly memoryBytes: number;
-    /** Whether the job drew the seed. */
+    /** True if the job drew the seed. */
     readonly isSeedDrawn: boolean;
     readonly headCount: number | undefined;
     readonly unique: boolean;
@@ -33,21 +33,21 @@ export interface ReportFacts {
     readonly cpuCount: number;
     readonly memoryBytes: number;
   };
-  /** In the order of their ordinals. */
+  /** The inputs in the order of their ordinals. */
   readonly inputs: readonly {
     readonly path: string;
     /** Decoded; undefined if this attempt did not learn it. */
     readonly bytes: number | undefined;
   }[];
-  /** Taken while the passes ran. Undefined: there were no passes. */
+  /** The measurements while the passes ran. Undefined: there were no passes. */
   readonly watch: { readonly devices: readonly WatchedDevice[]; readonly moments: readonly Moment[] } | undefined;
-  /** What each pile got. Undefined: there were no passes. */
+  /** The sizes of all piles. Undefined: there were no passes. */
   readonly piles: PileSizes | undefined;
-  /** What each output file has, in the order of the output; a stream is one. Undefined as `piles`. */
+  /** The amounts of each output file, in the order of the output; a stream is one. Undefined as `piles`. */
   readonly shards:
     | { readonly by: 'records' | 'bytes'; readonly sizes: readonly number[]; readonly starts: readonly number[] }
     | undefined;
-  /** As asked, with the records that they should have. */
+  /** The splits as asked, with the records that they should have. */
   readonly askedSplits:
     | readonly { readonly name: string; readonly asked: string; readonly expected: ExpectedRange | undefined }[]
     | undefined;
@@ -62,7 +62,7 @@ export interface ReportFacts {
   readonly checks: readonly SelfCheck[];
 }
 
-/** What chance makes of a number: it lies between `lowest` and `highest` in 999 of 1000 jobs. */
+/** The range in which chance puts a number: between `lowest` and `highest` in 999 of 1000 jobs. */
 export interface ExpectedRange {
   readonly mean: number;
   readonly standardDeviation: number;
@@ -82,21 +82,21 @@ export interface WatchedDevice {
 export interface DeviceTraffic {
   /** Large calls under way. */
   readonly calls: number;
-  /** By large calls, since the start. */
+  /** The bytes read by large calls, since the start. */
   readonly readBytes: number;
-  /** By large calls, since the start. A write counts when the system has taken it. */
+  /** The bytes written by large calls, since the start. A write counts when the system has taken it. */
   readonly writtenBytes: number;
 }
 
 /** The counters that all threads share, at one moment. */
 export interface Moment {
-  /** Since the start of the job. */
+  /** The time since the start of the job. */
   readonly seconds: number;
   /** Bytes of the inputs as stored, since the start. */
   readonly readBytes: number;
   /** Bytes of the output before compression, since the start. */
   readonly writtenBytes: number;
-  /** In the order of the devices. */
+  /** The traffic in the order of the devices. */
   readonly traffic: readonly DeviceTraffic[];
 }
 
@@ -119,17 +119,17 @@ export interface SampledRecord {
   /** Its number in the output, from 0. */
   readonly rank: number;
   readonly shard: number;
-  /** Whether the record after it in its input is after it in the output, too; undefined if this was not looked at. */
+  /** True if the record after it in its input is after it in the output, too; undefined if this was not looked at. */
   readonly keepsNeighbour: boolean | undefined;
 }
 
 /** A question to the sample or the piles, and what chance would answer. */
 export interface SelfCheck {
   readonly name: string;
-  /** What it finds, in one sentence. */
+  /** The question that it answers, in one sentence. */
   readonly question: string;
   readonly value: number;
   readonly expected: ExpectedRange;
-  /** Whether the value lies between the lowest and the highest. */
+  /** True if the value lies between the lowest and the highest. */
   readonly isAsExpected: boolean;
 }

@@ -1,8 +1,8 @@
-/** What a caller is told of a job when it has succeeded. */
+/** The facts that a caller is told of a job when it has succeeded. */
 import type { PhaseSeconds } from '../floor/phase-clock.js';
 import type { ReportFacts } from './report-facts.js';
 
-/** What a job read and wrote of the inputs of one weight or group. */
+/** The amounts that a job read and wrote of the inputs of one weight or group. */
 export interface GroupReport {
   /** The glob, or the name in the mix. Undefined: the inputs that are in no group. */
   readonly name: string | undefined;
@@ -12,7 +12,7 @@ export interface GroupReport {
   readonly read: { readonly records: number; readonly bytes: number };
   /** The factor times what was read. */
   readonly expected: { readonly records: number; readonly bytes: number };
-  /** In the output; with `headCount` or `repeat`, what the output was taken from. */
+  /** The amount in the output; with `headCount` or `repeat`, that from which the output was taken. */
   readonly weighed: { readonly records: number; readonly bytes: number };
   /** How often its records came on average: those of `weighed`, divided by those of `read`. */
   readonly epochs: number;
@@ -26,13 +26,13 @@ export interface GroupReport {
 
 /** The data of a report; examples/report.schema.json describes the same. */
 export interface JobReport extends ReportFacts {
-  /** What `shuffle` returns. */
+  /** The result of `shuffle`. */
   readonly result: ShuffleReport;
-  /** What `onProfile` tells. */
+  /** The profile as `onProfile` tells it. */
   readonly profile: JobProfile;
 }
 
-/** Where a report goes, and what it says of the call. */
+/** The place of a report, and what it says of the call. */
 export interface ReportFile {
   readonly file: string;
   /** The command that repeats the job, with this seed. */
@@ -41,9 +41,11 @@ export interface ReportFile {
   readonly textOf?: ((report: JobReport) => string | Promise<string>) | undefined;
 }
 
-/** What a shuffle read and wrote. */
+/** The amounts that a shuffle read and wrote. */
 export interface ShuffleReport {
-  /** Whether an earlier call had finished the job, so that this one, with `resume`, did nothing. Undefined: it did not. */
+  /**
+   * True if an earlier call had finished the job, so that this one, with `resume`, did nothing. Undefined: it did not.
+   */
   readonly wasFinished?: true | undefined;
   /** Number of records of the output. */
   readonly records: number;
@@ -64,16 +66,25 @@ export interface ShuffleReport {
     readonly commit: number;
   };
   readonly inputCount: number;
-  /** What `headCount` left out. Undefined without it, and if an earlier attempt had written all of the output. */
+  /**
+   * The records that `headCount` left out. Undefined without it, and if an earlier attempt had written all of the
+   * output.
+   */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
-  /** What `skipBlank` left out. Undefined without it, and if an earlier attempt had written all of the output. */
+  /**
+   * The records that `skipBlank` left out. Undefined without it, and if an earlier attempt had written all of the
+   * output.
+   */
   readonly blank: { readonly records: number; readonly bytes: number } | undefined;
   /**
-   * What was read and written of each weight or group, and of the inputs without one. Undefined without `weights` and
-   * `mix`, and if an earlier attempt had written all of the output.
+   * The amounts read and written of each weight or group, and of the inputs without one. Undefined without `weights`
+   * and `mix`, and if an earlier attempt had written all of the output.
    */
   readonly groups: readonly GroupReport[] | undefined;
-  /** What `unique` or `uniqueBy` dropped. Undefined without them, and if an earlier attempt had written all output. */
+  /**
+   * The records that `unique` or `uniqueBy` dropped. Undefined without them, and if an earlier attempt had written all
+   * output.
+   */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;
   readonly piles: number;
@@ -124,9 +135,9 @@ export interface JobProfile {
   readonly decoders: Readonly<Record<string, number>>;
   /** Elapsed time. */
   readonly seconds: {
-    /** From the start of the process to the start of the job: loading Node and the modules of the command. */
+    /** The time from the start of the process to the start of the job: loading Node and the modules of the command. */
     readonly start: number;
-    /** Until pass 1 starts: inputs, plan, directories, threads. */
+    /** The time until pass 1 starts: inputs, plan, directories, threads. */
     readonly prepare: number;
     readonly pass1: number;
     readonly between: number;
@@ -137,7 +148,7 @@ export interface JobProfile {
   };
   readonly pass1: PassSeconds;
   readonly pass2: PassSeconds;
-  /** In the order in which they ended. */
+  /** The tasks in the order in which they ended. */
   readonly tasks: readonly {
     readonly kind:
       | 'count'
@@ -171,13 +182,13 @@ export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> 
   readonly files: readonly string[];
   /** How many of its shards have no record. Undefined: none. */
   readonly emptyShards?: number | undefined;
-  /** What the member has of each split, if there are splits. `files` lists these shards, too. */
+  /** The part of the member in each split, if there are splits. `files` lists these shards, too. */
   readonly splits?: readonly SplitReport[] | undefined;
 }
 
 export interface ShuffleTogetherReport extends Pick<ShuffleReport, 'records' | 'seed'> {
   readonly members: readonly MemberReport[];
-  /** As in `ShuffleReport`. */
+  /** True as in `ShuffleReport`. */
   readonly wasFinished?: true | undefined;
   /** Members that an earlier attempt had shuffled. */
   readonly resumedMembers: number;

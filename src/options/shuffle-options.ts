@@ -62,7 +62,10 @@ const amountOf = (rule: ShardRule | undefined, isCut: boolean) =>
 const textOf = (rule: ValueRule | undefined) =>
   rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
 
-/** What does not go with an option that makes records equal. @param source what the order follows from. */
+/**
+ * Returns the refusal of what does not go with an option that makes records equal. @param source what the order follows
+ * from.
+ */
 const beside = (name: 'unique' | 'uniqueBy', source: string) =>
   [
     [
@@ -244,7 +247,7 @@ const ORDER = optionGroup('Order', {
     help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/CHOOSING-RECORDS.md)',
   }),
   /**
-   * What decides the key of a record, beside the seed and the input. `position`: the place of its first byte.
+   * The rule that decides the key of a record, beside the seed and the input. `position`: the place of its first byte.
    * `ordinal`: its number in its input. With `ordinal`, files with equal numbers of records get the same order; large
    * files may be read once more, to count their records. Default `position`.
    */
@@ -280,7 +283,7 @@ const RECORDS = optionGroup('Records', {
     help: 'records end in NUL instead of newline, in inputs and output',
   }),
   /**
-   * What a record is. Default: each line is a record, and an input that is clearly of another format is an error,
+   * The form of a record. Default: each line is a record, and an input that is clearly of another format is an error,
    * ERR_INPUT_FORMAT. With `{ by: 'lines' }` every input is shuffled line by line.
    */
   records: option<RecordKind>(
@@ -323,8 +326,8 @@ const BLANK = optionGroup('Records', {
 // biome-ignore format: a table, of few lines an entry
 const TABLES = optionGroup('Records', {
   /**
-   * Of Parquet files, only these columns: names of columns, or of groups of them, with dots: `['text', 'meta.url']`. Their
-   * order does not count. Default: all.
+   * The columns of Parquet files that are read: names of columns, or of groups of them, with dots: `['text',
+   * 'meta.url']`. Their order does not count. Default: all.
    */
   columns: option<readonly string[]>({
     check: columns, resumes: ['list of columns', ({ read }) => read.rowChoice?.['columns'] ?? 'all'],
@@ -341,8 +344,8 @@ const TABLES = optionGroup('Records', {
     help: 'add to rows of Parquet files the columns in names of directories: lang=en/',
   }),
   /**
-   * Of HDF5 files, the datasets that give rows, by their paths: `['/images/X', '/y']`. A record is row i of each. Default:
-   * all datasets, which must have the same number of rows.
+   * The datasets of HDF5 files that give rows, by their paths: `['/images/X', '/y']`. A record is row i of each.
+   * Default: all datasets, which must have the same number of rows.
    */
   hdf5: option<readonly string[]>({
     check: columns, resumes: ['list of datasets', ({ read }) => read.rowChoice?.['hdf5'] ?? 'all'],
@@ -444,7 +447,7 @@ const DECODING = optionGroup('Input', {
     name: 'decompress-program', value: 'CMD', parse: parseDecompressProgram,
     help: "decode every input with CMD, such as 'xz -dc'",
   }),
-  /** Whether igzip, if on PATH, decodes large gzip files: in a third of the time, to the same bytes. Default true. */
+  /** True if igzip, if on PATH, decodes large gzip files: in a third of the time, to the same bytes. Default true. */
   igzip: option<boolean>({
     check: flag, name: 'without-igzip', constant: false,
     help: 'do not decode gzip with the program igzip',
@@ -466,7 +469,7 @@ const MACHINE = optionGroup('Machine', {
     check: whole(1, MOST_WORKERS), mayChange: true, name: 'workers', value: 'N', parse: parseCount,
     help: 'worker threads', default: 'one per CPU',
   }),
-  /** For a path, the most concurrent I/O calls on its device, 1 to 65,536. Default: by the kind of the device. */
+  /** The most concurrent I/O calls on the device of a path, 1 to 65,536. Default: by the kind of the device. */
   ioLimits: option<Readonly<Record<string, number>>>({
     check: ioLimits, mayChange: true, name: 'io-limit', value: 'PATH=N', parse: parseIoLimit, isRepeatable: true,
     help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
@@ -523,14 +526,14 @@ const RESUME = optionGroup('Resume', {
 const TALK = optionGroup('Progress', {
   /** Stops the job, which then throws an AbortError. */
   signal: option<AbortSignal>({}),
-  /** Called about five times a second. If it throws, the job stops and throws the same. */
+  /** A call about five times a second. If it throws, the job stops and throws the same. */
   onProgress: option<(progress: ShuffleProgress) => void>({}),
-  /** Called with each warning, which is one line. */
+  /** A call for each warning, which is one line. */
   onWarning: option<(line: string) => void>({}),
 });
 
 const REPORT = optionGroup('Progress', {
-  /** Called when the job has succeeded. Without it, the job does not measure its phases. */
+  /** A call when the job has succeeded. Without it, the job does not measure its phases. */
   onProfile: option<(profile: JobProfile) => void>({}),
   /**
    * Reports on the job when it has succeeded (docs/CHECKING.md). A path names a new file of JSON. An object such as
@@ -559,7 +562,7 @@ export interface ReadOptions
 
 export interface OutputOptions extends OptionsOf<typeof OUTPUT>, OptionsOf<typeof CUT>, OptionsOf<typeof TEMP> {}
 
-/** Only `inputs` is required. */
+/** The options of `shuffle`. Only `inputs` is required. */
 export interface ShuffleOptions
   extends OutputOptions,
     OptionsOf<typeof KEEP>,
@@ -594,7 +597,7 @@ export type TableOptions = OptionsOf<typeof ROW_GROUPS>;
 
 export const TALK_OPTIONS = TALK;
 export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
-/** Of calls that read files as they are, whatever these hold. */
+/** The options of calls that read files as they are, whatever these hold. */
 export const FILE_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...S3, ...READ_OPTIONS };
 export const INPUT_OPTIONS = { ...FILE_OPTIONS, ...TABLES };
 export const SHUFFLE_STORE_OPTIONS = { ...OUTPUT, ...CUT, ...MACHINE, ...TEMP, ...TALK, onProfile: REPORT.onProfile };
@@ -617,7 +620,7 @@ export interface ShuffleStoreOptions
     Pick<ShuffleOptions, 'onProfile'> {}
 
 const TOGETHER = optionGroup('Output', {
-  /** By count or by records. Default: one file for each member, or one shard for each of `splits`. */
+  /** The shards by count or by records. Default: one file for each member, or one shard for each of `splits`. */
   shards: option<ShardRule | SplitShards>({}),
   /** Default for one file: by its name. Default for shards and splits: `none`. */
   compress: option<OutputCompression>({}),

@@ -43,7 +43,7 @@ const WRITING = optionGroup('Store', {
 
 // biome-ignore format: a table, of few lines an entry
 const IDS = optionGroup('Store', {
-  /** As in `ShuffleOptions`, except for the default: `path`. An id stands for one input of the store. */
+  /** The ids as in `ShuffleOptions`, except for the default: `path`. An id stands for one input of the store. */
   inputIds: option<InputIdRule, InputIdsChoice>({
     check: inputIds, name: 'input-ids', value: 'RULE', parse: parseInputIds, default: 'path',
     help: 'the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
@@ -82,7 +82,7 @@ export const INSPECT_OPTIONS = { ...INSPECT, ...TALK_OPTIONS };
 
 export interface InspectOptions extends OptionsOf<typeof INSPECT>, TalkOptions {}
 
-/** Which generations to expire. The time of a generation is the time of its first commit. */
+/** The generations to expire. The time of a generation is the time of its first commit. */
 export type ExpireRule =
   /** Older than this date, alone or with a time: 2026-11-01 or 2026-11-01T06:00Z. Default zone: UTC. */
   | { readonly before: string }
@@ -150,7 +150,7 @@ export const OPEN_STORE_OPTIONS = optionGroup('Machine', {
   }),
   /** Ends all loaders. */
   signal: option<AbortSignal>({}),
-  /** Called with each warning, which is one line. */
+  /** A call for each warning, which is one line. */
   onWarning: option<(line: string) => void>({}),
 });
 
@@ -170,8 +170,8 @@ const RANKS = optionGroup('Epochs', {
     help: 'number of ranks that share each epoch', default: '1',
   }),
   /**
-   * By default the record counts of the ranks differ by at most one. `drop` makes them equal by leaving out up to
-   * worldSize - 1 records, `pad` by giving up to worldSize - 1 records twice.
+   * The rule for ranks that get other numbers of records. By default the counts differ by at most one. `drop` makes
+   * them equal by leaving out up to worldSize - 1 records, `pad` by giving up to worldSize - 1 records twice.
    */
   equalize: option<'drop' | 'pad'>({
     name: 'equalize', value: 'HOW', ...oneOf('drop', 'pad'),
@@ -192,11 +192,11 @@ export const RESUME_LOADER_OPTIONS = optionGroup('Machine', {
 
 export const LOADER_OPTIONS = { ...RANKS, ...RESUME_LOADER_OPTIONS };
 
-/** Which records a loader gives, and in which order. */
+/** The records that a loader gives, and their order. */
 export interface LoaderOptions extends OptionsOf<typeof RANKS>, OptionsOf<typeof RESUME_LOADER_OPTIONS> {}
 
 const WRITE = optionGroup('Output', {
-  /** Whether to write the byte length of each record before it, as u32, little-endian. Default false. */
+  /** True to write the byte length of each record before it, as u32, little-endian. Default false. */
   withLengths: option<boolean>({
     name: 'lengths',
     help: 'write the byte length of each record before it (u32, little-endian)',

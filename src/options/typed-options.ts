@@ -180,7 +180,7 @@ export function parseSbatchArgs(text: string, flag: string, previous: readonly s
   return [...previous, ...wordsIn(text, flag)];
 }
 
-/** As sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */
+/** Parses a size as sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */
 export function parseSlurmMemory(text: string, flag: string): number {
   const [, digits, letter] = /^(\d+)([KMGT]?)$/i.exec(text) ?? [];
   const power = 'KMGT'.indexOf((letter || 'M').toUpperCase()) + 1;

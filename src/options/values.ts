@@ -25,9 +25,9 @@ export interface InputWeight {
  * the inputs are read twice: they are counted first.
  */
 export interface Mix {
-  /** Of several groups whose `inputs` name an input, the last one has it. */
+  /** The groups. If the `inputs` of several name an input, the last one has it. */
   readonly groups: readonly MixGroup[];
-  /** What the shares are shares of: `records`, `bytes`, or the sum of a field of JSON records, as in `.n_tokens`. */
+  /** The unit of the shares: `records`, `bytes`, or the sum of a field of JSON records, as in `.n_tokens`. */
   readonly unit?: string | undefined;
   /** About how much the output has, in the unit. Default: as many as the shares and `max_epochs` allow. */
   readonly total?: number | undefined;
@@ -40,11 +40,11 @@ export interface MixGroup {
   readonly name: string;
   /** Paths or glob patterns, as in `InputWeight`. */
   readonly inputs: string | readonly string[];
-  /** As the factor of an `InputWeight`. */
+  /** The weight, as the factor of an `InputWeight`. */
   readonly weight?: number | string | undefined;
-  /** In relation to the shares of the other groups, more than 0. */
+  /** The share in relation to those of the other groups, more than 0. */
   readonly share?: number | string | undefined;
-  /** For this group, instead of the `max_epochs` of the mix. */
+  /** The limit of this group, instead of the `max_epochs` of the mix. */
   readonly max_epochs?: number | string | undefined;
 }
 

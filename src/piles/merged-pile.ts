@@ -32,9 +32,9 @@ export function mergePiles(pileSets: readonly StoredPileSet[], first: number, en
 const SEGMENTS_TOGETHER = 2 ** 15;
 
 /**
- * As `mergePiles`, one pile after the other, reading a few at a time: with many terabytes, the segments of all piles of
- * a task do not fit in memory. The first read takes one pile; the segments found so far decide how many the next read
- * takes.
+ * Merges as `mergePiles`, one pile after the other, reading a few at a time: with many terabytes, the segments of all
+ * piles of a task do not fit in memory. The first read takes one pile; the segments found so far decide how many the
+ * next read takes.
  */
 export function* eachMergedPile(
   pileSets: readonly StoredPileSet[],

@@ -15,7 +15,7 @@ export interface TempDisk {
   /** Absolute or relative to the current directory. The directories of a job's layout belong to the job alone. */
   readonly directory: string;
   readonly gate: GateNumber;
-  /** Whether the disk moves a head between two places. */
+  /** True if the disk moves a head between two places. */
   readonly rotates: boolean;
 }
 
@@ -24,11 +24,14 @@ export interface PileSetLayout {
   readonly stripeCount: number;
   readonly disks: readonly TempDisk[];
   readonly indexDirectory: string;
-  /** Absent: temp files. */
+  /** The role of the files. Absent: they are temp files. */
   readonly role?: OwnRole;
 }
 
-/** Where records of a pile that does not fit in memory are scattered again; the files are removed after the pile. */
+/**
+ * The place where records of a pile that does not fit in memory are scattered again; the files are removed after the
+ * pile.
+ */
 export type RescatterTarget = Pick<PileSetLayout, 'disks' | 'indexDirectory'>;
 
 export function roleOf({ role = 'temp' }: Pick<PileSetLayout, 'role'>): OwnRole {

@@ -40,12 +40,12 @@ export function damagedPileSet(
   return new VerificationError(`${what}; ${PILE_SET_ADVICE[role]}`, { pileSetName });
 }
 
-/** What is wrong with a pile set, for a job that makes it again and needs no advice. */
+/** Returns what is wrong with a pile set, for a job that makes it again and needs no advice. */
 export function damageOf({ message }: Error): string {
   return Object.values(PILE_SET_ADVICE).reduce((text, advice) => text.replace(`; ${advice}`, ''), message);
 }
 
-/** Whether the disk reports an unreadable part, and is present as a whole: its directories still answer. */
+/** Returns whether the disk reports an unreadable part, and is present as a whole: its directories still answer. */
 export function isUnreadable(error: unknown, directories: readonly string[]): error is SystemError {
   return (
     error instanceof SystemError && UNREADABLE.has(errnoOf(error.cause)) && directories.every((path) => answers(path))
@@ -61,7 +61,7 @@ function answers(directory: string): boolean {
   }
 }
 
-/** If making the pile set again would help, the error names the pile set. */
+/** Reads a pile set. If making it again would help, the error names it. */
 export function readingPileSet<T>(path: string, pileSetName: string | undefined, role: OwnRole, read: () => T): T {
   try {
     return read();

@@ -61,7 +61,7 @@ export interface PileSetDescription {
   readonly report: unknown;
 }
 
-/** Where an index lies: in a file (a temp file unless `role` says otherwise) or in memory. */
+/** The place of an index: in a file (a temp file unless `role` says otherwise) or in memory. */
 export type IndexSource = { readonly path: string; readonly role?: OwnRole } | { readonly bytes: Uint8Array };
 
 export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, description: PileSetDescription): Uint8Array {

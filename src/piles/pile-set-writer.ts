@@ -28,7 +28,7 @@ interface DataFile {
   readonly disk: number;
   readonly file: OpenFile;
   byteLength: number;
-  /** On a rotating disk: bytes in the page cache since the last sync. */
+  /** The bytes in the page cache of a rotating disk since the last sync. */
   unsyncedBytes: number;
 }
 
@@ -51,7 +51,7 @@ interface PileSetParts {
   readonly layout: PileSetLayout;
   /** Takes segments while it has room; undefined: all go to disk. */
   readonly ramPool: RamPool | undefined;
-  /** Whether the index is a file even when the pile set has no data file. */
+  /** True if the index is a file even when the pile set has no data file. */
   readonly indexInFile: boolean;
   readonly hasher: SegmentHasher;
   readonly compressor: SegmentCompressor | undefined;
@@ -60,7 +60,10 @@ interface PileSetParts {
 
 const TOO_LARGE_TO_DRAW = '`repeat` draws from records in memory, which it holds twice, and these do not fit';
 
-/** For a job whose piles must stay in memory: its layout has no disks. @param enough `memoryBytes` that suffices. */
+/**
+ * Returns the error of a job whose piles must stay in memory: its layout has no disks. @param enough `memoryBytes` that
+ * suffices.
+ */
 export function tooLargeToDraw(enough = 'more'): UsageError {
   return new UsageError(
     `${TOO_LARGE_TO_DRAW}; give ${enough} with \`memoryBytes\`, or leave out \`repeat\`: then no record comes twice`,
@@ -68,7 +71,7 @@ export function tooLargeToDraw(enough = 'more'): UsageError {
   );
 }
 
-/** Whether a task has thrown it, which does not know how much suffices. */
+/** Returns whether a task has thrown it, which does not know how much suffices. */
 export function isTooLargeToDraw(error: unknown): boolean {
   return error instanceof UsageError && error.message.startsWith(TOO_LARGE_TO_DRAW);
 }

@@ -19,7 +19,7 @@ export interface Tally extends Amount {
 
 export const NOTHING: Tally = { records: 0, bytes: 0, checksum: 0n };
 
-/** As reports and files have it: the checksum in 16 hex digits. */
+/** The tally as reports and files have it: the checksum in 16 hex digits. */
 export interface TallyText extends Amount {
   readonly checksum: string;
 }
@@ -121,7 +121,7 @@ export function textOfTally({ records, bytes, checksum }: Tally): TallyText {
   return { records, bytes, checksum: checksumTextOf(checksum) };
 }
 
-/** For messages. */
+/** Describes a tally for messages. */
 export function describeTally({ records, bytes, checksum }: TallyText): string {
   return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksum}`;
 }

@@ -9,11 +9,11 @@ const MIB = 2 ** 20;
 const STEP = 1 / 64;
 
 export interface GivenMemory {
-  /** What piles get. */
+  /** The memory that piles get. */
   readonly budgetBytes: number;
   /** The part that this is of what transfers leave. Absent: all of it. */
   readonly shareOfMemory?: number;
-  /** What transfers took before. Absent: nothing is transferred. */
+  /** The memory that transfers took before. Absent: nothing is transferred. */
   readonly transfers?: Transfers | undefined;
 }
 

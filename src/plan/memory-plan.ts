@@ -62,9 +62,9 @@ export interface Tuning {
   readonly stripeCount?: number;
   /** The fixed size of a worker's arena in pass 2; a small arena forces piles to be scattered again. */
   readonly pass2ArenaBytes?: number;
-  /** Whether segments may stay in memory. */
+  /** True if segments may stay in memory. */
   readonly keepInRam?: boolean;
-  /** Whether the calling thread does a small job itself. */
+  /** True if the calling thread does a small job itself. */
   readonly inline?: boolean;
   /** The most bytes of an output that the commit of a job of tasks reads back itself. */
   readonly commitReadBytes?: number;
@@ -81,24 +81,24 @@ export interface MemoryNeed extends GivenMemory {
   /** Bytes of the inputs at most, where weights make more or fewer records of them. Absent: `recordBytes`. */
   readonly mostReadBytes?: number | undefined;
   readonly meanRecordBytes: number;
-  /** Whether `recordBytes` is the true size (plain regular files). */
+  /** True if `recordBytes` is the true size (plain regular files). */
   readonly exact: boolean;
   readonly hasStreams: boolean;
   readonly tempDiskCount: number;
-  /** Whether a temp disk moves a head between two reads. */
+  /** True if a temp disk moves a head between two reads. */
   readonly tempDisksRotate: boolean;
   readonly openFileLimit: number;
-  /** Whether the work of the job must outlive its process: then segments stay in memory only if all are sure to fit. */
+  /** True if the work of the job must outlive its process: then segments stay in memory only if all are sure to fit. */
   readonly isResumable: boolean;
-  /** Whether output of pass 2 may have to wait in memory, as compressed output does. */
+  /** True if output of pass 2 may have to wait in memory, as compressed output does. */
   readonly outputWaits: boolean;
-  /** What a thread needs for a page of each column, about. Absent: there are no columns. */
+  /** The bytes that a thread needs for a page of each column, about. Absent: there are no columns. */
   readonly columnBytes?: number | undefined;
-  /** Of each table with which a long page is compressed: log2 of its entries at most. Absent: such tables are small. */
+  /** The most entries, as log2, of each table with which a long page is compressed. Absent: such tables are small. */
   readonly tableLogs?: readonly number[] | undefined;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
-  /** Whether a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
+  /** Set if a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
   readonly reads?: 'only' | 'first' | undefined;
   /** The need if the job were not so large that it is resumable without being asked: more memory may make it small. */
   readonly unlessLarge?: MemoryNeed;
@@ -117,22 +117,25 @@ export interface MemoryPlan {
   readonly pass1SpareBytes: number;
   /** The planned size of one worker's arena in pass 2, at least its size in pass 1. */
   readonly pass2ArenaBytes: number;
-  /** Whether arenas of pass 2 may take spare memory. */
+  /** True if arenas of pass 2 may take spare memory. */
   readonly pass2MayGrow: boolean;
   /** The most bytes that the memory pool may take; 0: all segments go to disk. */
   readonly ramPoolBytes: number;
-  /** Whether some segment may have to go to disk, as far as the plan knows. */
+  /** True if some segment may have to go to disk, as far as the plan knows. */
   readonly maySpill: boolean;
   /** Bytes that the pile sets will take, as far as the plan knows. */
   readonly storedBytes: number;
-  /** What a thread needs beside its arena for pages of columns; 0: there are no columns. */
+  /** The bytes that a thread needs beside its arena for pages of columns; 0: there are no columns. */
   readonly columnBytes: number;
   readonly tableLogs?: readonly number[] | undefined;
 }
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
 const WAITING_OUTPUT_SHARE = 1 / 8;
-/** Of rows: all pages of a row group wait for the last one, and what finds no room goes to a temp disk. */
+/**
+ * The share of rows that wait: all pages of a row group wait for the last one, and what finds no room goes to a temp
+ * disk.
+ */
 const WAITING_ROWS_SHARE = 3 / 8;
 /** The size of a table is known about. One of so many budgets does not fit in memory, so no part of it is kept there. */
 const TABLE_BEYOND_MEMORY = 2;
@@ -269,18 +272,18 @@ function planStripes(need: MemoryNeed, workers: number): number {
   return Math.max(1, Math.min(Math.floor(filesForStripes / (workers * diskCount)), wanted));
 }
 
-/** What pass 1 uses the budget for, in all threads together. The parts add up to the budget. */
+/** The parts of the budget in pass 1, in all threads together. They add up to the budget. */
 export interface MemoryOfPass1 {
   /** One buffer a pile, of each thread. */
   readonly pileBufferBytes: number;
-  /** What a thread reads at a time. */
+  /** The bytes that a thread reads at a time. */
   readonly readWindowBytes: number;
   readonly tableBytes: number;
-  /** At most: piles that stay in memory. */
+  /** The most bytes of piles that stay in memory. */
   readonly poolBytes: number;
-  /** What fetches and uploads hold. */
+  /** The bytes that fetches and uploads hold. */
   readonly transferBytes: number;
-  /** For long records, decoders, and more data than expected. */
+  /** The bytes for long records, decoders, and more data than expected. */
   readonly spareBytes: number;
 }
 

@@ -18,7 +18,7 @@ export interface Pass2Memory {
   readonly workers: number;
   /** The size that each worker's arena may reach. */
   readonly arenaBytes: number;
-  /** What pages of columns may take beside it; 0: there are no columns. */
+  /** The bytes that pages of columns may take beside it; 0: there are no columns. */
   readonly columnBytes: number;
   /** Further bytes that all arenas together may take. */
   readonly spareBytes: number;
@@ -66,7 +66,7 @@ export function planWithColumns(need: MemoryNeed, tuning: Tuning = {}): MemoryPl
   return hasRoom(onDisk) ? onDisk : undefined;
 }
 
-/** What pass 2 has beside its threads and the pool, if no record is longer than the others. */
+/** Returns what pass 2 has beside its threads and the pool, if no record is longer than the others. */
 export function spareOfPass2(plan: MemoryPlan, { budgetBytes, meanRecordBytes }: MemoryNeed): number {
   const poolBytes = wholeChunks(Math.min(plan.ramPoolBytes, plan.storedBytes));
   return planPass2(plan, budgetBytes, poolBytes, meanRecordBytes)?.spareBytes ?? 0;
@@ -90,7 +90,7 @@ type ColumnsNeed = Pick<MemoryNeed, 'columnBytes' | 'tableLogs'>;
 const USUAL_PAGE_BYTES = 1024 * 1024;
 const TABLE_ENTRY_BYTES = 4;
 
-/** What compressing a page with a long row takes: a copy of it, room for as much, and tables that are larger than it. */
+/** Returns what compressing a page with a long row takes: a copy, room for as much, and tables larger than it. */
 function bytesToCompress({ tableLogs = [], columnBytes = 0 }: ColumnsNeed, recordBytes: number): number {
   if (columnBytes === 0 || tableLogs.length === 0 || recordBytes < USUAL_PAGE_BYTES) return 0;
   const pageBytes = recordBytes + USUAL_PAGE_BYTES;
@@ -129,8 +129,9 @@ export function memoryFor(need: MemoryNeed, long: LongNeed): string {
 }
 
 /**
- * Whether all passes have room for this, whatever else they hold. A slice of files that finds none beside the other threads
- * is read again by one thread alone; streams, and jobs that only read, have no second chance, so each thread must have room.
+ * Returns whether all passes have room for this, whatever else they hold. A slice of files that finds none beside the
+ * other threads is read again by one thread alone; streams, and jobs that only read, have no second chance, so each
+ * thread must have room.
  * @param growthBytes what a window takes beyond the record at the most.
  */
 export function hasRoomFor(
@@ -157,7 +158,7 @@ export function hasRoomFor(
   return planPass2(plan, budgetBytes, fullPoolBytes, recordBytes) !== undefined;
 }
 
-/** Whether it is worth a try: a thread alone may have room. */
+/** Returns whether it is worth a try: a thread alone may have room. */
 export function mayHaveRoomFor(need: MemoryNeed, long: LongNeed): boolean {
   return hasRoomFor(need, long, 0);
 }
@@ -165,7 +166,7 @@ export function mayHaveRoomFor(need: MemoryNeed, long: LongNeed): boolean {
 interface RescatterBytes {
   /** Some thread writes at least this much, however much of the spare memory it gets. */
   readonly least: number;
-  /** If all threads scatter their largest piles at the same time. */
+  /** The bytes if all threads scatter their largest piles at the same time. */
   readonly most: number;
 }
 

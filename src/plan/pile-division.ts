@@ -15,7 +15,7 @@ import {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** What is worth its memory, depending on where full pile buffers go. */
+/** The limits that are worth their memory, depending on where full pile buffers go. */
 interface PileLimits {
   readonly smallestBufferBytes: number;
   readonly largestBufferBytes: number;
@@ -66,7 +66,10 @@ export const IN_MEMORY: PileLimits = {
 };
 /** The smallest buffer of existing piles, when there is no memory for larger buffers. */
 const SMALLEST_BUFFER_BYTES = 4 * KIB;
-/** With more piles, pass 1 loses what pass 2 gains: it writes to a separate page for each pile. */
+/**
+ * The most piles that are preferred. With more, pass 1 loses what pass 2 gains: it writes to a separate page for each
+ * pile.
+ */
 const MOST_PREFERRED_PILES = 1024;
 /**
  * Each thread scatters one pile again at a time. With this many piles a worker, all threads together take at most an
@@ -98,7 +101,7 @@ export interface Sizes {
   readonly outputBytes: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
-  /** Whether each pile is expected to fit in memory when it is loaded. */
+  /** True if each pile is expected to fit in memory when it is loaded. */
   readonly oneLevel: boolean;
 }
 

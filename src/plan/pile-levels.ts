@@ -6,7 +6,7 @@ import { planWithColumns } from './pass2-memory.js';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-/** What a thread keeps beside a loaded pile, as in `divide`. */
+/** The memory that a thread has beside a loaded pile, as in `divide`. */
 const BESIDE_PILE_BYTES = 64 * 1024;
 
 /** 1: each pile fits in memory when it is loaded. */
@@ -26,7 +26,7 @@ export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
   }
 }
 
-/** Whether a plan needs no temp data, as far as it knows. */
+/** Returns whether a plan needs no temp data, as far as it knows. */
 export function staysInMemory({ ramPoolBytes, maySpill, storedBytes }: MemoryPlan): boolean {
   return ramPoolBytes > 0 && (!maySpill || storedBytes <= ramPoolBytes);
 }
@@ -43,7 +43,7 @@ export function leastMemoryFor(
   });
 }
 
-/** As `-S` takes it, rounded up. */
+/** Returns the budget as `-S` takes it, rounded up. */
 export function budgetText(bytes: number): string {
   return bytes >= 8 * GIB ? `${Math.ceil(bytes / GIB)}G` : `${Math.ceil(bytes / MIB)}M`;
 }

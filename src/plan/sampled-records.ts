@@ -1,4 +1,7 @@
-/** What drawn windows say of the number of all records: an estimate, and two limits between which the truth lies. Pure. */
+/**
+ * Says what drawn windows tell of the number of all records: an estimate, and two limits between which the truth lies.
+ * Pure.
+ */
 
 import type { Amount } from '../piles/pile-totals.js';
 
@@ -9,7 +12,7 @@ export interface Expected {
   readonly most: number;
 }
 
-/** As few records as the samples and chance allow, as many as are expected, or as many as there can be. */
+/** A case: as few records as the samples and chance allow, as many as are expected, or as many as there can be. */
 export type Case = keyof Expected;
 
 /** A part of the data in which each byte was equally likely to choose a window. */
@@ -21,9 +24,9 @@ export interface Stratum {
   readonly doubt: number;
 }
 
-/** Of 100 normal means, 99 lie so many standard errors from the truth. Skewed lengths make that about 95. */
+/** The standard errors within which 99 of 100 normal means lie from the truth. Skewed lengths make that about 95. */
 const DEVIATIONS = 2.576;
-/** In a sample that has none of them, so many are expected in hardly one of 100 cases. */
+/** The records that are expected in hardly one of 100 cases if a sample has none of them. */
 const UNSEEN_RECORDS = 4.5;
 
 /**
@@ -88,7 +91,7 @@ function deviationsOf(freedom: number): number {
   return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
 }
 
-/** In each case, what `size` says of it. The limits are rounded outwards, but not for the errors of floating point. */
+/** Returns what `size` says in each case. The limits are rounded outwards, but not for the errors of floating point. */
 export function inCases(size: (each: Case) => number): Expected {
   const most = size('most');
   const slack = 1e-6 + 1e-12 * Math.abs(most);
@@ -110,7 +113,7 @@ export function casesOf(amountIn: (each: Case) => Amount): AmountInCases {
   return { least: amountIn('least'), expected: amountIn('expected'), most: amountIn('most') };
 }
 
-/** To which side of the expected number a case lies. */
+/** The side of the expected number on which a case lies. */
 export const SIDE: Readonly<Record<Case, number>> = { least: -1, expected: 0, most: 1 };
 /** Counts of random keys hardly ever vary by more standard deviations. */
 const COUNT_DEVIATIONS = 4;

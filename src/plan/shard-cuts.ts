@@ -44,12 +44,12 @@ export interface SplitCuts {
     /** The rank or byte of the whole order at which the split begins, as `by` says. */
     readonly start: number;
     readonly bytes: number;
-    /** Counted from the beginning of the split. */
+    /** The cuts, counted from the beginning of the split. */
     readonly cuts: PlainCuts;
   }[];
 }
 
-/** What decides about cuts that depend on where the records lie. */
+/** The facts that decide about cuts that depend on where the records lie. */
 export interface CutsToFit {
   readonly totalBytes: number;
   /** The most bytes of records that a shard may have. */
@@ -200,7 +200,7 @@ export function cutsAt(starts: ArrayLike<number>): FittedCuts {
   return { by: 'byte', shardCount: starts.length, starts: Float64Array.from(starts), firstShard: 0 };
 }
 
-/** As much of the cuts as a task needs that begins in shard `firstShard` and ends at `endByte` of the whole output. */
+/** Returns the cuts that a task needs that begins in shard `firstShard` and ends at `endByte` of the whole output. */
 export function cutsWithin(cuts: ShardCuts, firstShard: number, endByte: number): ShardCuts {
   if (!('splits' in cuts)) return plainCutsWithin(cuts, firstShard, endByte);
   const splits = cuts.splits.map((split) => {
@@ -277,7 +277,7 @@ function chooseStarts(crossings: readonly Crossing[], totalBytes: number, roomBy
   return starts;
 }
 
-/** Whether a shard is one record that is not long: its neighbours have too little room for it. */
+/** Returns whether a shard is one record that is not long: its neighbours have too little room for it. */
 function leavesShortRecordAlone(starts: Iterable<number>, crossings: readonly Crossing[], roomBytes: number): boolean {
   const isStart = new Set(starts);
   return crossings.some(

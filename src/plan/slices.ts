@@ -7,22 +7,24 @@
 export interface PlannedInput {
   /** A slice may begin at `start` plus any multiple of this; undefined: only at `start`. */
   readonly cutBytes: number | undefined;
-  /** Where the first slice begins, after any header; a decoded position if there are cut points. */
+  /** The start of the first slice, after any header; a decoded position if there are cut points. */
   readonly start: number;
   /** Stored bytes; undefined for a stream. */
   readonly byteLength: number | undefined;
   /** Decoded bytes; an estimate for a compressed input without cut points. */
   readonly decodedBytes: number;
-  /** Where a compressed input or a table may be cut, in order; not at its beginning or end. */
+  /** The places where a compressed input or a table may be cut, in order; not at its beginning or end. */
   readonly cutPoints?: readonly CutPoint[];
-  /** Where its last range ends. Absent: at `decodedBytes`. */
+  /** The end of its last range. Absent: at `decodedBytes`. */
   readonly end?: number | undefined;
 }
 
 export interface CutPoint {
   /** Decoded position, or row: records that begin here or later belong to the range that begins here. */
   readonly start: number;
-  /** Where decoding must begin to reach them: the start of a member, as a stored and as a decoded position. */
+  /**
+   * The place where decoding must begin to reach them: the start of a member, as a stored and as a decoded position.
+   */
   readonly storedStart: number;
   readonly decodedStart: number;
 }
@@ -32,7 +34,10 @@ export interface SlicePart {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number | undefined;
-  /** Only in a part of a compressed input, whose `start` and `end` are decoded positions, or of a table: these are rows. */
+  /**
+   * The members of a part of a compressed input, whose `start` and `end` are decoded positions, or of a table: these
+   * are rows.
+   */
   readonly members?: MemberRange;
 }
 
@@ -72,7 +77,7 @@ export function planSliceBytes(totalBytes: number, workers: number, pileCount: n
   return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), most));
 }
 
-/** Whether an input of about this many decoded bytes would be cut if it could be. */
+/** Returns whether an input of about this many decoded bytes would be cut if it could be. */
 export function isWorthCutting(decodedBytes: number, sliceBytes: number): boolean {
   return rangeCount(decodedBytes, sliceBytes) > 1;
 }

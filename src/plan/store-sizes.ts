@@ -11,7 +11,7 @@ const MIB = 1024 * KIB;
  */
 const PILE_BYTES = 64 * MIB;
 const FEW_PILES = 1024;
-/** For a store that may grow by an unknown amount. */
+/** The fewest piles of a store that may grow by an unknown amount. */
 const FEWEST_GROWING_PILES = 64;
 /** Most stores are appended to. */
 const EXPECTED_GROWTH = 4;

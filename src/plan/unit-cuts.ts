@@ -12,9 +12,9 @@ import { cutAt, cutsWithin, proportion, type ShardCuts, shardAt } from './shard-
 /** Plain data; crosses threads. */
 export interface UnitCuts {
   readonly cuts: ShardCuts;
-  /** Where the order ends: a rank or a byte, as `cuts.by` says. So are all places in this file. */
+  /** The end of the order: a rank or a byte, as `cuts.by` says. So are all places in this file. */
   readonly end: number;
-  /** What a unit has at the most; by byte, a record more. */
+  /** The most that a unit has; by byte, a record more. */
   readonly mostOfUnit: number;
   /**
    * All units of a shard but the last have `mostOfUnit`, and all records so much; of 1 where ranks cut the shards. Absent: the
@@ -28,15 +28,15 @@ export interface Unit {
   readonly shard: number;
   readonly begin: number;
   readonly end: number;
-  /** Whether it is the first one of its shard. */
+  /** True if it is the first one of its shard. */
   readonly beginsShard: boolean;
 }
 
 /** How much a unit has at the most, each at least 1. Whichever makes smaller units counts. */
 export interface UnitRule {
-  /** On average: units of shards that are cut by rank have equal numbers of records. */
+  /** The bytes on average: units of shards that are cut by rank have equal numbers of records. */
   readonly bytes: number;
-  /** Absent: any number. On average where bytes cut the shards. */
+  /** The records of a unit. Absent: any number. On average where bytes cut the shards. */
   readonly records?: number | undefined;
 }
 
@@ -79,7 +79,7 @@ export function* unitsFrom(
   }
 }
 
-/** What a task needs to find the units that begin at places [first, end). */
+/** The facts that a task needs to find the units that begin at places [first, end). */
 export interface OwnUnits {
   readonly units: UnitCuts;
   readonly first: number;

@@ -7,7 +7,10 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from './pile-ranges.js';
 import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.js';
 
-/** Of the piles that are left, a range has one part in so many for each thread: so all threads end at about the same time. */
+/**
+ * The parts into which a range divides the piles that are left, for each thread: so all threads end at about the same
+ * time.
+ */
 const RANGES_PER_THREAD = 8;
 /** Each range reads one pile more, and what a longer one makes waits for its turn. */
 const MOST_PILES_WANTED = 4;
@@ -59,11 +62,11 @@ function pilesWanted(left: number, threadCount: number): number {
 }
 
 interface UnitsToWrite {
-  /** Of all records. */
+  /** The bytes of all records. */
   readonly bytes: number;
   readonly pileCount: number;
   readonly threadCount: number;
-  /** Of a unit, and of a shard, at the most. */
+  /** The most bytes of a unit, and of a shard. */
   readonly unitBytes: number;
   readonly shardBytes: number;
 }

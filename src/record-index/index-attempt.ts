@@ -39,7 +39,7 @@ export class IndexAttempt {
   readonly #held: HeldName;
   #isOpen = true;
 
-  /** Also removes attempts of ended processes from the directory. */
+  /** Begins an attempt, and removes attempts of ended processes from the directory. */
   constructor(target: string) {
     requireReplaceable(target);
     removeLeftOver(INDEX_ATTEMPT_KIND, dirname(target), 'output');
@@ -55,7 +55,7 @@ export class IndexAttempt {
     }
   }
 
-  /** Also makes the index durable. @returns its size in bytes. */
+  /** Completes the index, and makes it durable. @returns its size in bytes. */
   async complete({ stretches, cellCount, blocksEnd, description }: IndexTables): Promise<number> {
     let place = blocksEnd;
     const write = (bytes: Uint8Array) => {

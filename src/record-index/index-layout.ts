@@ -37,7 +37,7 @@ const CRC_BYTES = 4;
 
 /** The whole numbers of an entry: `{ name: byte length }`, little-endian, without gaps. A checksum may follow them. */
 class FixedFields<Name extends string> {
-  /** Where the fields end: the bytes before `start` count, too. */
+  /** The end of the fields: the bytes before `start` count, too. */
   readonly byteLength: number;
   readonly sealedBytes: number;
   readonly #fields: readonly { readonly name: Name; readonly at: number; readonly isWide: boolean }[];
@@ -141,7 +141,7 @@ export type FileMark = ValueOf<typeof fileMark>;
 
 export const indexDescription = object({
   file: fileMark,
-  /** In words: `delimited 0a, header lines 1`. */
+  /** The format in words: `delimited 0a, header lines 1`. */
   format: text,
   /** Compression of the file; null: none. */
   codec: nullable(text),
@@ -160,10 +160,10 @@ export function indexRemedy(file: string): Remedy {
 }
 
 /**
- * Where decoding must begin to reach a decoded position of a compressed file. Consecutive members are grouped into
- * *spans* of at least one cell, and a span is decoded as a whole. Decoded bytes are divided into cells of 32 KiB. For
- * each cell the index has the last span that begins before the end of the cell, so one of two adjacent entries has the
- * span of any position.
+ * The place where decoding must begin to reach a decoded position of a compressed file. Consecutive members are grouped
+ * into *spans* of at least one cell, and a span is decoded as a whole. Decoded bytes are divided into cells of 32 KiB.
+ * For each cell the index has the last span that begins before the end of the cell, so one of two adjacent entries has
+ * the span of any position.
  *
  *     cells      |      0      |      1      |      2      |      3      |
  *     spans      |A                   |B                      |C         |

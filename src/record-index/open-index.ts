@@ -199,7 +199,7 @@ export class OpenIndex {
 export class RecentlyUsed<Key, Value> {
   readonly #mostBytes: number;
   readonly #byteLengthOf: (value: Value) => number;
-  /** In the order of their last use. */
+  /** The values in the order of their last use. */
   readonly #kept = new Map<Key, Value>();
   #keptBytes = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Where up to 4,096 records end, in about 2 + log2(mean length) bits each: the Elias-Fano code of quasi-succinct
- * indices (P. Elias, 1974; R. Fano, 1971). It can read one value without decoding the values before it.
+ * Encodes where up to 4,096 records end, in about 2 + log2(mean length) bits each: the Elias-Fano code of
+ * quasi-succinct indices (P. Elias, 1974; R. Fano, 1971). It can read one value without decoding the values before it.
  *
  * Let e[j] be the end of record j, counted from the start of the block, and least the length of the shortest record.
  * The values e[j] - (j + 1) * least never decrease, and the last of them is span. With k records each value is cut at
@@ -84,7 +84,7 @@ export class RecordBlock {
   readonly #shape: BlockShape;
   readonly #code: Code;
   readonly #bytes: Uint8Array;
-  /** For records 0, 64, 128 and so on: the byte that has its set bit, and the number of set bits in the bytes before. */
+  /** The byte that has the set bit of records 0, 64, 128 and so on, and the number of set bits in the bytes before. */
   readonly #sampledBytes: Uint16Array;
   readonly #sampledCounts: Uint16Array;
 

@@ -1,7 +1,7 @@
 /** The addresses of inputs on other machines, and how messages, plans and reports show them: without what is secret. */
 import { InputError, UsageError } from '../errors.js';
 
-/** Whether it is an address, also one that is refused later. */
+/** Returns whether it is an address, also one that is refused later. */
 export function isRemote(path: string): boolean {
   return /^(?:(?:https?|s3[an]?|hf|gc?s|az|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
 }
@@ -98,7 +98,7 @@ interface Named {
   readonly kind: 'datasets' | 'buckets';
   readonly repository: string;
   readonly revision: string;
-  /** In the repository. */
+  /** The path in the repository. */
   readonly path: string;
 }
 

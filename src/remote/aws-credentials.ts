@@ -72,7 +72,7 @@ export class CredentialsOfAws {
     }
   }
 
-  /** What to do about a refusal. */
+  /** Returns what to do about a refusal. */
   advice(doing: 'read' | 'write'): string {
     if (this.#settings.choice.signRequests === false) return 'requests were not signed; leave out --no-sign-request';
     return this.#source === 'no credentials'
@@ -239,7 +239,7 @@ function textOf(path: string, variable: string): string {
   }
 }
 
-/** Without a proxy: the answer comes from this machine or its host. */
+/** Asks without a proxy: the answer comes from this machine or its host. */
 async function askNearby(
   url: URL,
   options: RequestInit,

@@ -5,11 +5,11 @@ export interface Block extends HeldBlock {
   readonly path: string;
   readonly validator: string;
   readonly end: number;
-  /** Whether its bytes are there. */
+  /** True if its bytes are there. */
   isThere: boolean;
-  /** Whether nobody is known who still reads it. */
+  /** True if nobody is known who still reads it. */
   isDone: boolean;
-  /** Whether its bytes are counted in the checksum of the object. */
+  /** True if its bytes are counted in the checksum of the object. */
   isCounted: boolean;
   lastUse: number;
   /** Ends when the bytes are there; fails if they do not come. */
@@ -21,7 +21,7 @@ export interface Block extends HeldBlock {
 export class Blocks {
   readonly desk: Desk;
   readonly #held: (Block | undefined)[];
-  /** By what they begin with. */
+  /** The blocks by what they begin with. */
   readonly #byStart = new Map<string, Block>();
   #clock = 0;
 

@@ -16,7 +16,7 @@ import { notFetched } from './address.js';
 /** Threads find the fetcher of their process by this name in their environment data. */
 export const FETCHER = 'pileshuf fetcher';
 
-/** As the fetcher puts it into the environment of threads. */
+/** The fetcher as it stands in the environment of threads. */
 export interface Fetcher {
   readonly desk: SharedArrayBuffer;
   readonly pool: SharedArrayBuffer;
@@ -34,9 +34,9 @@ export type Question =
       readonly position: number;
       /** Bytes wanted from there on. */
       readonly byteLength: number;
-      /** Where the caller will stop reading. Absent: it looks here and there. */
+      /** The place where the caller will stop reading. Absent: it looks here and there. */
       readonly end?: number | undefined;
-      /** Whether it reads all up to there, one byte after the other. */
+      /** True if it reads all up to there, one byte after the other. */
       readonly isSequential: boolean;
       /** Blocks that the caller has read. */
       readonly done: readonly HeldBlock[];
@@ -64,7 +64,7 @@ const ENDED_WORD = 0;
 /** How often it rang. */
 const BELL_WORD = 1;
 const WORDS_OF_BLOCK = 2;
-/** Of the first block. */
+/** The word of the first block. */
 const BLOCKS_WORD = 2;
 
 /** States of a slot. */
@@ -73,7 +73,7 @@ const WRITING = 1;
 export const ASKED = 2;
 export const SEEN = 3;
 export const ANSWERED = 4;
-/** Who asked is gone. */
+/** The answer if whoever asked is gone. */
 export const LEFT = 5;
 
 /** How often a thread that waits for an answer looks whether its job goes on. */
@@ -94,7 +94,7 @@ export class Desk {
     this.#slotsOffset = desk.byteLength - SLOT_COUNT * SLOT_BYTES;
   }
 
-  /** For those who wait for answers that do not come. */
+  /** Tells those who wait for answers that do not come. */
   markEnded(): void {
     Atomics.store(this.words, ENDED_WORD, 1);
   }
@@ -177,7 +177,7 @@ function wordOf(block: number): number {
   return BLOCKS_WORD + WORDS_OF_BLOCK * block;
 }
 
-/** What a thread makes of the fetcher once. */
+/** The state that a thread makes of the fetcher once. */
 export interface Attached {
   readonly fetcher: Fetcher;
   readonly desk: Desk;

@@ -9,7 +9,7 @@ export interface Patience {
   readonly totalMilliseconds: number;
   readonly firstPauseMilliseconds: number;
   readonly longestPauseMilliseconds: number;
-  /** Without a byte. */
+  /** The time without a byte. */
   readonly silenceMilliseconds: number;
 }
 
@@ -30,7 +30,7 @@ const TOLD_FROM_MILLISECONDS = 5000;
 
 /** May pass by itself. */
 export class PassingFailure extends Error {
-  /** What the server asks for; undefined: it says nothing. */
+  /** The pause that the server asks for; undefined: it says nothing. */
   readonly pauseMilliseconds: number | undefined;
 
   constructor(reason: string, pauseMilliseconds?: number) {
@@ -39,7 +39,7 @@ export class PassingFailure extends Error {
   }
 }
 
-/** What a network says when nobody is there at all: only a few tries are worth it. */
+/** The errors of a network when nobody is there at all: only a few tries are worth it. */
 const NOBODY_THERE = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
 const TRIES_IF_NOBODY = 3;
 /** Places that have answered this thread: who is away now may just start again. */

@@ -46,10 +46,10 @@ export interface FetcherTask extends Fetcher {
   readonly service: ServiceChoice;
 }
 
-/** What the thread that started it asks. */
+/** The questions of the thread that started it. */
 export type Asked =
   | { readonly ask: 'list'; readonly address: string }
-  /** What version is there now? It is opened next. */
+  /** The question which version is there now. It is opened next. */
   | { readonly ask: 'look'; readonly address: string }
   /** Its last bytes are read next. */
   | { readonly ask: 'end'; readonly address: string }
@@ -59,7 +59,7 @@ type Numbered = Asked & { readonly id: number };
 
 export type Request =
   | Numbered
-  /** What threads will read from the first byte to the last, in the order in which they begin. */
+  /** The ranges that threads will read from the first byte to the last, in the order in which they begin. */
   | { readonly ranges: readonly RangeToRead[] };
 
 export type Message = { readonly id: number; readonly answer: Answer<unknown> } | { readonly retry: string };
@@ -75,16 +75,16 @@ const MIB = 1024 * 1024;
 const REQUEST_BYTES = 8 * MIB;
 /** Larger ones gain little. They lose much if they leave connections without one. */
 const LARGEST_REQUEST_BYTES = 16 * MIB;
-/** Of a table: columns are read side by side, and short ones lie beside each other. */
+/** The bytes of a request for a table: columns are read side by side, and short ones lie beside each other. */
 const COLUMN_REQUEST_BYTES = MIB;
 const SHORT_COLUMNS_BYTES = 512 * 1024;
 /** A table with more columns than this is read without a look ahead. */
 const MOST_COLUMNS = 256;
-/** Of a look here and there. */
+/** The bytes of a look here and there. */
 const LOOK_BYTES = 64 * 1024;
 const MOST_BLOCKS_IN_ANSWER = 32;
 const PAUSE_MILLISECONDS = 2;
-/** Between two lines about retries. */
+/** The least time between two lines about retries. */
 const LEAST_BETWEEN_MILLISECONDS = 1000;
 const NO_ROOM = new Uint8Array();
 
@@ -95,7 +95,7 @@ type BlocksQuestion = Question & { readonly ask: 'blocks' };
 
 interface Ahead {
   readonly requestBytes: number;
-  /** What stays free. Undefined: what was used long ago makes room. */
+  /** The bytes that stay free. Undefined: what was used long ago makes room. */
   readonly spareBytes: number | undefined;
   readonly last: number;
 }
@@ -116,13 +116,13 @@ class FetchingThread {
   readonly #uploads: Uploads;
   readonly #streams: Streams;
   readonly #ask: Ask = (path, target) => this.#reader.readText(path, target);
-  /** Of what was listed: all who open an input read the version that the job began with. */
+  /** The versions that were listed: all who open an input read the version that the job began with. */
   readonly #versions = new Map<string, Promise<VersionAnswer>>();
   /** Objects that need no look: nothing can be asked of them, and some services refuse a range of nothing. */
   readonly #listedEmpty = new Set<string>();
   #ranges: readonly RangeToRead[] = [];
   readonly #rangesOf = new Map<string, number[]>();
-  /** Of the ranges, the first that nobody reads yet. */
+  /** The first of the ranges that nobody reads yet. */
   #nextRange = 0;
   /** Requests for blocks. */
   #underWay = 0;
@@ -355,7 +355,7 @@ class FetchingThread {
     }
   }
 
-  /** Undefined: the service says none, or nothing of the object is compared. */
+  /** Returns the checksum of what is read. Undefined: the service says none, or nothing of the object is compared. */
   #checksumFor({ path, validator, inputBytes }: ObjectToRead): Promise<ReadChecksum | undefined> | undefined {
     const service = this.#serviceOf(path);
     if (service.checksumOf === undefined || inputBytes === 0) return undefined;
@@ -412,7 +412,7 @@ class FetchingThread {
     }
   }
 
-  /** As much as there is room for beside what may still be read. */
+  /** Returns as much as there is room for beside what may still be read. */
   #roomFor({ path, validator }: ObjectToRead, start: number, end: number, isAhead = true): Block[] {
     const blocks: Block[] = [];
     for (let at = start; at < end && this.#blocks.find(path, validator, at) === undefined; ) {
@@ -493,7 +493,7 @@ class FetchingThread {
     return true;
   }
 
-  /** Of sequential readers: each has one that it reads, and one that comes. */
+  /** The bytes of a request of sequential readers: each has one that it reads, and one that comes. */
   get #requestBytes(): number {
     const { blockBytes, readers } = this.#task;
     const share = (count: number, most: number) => Math.min(most, Math.floor(this.#blocks.count / count) * blockBytes);
@@ -567,7 +567,7 @@ function wrongBytes(path: string): InputError {
   );
 }
 
-/** What is no error of pileshuf comes from the network, or is a bug: both are told in one line. */
+/** Makes one line of what is no error of pileshuf: it comes from the network, or is a bug. */
 function told({ ask }: Asked | Question | UploadQuestion, path: string, error: unknown): PileshufError {
   if (error instanceof PileshufError) return error;
   const problem = `${path}: ${reasonOf(error)}`;

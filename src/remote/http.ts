@@ -12,7 +12,7 @@ import { PassingFailure, type Patience, type Progress } from './failure.js';
 import { StraightReader } from './straight.js';
 
 const CONNECT_MILLISECONDS = 10_000;
-/** Of a text that tells of an error. */
+/** The most bytes of a text that tells of an error. */
 const MOST_ERROR_BYTES = 64 * 1024;
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];

@@ -11,7 +11,7 @@ export class Hub implements Service {
   readonly #ask: Ask;
   readonly #endpoint = (process.env['HF_ENDPOINT'] ?? DEFAULT_ENDPOINT).replace(/\/+$/, '');
   readonly #token = tokenOf(process.env);
-  /** By repository and revision. */
+  /** The commits by repository and revision. */
   readonly #commits = new Map<string, Promise<string>>();
 
   constructor(ask: Ask) {

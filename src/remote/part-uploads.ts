@@ -61,7 +61,7 @@ export class PartUploads {
   readonly #partBytes: number;
   readonly #check: () => void;
   readonly #attached: Attached;
-  /** Of this process. */
+  /** The name of this process. */
   readonly #writer = `${threadId} ${writerCount++}`;
   #room: Room | undefined;
   #numbers: number[] = [];
@@ -75,7 +75,7 @@ export class PartUploads {
     this.#attached = attach(address);
   }
 
-  /** At this offset of the part. The first write waits for a room. */
+  /** Writes at this offset of the part. The first write waits for a room. */
   write(bytes: Uint8Array, offset: number): void {
     this.#room ??= this.#ask<Room>({ ask: 'room', path: this.#path, byteLength: this.#partBytes }, this.#check);
     if (offset + bytes.byteLength > this.#partBytes) throw new RangeError(`a part has ${this.#partBytes} bytes`);
@@ -89,7 +89,7 @@ export class PartUploads {
     }
   }
 
-  /** What the room holds, from its beginning. */
+  /** Returns what the room holds, from its beginning. */
   *pieces(byteLength: number): Iterable<Uint8Array> {
     const { blockBytes } = this.#attached.fetcher;
     for (let done = 0; done < byteLength && this.#room !== undefined; done += blockBytes)

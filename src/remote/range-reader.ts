@@ -14,7 +14,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface RangeOfObject {
   readonly path: string;
-  /** Undefined: any version. */
+  /** The version that is read. Undefined: any version. */
   readonly version: VersionAnswer | undefined;
   readonly start: number;
   readonly end: number;
@@ -34,7 +34,7 @@ export class RangeReader {
   readonly #serviceOf: (path: string) => Service;
   readonly #patience: Patience;
   readonly #onRetry: OnRetry;
-  /** Where redirects led, for as long as that answers. */
+  /** The addresses to which redirects led, for as long as these answer. */
   readonly #redirected = new Map<string, Redirected>();
 
   constructor(http: Http, serviceOf: (path: string) => Service, patience: Patience, onRetry: OnRetry) {
@@ -163,7 +163,7 @@ function locationIn({ status, headers }: Reply): string | undefined {
 }
 
 interface Redirected extends Target {
-  /** Whether it gets no credentials, though there are some. */
+  /** True if it gets no credentials, though there are some. */
   readonly lost: boolean;
 }
 
@@ -218,7 +218,7 @@ class Reading {
     this.#begin = begin;
   }
 
-  /** What comes is not counted here. */
+  /** Returns whether the rest of the object is asked for. The bytes that come are not counted here. */
   get #isWhole(): boolean {
     return this.#range.end === Number.POSITIVE_INFINITY;
   }
@@ -229,7 +229,7 @@ class Reading {
     return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
   }
 
-  /** Undefined: the reply is no data. @throws if it is other data. */
+  /** Returns where the data of a reply goes. Undefined: the reply is no data. @throws if it is other data. */
   takes({ status, headers }: Omit<Reply, 'text'>): Body | undefined {
     const { path, start, end, version } = this.#range;
     const inputBytes = sizeIn(status, headers);
@@ -276,7 +276,7 @@ class Reading {
     };
   }
 
-  /** Undefined: the reply was no data. */
+  /** Returns the version after a reply. Undefined: the reply was no data. */
   finish({ status, headers, text }: Reply): VersionAnswer | undefined {
     const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
     // Nothing has no range.

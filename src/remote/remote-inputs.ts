@@ -14,7 +14,7 @@ import { PART_BYTES, type PoolRequest, poolSizesFor } from './transfer-pool.js';
 export interface RemoteRequest extends PoolRequest {
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly patience?: Patience;
-  /** Absent: as the environment says. */
+  /** The service that is asked. Absent: as the environment says. */
   readonly service?: ServiceChoice | undefined;
 }
 
@@ -67,7 +67,7 @@ export function remoteOutputs(request: Omit<RemoteRequest, 'uploads'>): RemoteOu
   };
 }
 
-/** Undefined: no job of the process has begun to fetch. */
+/** Returns the fetcher of the process. Undefined: no job of the process has begun to fetch. */
 export function currentFetcher(): RemoteInputs | undefined {
   return current;
 }
@@ -75,7 +75,7 @@ export function currentFetcher(): RemoteInputs | undefined {
 export class RemoteInputs {
   /** The part of the memory budget that holds fetched bytes. */
   readonly poolBytes: number;
-  /** What the thread does before it ends, if that does not take long. */
+  /** The work of the thread before it ends, if that does not take long. */
   readonly beforeEnd: (() => Promise<unknown>)[] = [];
   readonly service: ServiceChoice;
   readonly #thread: Worker;

@@ -22,7 +22,7 @@ export class Rooms {
   readonly #held = new Map<number, HeldRoom>();
   #count = 0;
   #largestBytes = 1;
-  /** Who came last is served. */
+  /** Resolves when the caller that came last is served. */
   #served: Promise<unknown> = Promise.resolve();
 
   /** @param writers who may each hold one. */
@@ -39,7 +39,7 @@ export class Rooms {
     return taken;
   }
 
-  /** Whether each writer can have a room beside so many that nobody writes to. */
+  /** Returns whether each writer can have a room beside so many that nobody writes to. */
   canKeep(count: number): boolean {
     return count + this.#writers <= Math.floor(this.#pool.byteLength / this.#largestBytes);
   }

@@ -1,6 +1,6 @@
 /**
- * What is asked of S3 to upload outputs. The SHA-256 of each body is signed, so that the service checks what arrives. An
- * object carries a token of its upload: whoever makes it again, since no answer came, sees by it that it was made.
+ * Asks S3 to upload outputs. The SHA-256 of each body is signed, so that the service checks what arrives. An object
+ * carries a token of its upload: whoever makes it again, since no answer came, sees by it that it was made.
  */
 import { createHash, getFips, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -31,14 +31,14 @@ const PASSING_CODES =
   /<Code>(?:InternalError|SlowDown|ServiceUnavailable|Throttl\w+|RequestTimeout|BadDigest|IncompleteBody|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)</;
 
 interface Asking<T> {
-  /** As a message says it before the address, where nothing is written. */
+  /** The words before the address in a message of a request that writes nothing. */
   readonly looking?: string;
-  /** Of an object; absent: of its bucket. */
+  /** The key of an object; absent: the bucket is asked. */
   readonly key?: string;
   /** Asked at each try. Absent: `target` is. */
   readonly question?: () => S3Question;
   readonly target?: () => Promise<Target>;
-  /** What the reply says; undefined: it is a refusal. */
+  /** Returns what the reply says; undefined: it is a refusal. */
   readonly answer: (reply: Reply) => T | undefined | Promise<T | undefined>;
   readonly signal?: AbortSignal;
 }
@@ -48,7 +48,7 @@ export class S3Uploads {
   readonly #http: Http;
   readonly #patience: Patience;
   readonly #onRetry: OnRetry;
-  /** Whether the service has not yet refused them. */
+  /** True if the service has not yet refused them. */
   #knowsConditions = true;
   /** Undefined if it has neither refused checksums nor said one. */
   #knowsChecksums: boolean | undefined;
@@ -195,7 +195,7 @@ export class S3Uploads {
     return reply.status === 200 ? reply : undefined;
   }
 
-  /** Undefined: the service knows no such upload. */
+  /** Lists the parts of an upload. Undefined: the service knows no such upload. */
   async parts(path: string, uploadId: string): Promise<readonly FoundPart[] | undefined> {
     const found: FoundPart[] = [];
     let isGone = false;
@@ -226,7 +226,7 @@ export class S3Uploads {
     return this.#s3.list(path, (_, target) => this.#ask(place, { looking: 'list', target, answer: wholeReply }));
   }
 
-  /** Of all keys that begin as the address does. */
+  /** Lists the uploads of all keys that begin as the address does. */
   async uploads(path: string): Promise<readonly OpenUpload[]> {
     const { bucket, key: prefix } = namedBy(path);
     const found: OpenUpload[] = [];
@@ -303,7 +303,7 @@ export class S3Uploads {
     return withPatience(path, attempt, this.#patience, this.#onRetry, { givenUp, signal });
   }
 
-  /** Whether the service may know no checksums: then it is asked once more without. */
+  /** Returns whether the service may know no checksums: then it is asked once more without. */
   #refusesChecksums({ headers }: Target, { status, text }: Reply): boolean {
     const isAsked = Object.keys(headers).some((name) => /^x-amz-checksum-/i.test(name));
     const isRefusal = (status === 400 || status === 501) && !PASSING_CODES.test(text);

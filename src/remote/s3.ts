@@ -18,11 +18,11 @@ export interface Named {
   readonly key: string;
 }
 
-/** What is asked of an object, or of the bucket. */
+/** The parts of a request for an object, or for the bucket. */
 export interface S3Question extends Pick<Target, 'method' | 'body'> {
   readonly query?: Headers;
   readonly headers?: Headers;
-  /** Of the body. */
+  /** The hash of the body. */
   readonly sha256?: string;
 }
 
@@ -41,7 +41,7 @@ export class S3 implements Service {
   readonly #credentials: CredentialsOfAws;
   readonly #regionOf = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
-  /** Whether the service has not refused to say checksums beside data. */
+  /** True if the service has not refused to say checksums beside data. */
   #saysChecksums = true;
 
   /** @param http asks the service that gives credentials for a web identity. */
@@ -70,7 +70,7 @@ export class S3 implements Service {
     return this.adviseOnAccess(reply, 'read');
   }
 
-  /** What reading and writing have in common. */
+  /** Advises as reading and writing have it in common. */
   adviseOnAccess({ status, text }: Reply, doing: 'read' | 'write'): string | undefined {
     if (text.includes('NoSuchBucket')) return 'check the name of the bucket';
     if (/kms/i.test(text)) return 'the object is encrypted with a KMS key that these credentials may not use';
@@ -81,8 +81,8 @@ export class S3 implements Service {
   }
 
   /**
-   * Whether the reply tells the region of the bucket, so that the question may be signed anew. Others that were under way
-   * may have learned it before.
+   * Returns whether the reply tells the region of the bucket, so that the question may be signed anew. Others that were
+   * under way may have learned it before.
    */
   learns(path: string, { status, headers, text }: Reply, asked: Target): boolean {
     const { bucket } = namedBy(path);
@@ -98,7 +98,7 @@ export class S3 implements Service {
     return false;
   }
 
-  /** Beside a range, services say the checksum of all parts without their number. */
+  /** Returns the checksum of a reply. Beside a range, services say the checksum of all parts without their number. */
   checksumIn(headers: Headers, byteLength: number): KnownChecksum | undefined {
     return headers['x-amz-checksum-type'] === 'FULL_OBJECT' ? checksumIn(headers, byteLength) : undefined;
   }
@@ -213,7 +213,7 @@ export function namedBy(path: string): Named {
   return { bucket, key };
 }
 
-/** As signatures want it: all but the unreserved characters. */
+/** Encodes as signatures want it: all but the unreserved characters. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }

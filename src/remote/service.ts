@@ -1,4 +1,4 @@
-/** What the kinds of places have in common, and how a reply that is no data becomes one line for a person. */
+/** The part that the kinds of places have in common. It makes of a reply that is no data one line for a person. */
 import { InputError } from '../errors.js';
 import { shownText } from './address.js';
 import type { VersionAnswer } from './desk.js';
@@ -7,7 +7,7 @@ import { passingStatus } from './failure.js';
 import type { KnownChecksum } from './read-checksum.js';
 
 export interface ListedObject extends VersionAnswer {
-  /** Below the address of the directory. */
+  /** The place below the address of the directory. */
   readonly place: string;
 }
 
@@ -18,9 +18,14 @@ export type Ask = (path: string, target: () => Promise<Target>) => Promise<Reply
 export type AskHead = (target: () => Promise<Target>) => Promise<Headers | undefined>;
 
 export interface Service {
-  /** Where an object is asked for now, with what proves who asks. @param validator of the version that is wanted. */
+  /**
+   * Returns where an object is asked for now, with what proves who asks. @param validator of the version that is
+   * wanted.
+   */
   targetOf(path: string, validator: string | undefined): Promise<Target>;
-  /** What tells one version of an object from another; empty: nothing does. Undefined: addresses name versions. */
+  /**
+   * Returns what tells one version of an object from another; empty: nothing does. Undefined: addresses name versions.
+   */
   validatorOf(headers: Headers, path: string): string | undefined;
   /** The version that the address of an object will name, if addresses do. */
   versionNow?(path: string): Promise<string | undefined>;
@@ -29,7 +34,7 @@ export interface Service {
   /** The checksum of an object that a reply with all of its bytes says, if it does. */
   checksumIn?(headers: Headers, byteLength: number): KnownChecksum | undefined;
   /**
-   * What to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
+   * Returns what to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
    * @param asked whose answer the reply is. @param mayAskLess whether the question may be one without extras.
    */
   advise(path: string, reply: Reply, asked: Target, mayAskLess?: boolean): string | 'again' | undefined;

@@ -8,7 +8,7 @@ import { connect as connectSafely, type SecureContext } from 'node:tls';
 import type { Body, Headers, Reply, Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
 
-/** Of the head of a reply. */
+/** The most bytes of the head of a reply. */
 const MOST_HEAD_BYTES = 16 * 1024;
 const MOST_TEXT_BYTES = 16 * 1024;
 const END_OF_HEAD = '\r\n\r\n';
@@ -64,7 +64,7 @@ export class StraightReader {
 }
 
 interface Asked {
-  /** Undefined: the reply has no body. */
+  /** Returns where the body of a reply goes. Undefined: the reply has no body. */
   readonly takes: ((reply: Omit<Reply, 'text'>) => Body | undefined) | undefined;
   settle(reply: Reply | undefined): void;
   fail(error: unknown): void;

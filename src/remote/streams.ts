@@ -24,7 +24,7 @@ const NOTHING = new Uint8Array();
 export class Streams {
   readonly #reader: RangeReader;
   readonly #open = new Map<string, OpenStream>();
-  /** Of each object, the last reading that was asked for. */
+  /** The last reading of each object that was asked for. */
   readonly #turns = new Map<string, Promise<void>>();
 
   constructor(reader: RangeReader) {
@@ -83,7 +83,7 @@ export class Streams {
   }
 }
 
-/** With the bytes from `start` on, which the stream has not passed yet. */
+/** Fills a room with the bytes from `start` on, which the stream has not passed yet. */
 async function fill(stream: OpenStream, start: number, room: Uint8Array, progress: Progress): Promise<void> {
   for (let filled = 0; filled < room.byteLength; ) {
     if (stream.rest.byteLength === 0) {

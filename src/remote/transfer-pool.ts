@@ -8,14 +8,14 @@ const SHARE_OF_MEMORY = 1 / 8;
 const MOST_POOL_BYTES = 320 * MIB;
 const LARGEST_BLOCK_BYTES = MIB;
 const SMALLEST_BLOCK_BYTES = 64 * 1024;
-/** Of one reader: what it reads, and what comes. */
+/** The fewest blocks of one reader: what it reads, and what comes. */
 const FEWEST_BLOCKS = 32;
 const SHARE_OF_MEMORY_FOR_UPLOADS = 1 / 4;
 
 export interface PoolRequest {
   readonly memoryBytes: number;
   readonly workers: number;
-  /** Whether outputs are uploaded, too. */
+  /** True if outputs are uploaded, too. */
   readonly uploads?: boolean;
 }
 
@@ -39,17 +39,17 @@ export function poolSizesFor({ memoryBytes, workers, uploads = false }: PoolRequ
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
-/** What transfers took of the memory budget of a job. Plain data. */
+/** The memory that transfers took of the budget of a job. Plain data. */
 export interface Transfers {
   readonly byteLength: number;
   readonly workers: number;
   readonly uploads: boolean;
 }
 
-/** What a job has beside its transfers. */
+/** The memory that a job has beside its transfers. */
 interface BesideTransfers {
   readonly memoryBytes: number;
-  /** Undefined: nothing is transferred. */
+  /** The memory of transfers. Undefined: nothing is transferred. */
   readonly transfers: Transfers | undefined;
 }
 

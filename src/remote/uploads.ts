@@ -15,7 +15,7 @@ interface OfUpload {
   readonly uploadId: string;
 }
 
-/** What the thread that started it asks. */
+/** The request of the thread that started it. */
 export type UploadRequest =
   | {
       readonly ask: 'outputs';
@@ -26,10 +26,10 @@ export type UploadRequest =
   /** Waits until what nobody waits for any more is aborted. */
   | { readonly ask: 'rest' };
 
-/** What is under way for one upload. */
+/** The work that is under way for one upload. */
 interface UnderWay {
   readonly stop: AbortController;
-  /** By number. */
+  /** The parts by number. */
   readonly parts: Map<number, Promise<UploadedPart>>;
 }
 
@@ -39,7 +39,7 @@ interface KeptPart {
   readonly byteLength: number;
 }
 
-/** What one writer of a part has put, and not yet heard of. */
+/** The bytes that one writer of a part has put, and not yet heard of. */
 interface Writer {
   readonly parts: Map<number, Promise<UploadedPart>>;
   failure: unknown;
@@ -66,7 +66,7 @@ export class Uploads {
     remove: (address) => this.#s3.remove(address),
     uploads: (address) => this.#s3.uploads(address),
   };
-  /** By upload: the beginning of a part, for whoever writes the rest. */
+  /** The beginning of a part by its upload, for whoever writes the rest. */
   readonly #kept = new Map<string, KeptPart>();
 
   constructor(s3: S3Uploads, rooms: Rooms) {

@@ -14,7 +14,7 @@ export function escaped(text: string): string {
 }
 
 const WIDTH = 760;
-/** In pixels. All charts have the same, so that moments lie below each other. */
+/** The margins in pixels. All charts have the same, so that moments lie below each other. */
 const [LEFT, RIGHT, TOP, BOTTOM] = [80, 20, 30, 46];
 const JOB_SECONDS = 'seconds since the job began';
 
@@ -27,7 +27,9 @@ interface Scale {
   readonly ticks: readonly { readonly at: number; readonly text: string }[];
 }
 
-/** From the lowest value at pixel `from` to the highest at pixel `to`, with about `count` round ticks. */
+/**
+ * Returns an axis from the lowest value at pixel `from` to the highest at pixel `to`, with about `count` round ticks.
+ */
 export function linear(label: string, [lowest, highest]: Range, [from, to]: Range, count = 5): Scale {
   const span = highest - lowest || 1;
   const at = (value: number) => from + ((value - lowest) / span) * (to - from);

@@ -1,11 +1,11 @@
-/** What a report says first: whether the job was right, where its time went, and what limited it. Pure. */
+/** Says what a report says first: whether the job was right, where its time went, and what limited it. Pure. */
 
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { JobProfile, JobReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/quantity.js';
 import { percentText, secondsOf } from './units.js';
 
-/** What the phases of a task are kinds of. */
+/** The kinds of the phases of a task. */
 const KINDS = {
   computing: ['decompress', 'decode', 'transpose', 'scan', 'scatter', 'hash', 'sort', 'gather', 'encode', 'compress'],
   moving: ['read', 'write', 'load', 'sync', 'gate'],
@@ -14,7 +14,7 @@ const KINDS = {
 
 /** A device that is at its gate in so many of the looks is the limit. */
 const OFTEN_AT_GATE = 0.5;
-/** What takes such a part of the workers' time is the limit. */
+/** The part of the workers' time that makes a phase the limit. */
 const MUCH = 0.4;
 /** Fewer looks say nothing. */
 const FEWEST_MOMENTS = 5;

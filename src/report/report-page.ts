@@ -71,7 +71,7 @@ function short(report: JobReport): string {
 }
 
 const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
-/** What may be wider than the page can be scrolled with the keys, too. */
+/** Wraps content that may be wider than the page, so that it can be scrolled with the keys, too. */
 const wide = (label: string, content: string) =>
   `<div class="wide" tabindex="0" role="group" aria-label="${escaped(label)}">${content}</div>`;
 /** @param key what it shows, and what its colours mean. */

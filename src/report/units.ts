@@ -9,7 +9,7 @@ export function nameText(name: string): string {
   return name.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** With three digits that count. */
+/** Returns a number with three digits that count. */
 export function numberText(value: number): string {
   if (value === 0) return '0';
   if (Math.abs(value) >= 1000) return formatCount(value);
@@ -21,7 +21,7 @@ export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)} %`;
 }
 
-/** As `-S` takes it, if that is short. */
+/** Returns the budget as `-S` takes it, if that is short. */
 export function budgetText(byteLength: number): string {
   const size = sizeWord(byteLength);
   return size === undefined ? formatBytes(byteLength) : `${size} (${formatBytes(byteLength)})`;
@@ -38,7 +38,7 @@ export function speedText(byteLength: number, seconds: number): string {
   return seconds <= 0 ? 'no time' : `${formatBytes(byteLength / seconds)}/s`;
 }
 
-/** Of the whole job. */
+/** Returns the seconds of the whole job. */
 export function secondsOf({ seconds }: Pick<JobProfile, 'seconds'>): number {
   const { prepare, pass1, between, pass2, commit, release } = seconds;
   return prepare + pass1 + between + pass2 + commit + release;

@@ -33,9 +33,9 @@ import { writeToStream } from './write-to-stream.js';
 /** Consecutive appended bytes in one shard. */
 interface Region {
   readonly shard: number;
-  /** Whether it begins its shard, so that it may be appended whenever it is there. */
+  /** True if it begins its shard, so that it may be appended whenever it is there. */
   readonly isFirst: boolean;
-  /** Whether the last record of its shard is in it. */
+  /** True if the last record of its shard is in it. */
   isWhole: boolean;
   recordBytes: number;
   storedBytes: number;
@@ -56,7 +56,7 @@ interface WaitingMember {
 export class AppendedSink implements OutputSink {
   readonly #parts: SinkParts<AppendedTarget | StreamTarget>;
   readonly #cursor: PartCursor;
-  /** Undefined: records are appended as they are. */
+  /** The writer of members. Undefined: records are appended as they are. */
   readonly #members: MemberWriter | undefined;
   /** The buffers, with what lies between them. */
   readonly #address: number;

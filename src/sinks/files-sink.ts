@@ -34,7 +34,7 @@ import {
   stagedPath,
 } from './output-target.js';
 
-/** What goes through the page cache is copied there at once, while it is in the core's cache. */
+/** The bytes that are copied to the page cache at once, while they are in the core's cache. */
 const BUFFERED_BYTES = 2 ** 20;
 
 export class FilesSink implements OutputSink {

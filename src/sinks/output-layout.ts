@@ -1,6 +1,6 @@
 /**
- * What is known of an output when pass 1 is over: where it is cut into shards, and which bytes stand around the records
- * of each shard, such as the header of a table or the end of an archive. One output is one shard.
+ * Says what is known of an output when pass 1 is over: where it is cut into shards, and which bytes stand around the
+ * records of each shard, such as the header of a table or the end of an archive. One output is one shard.
  */
 
 import type { MemberEncoder } from '../formats/codec.js';
@@ -15,7 +15,7 @@ export interface OutputLayout {
   readonly ends: StoredEnds;
   readonly recordBytes: number;
   readonly compression: Compression | undefined;
-  /** Absent: the output has records, one after the other. */
+  /** The rows of the output. Absent: the output has records, one after the other. */
   readonly rows?: RowsOutput | undefined;
   /** The rows at which a unit begins, whose rows are written together. Absent: there are none. */
   readonly units?: UnitCuts | undefined;

@@ -1,8 +1,8 @@
 /**
- * Where a task of pass 2 puts its part of the global order. A target is plain data, of one of three kinds: staged files
- * that are cut by arithmetic and written in parallel at known places; staged files to which the tasks append in turns,
- * because they are compressed or nobody knows the places; or a stream, written in turns too. A sink writes to a target,
- * from one place on without a gap. The task gathers records straight into the sink's buffers in linear memory.
+ * Says where a task of pass 2 puts its part of the global order. A target is plain data, of one of three kinds: staged
+ * files that are cut by arithmetic and written in parallel at known places; staged files to which the tasks append in
+ * turns, because they are compressed or nobody knows the places; or a stream, written in turns too. A sink writes to a
+ * target, from one place on without a gap. The task gathers records straight into the sink's buffers in linear memory.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,7 +21,7 @@ interface StagedTarget {
   /** Holds the files until all is verified. */
   readonly stagingDirectory: string;
   readonly cuts: ShardCuts;
-  /** Where the records of each shard begin. */
+  /** The place where the records of each shard begin. */
   readonly headerBytes: number;
   readonly gate: GateNumber;
 }
@@ -30,7 +30,7 @@ interface StagedTarget {
 export interface PlacedTarget extends StagedTarget {
   /** `claimed`: there is one file, and a task claims its place when it is its turn. */
   readonly kind: 'placed' | 'claimed';
-  /** Whether large writes may go around the page cache. */
+  /** True if large writes may go around the page cache. */
   readonly direct: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface AppendedTarget extends StagedTarget {
 }
 
 export interface SentShards {
-  /** Which of the `SHARD_OPENERS` sends them. */
+  /** The name of the one of `SHARD_OPENERS` that sends them. */
   readonly by: string;
   /** The size of each part but the last. */
   readonly partBytes: number;
@@ -88,7 +88,10 @@ export function recordBytesOf(regions: readonly WrittenRegion[]): number {
   return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
 }
 
-/** What lies one after the other becomes one region, so that an output without end needs no more memory with time. */
+/**
+ * Adds a region. Regions that lie one after the other become one, so that an output without end needs no more memory
+ * with time.
+ */
 export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
   const { shard, start, end, recordBytes, checksum: _, ...proof } = region;
   const before = regions.at(-1);
@@ -96,19 +99,19 @@ export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void
   else regions[regions.length - 1] = { ...before, end, recordBytes: before.recordBytes + recordBytes };
 }
 
-/** What a sink needs. */
+/** The parts that a sink needs. */
 export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly target: Target;
   readonly start: SinkStart;
-  /** Undefined: only the records decide. */
+  /** The end of the part. Undefined: only the records decide. */
   readonly end: SinkEnd | undefined;
   readonly buffer: SinkBuffer;
   readonly control: JobControl;
   /** Undefined when no later attempt reads the output back. */
   readonly hasher: OutputHasher | undefined;
-  /** Of an output that is made of units. */
+  /** The units of an output that is made of them. */
   readonly units?: UnitParts | undefined;
-  /** Absent: shards are files. */
+  /** Opens a shard that leaves this machine. Absent: shards are files. */
   readonly openShard?: ((shard: number) => OpenShard) | undefined;
 }
 
@@ -121,7 +124,7 @@ export interface UnitParts {
 export interface OutputSink {
   /** The rank, or the byte of the whole, at which the next shard begins; Infinity: no more cuts. */
   readonly nextCut: { readonly by: 'rank' | 'byte'; readonly at: number };
-  /** Where the next bytes go, and how many fit. */
+  /** The address where the next bytes go. `roomBytes` of them fit. */
   readonly fillAddress: number;
   readonly roomBytes: number;
   /** Takes over `byteLength` bytes that were put at `fillAddress`. */
@@ -129,7 +132,10 @@ export interface OutputSink {
   /** Begins to write all that can be written now. @returns whether there is more room than before. */
   flush(): Promise<boolean>;
   settle(): Promise<void>;
-  /** Whether `close` does not wait for its turn, because nothing needs it: who takes the result passes it on. Absent: no. */
+  /**
+   * True if `close` does not wait for its turn, because nothing needs it: who takes the result passes it on. Absent:
+   * no.
+   */
   readonly leavesTurn?: boolean;
   /** Ends the shard; the next bytes begin the next shard. */
   cut(): Promise<void>;
@@ -147,7 +153,7 @@ export interface OutputSink {
 
 /** A shard to which a task appends. */
 export interface OpenShard {
-  /** Where the shard ends now, its header included. */
+  /** The end of the shard now, its header included. */
   readonly end: number;
   append(bytes: Uint8Array): void;
   /** Tells that the last appended bytes were these, which describe a unit: the end of the shard is made from them. */
@@ -156,7 +162,7 @@ export interface OpenShard {
   close(isWhole: boolean): void;
   /** Waits until the place has what was appended, when the shard is closed. */
   settle(): RegionProof;
-  /** Whether its file, shortened, is as the task found it. */
+  /** True if its file, shortened, is as the task found it. */
   readonly canBeShortened: boolean;
   /** Closes a shard of a task that failed. */
   abandon(): void;
@@ -175,7 +181,7 @@ export interface SinkBuffer {
 /** Computes the checksum of what a sink writes, in the memory of its buffers. */
 export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
 
-/** Where the part of a task ends, and that of another one begins: a byte of a shard, as in `SinkStart`. */
+/** The place where the part of a task ends, and that of another one begins: a byte of a shard, as in `SinkStart`. */
 export type SinkEnd = Pick<SinkStart, 'shard' | 'shardByte'>;
 
 export interface SinkStart {

@@ -12,9 +12,9 @@ export interface PartCursor {
   /** The rank or byte of the whole order at which the present part ends; Infinity: it has the rest. */
   readonly end: number;
   readonly shard: number;
-  /** Whether the sink writes the records of the part. */
+  /** True if the sink writes the records of the part. */
   readonly isOwn: boolean;
-  /** Whether nobody else writes to the shard before it. */
+  /** True if nobody else writes to the shard before it. */
   readonly beginsShard: boolean;
   /** Goes on to the next part. */
   next(): void;
@@ -52,7 +52,7 @@ export function shardCursor(cuts: ShardCuts, firstShard: number, own: ShardRange
   };
 }
 
-/** What lies before the first own unit, and behind the last one, is for others. */
+/** Returns a cursor over own units: others write what lies before the first one, and behind the last one. */
 export function unitCursor(own: OwnUnits, ownShards: ShardRange | undefined): PartCursor {
   const units = ownUnits(own);
   const nextOwn = (): Unit | undefined => {

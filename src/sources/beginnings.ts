@@ -13,7 +13,7 @@ export interface RaisedDoubt {
   readonly doubt: Doubt;
 }
 
-/** For each kind of doubt: the first input that raises it, and how many do. */
+/** The doubts of each kind: the first input that raises it, and how many do. */
 class Doubts {
   readonly #raised = new Map<Doubt['kind'], RaisedDoubt & { readonly count: number }>();
 
@@ -48,7 +48,7 @@ export function doubtsOf(inputs: readonly Input[]): Doubts {
 }
 
 export class Beginnings {
-  /** Those of compressed inputs and streams. */
+  /** The doubts about compressed inputs and streams. */
   readonly doubts = new Doubts();
   readonly #marked = new Set<number>();
   #isAnyUnmarked = false;
@@ -59,12 +59,12 @@ export class Beginnings {
     else if (start === header.byteLength && end > start) this.#isAnyUnmarked = true;
   }
 
-  /** Of inputs that all have a mark, nothing is read but the headers. */
+  /** Notes that all inputs have a mark, and that only their headers are read. */
   addUnread(): void {
     this.#isEveryUnread = true;
   }
 
-  /** Written before the header and the records of each output. */
+  /** The mark that is written before the header and the records of each output. */
   get markOfOutput(): Uint8Array {
     return (this.#marked.size > 0 || this.#isEveryUnread) && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
   }

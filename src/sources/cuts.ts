@@ -23,11 +23,11 @@ export interface MemberCuts {
   readonly cutPoints: readonly CutPoint[];
 }
 
-/** After this much of a file, the process can receive signals. */
+/** The bytes of a file after which the process can receive signals. */
 const TURN_BYTES = 16 * 2 ** 20;
-/** So many cut points for each planned slice make slices nearly equal. */
+/** The cut points for each planned slice that make slices nearly equal. */
 const POINTS_PER_SLICE = 8;
-/** If an input has more cut points, every other one is dropped. */
+/** The most cut points of an input. If it has more, every other one is dropped. */
 const MOST_POINTS = 2 ** 16;
 
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
@@ -37,14 +37,14 @@ export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
 }
 
-/** Whether a reader of this framing can start at a member of the input and find the next record. */
+/** Returns whether a reader of this framing can start at a member of the input and find the next record. */
 function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
   return codecOf(input)?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
 /**
- * For the planner of slices. Finds the members of compressed inputs, and the places in files of rows, that seem large enough to
- * be cut.
+ * Finds for the planner of slices the members of compressed inputs, and the places in files of rows, that seem large
+ * enough to be cut.
  */
 export async function describeForSlices(
   inputs: readonly Input[],

@@ -37,10 +37,13 @@ async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, v
   for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
 }
 
-/** Without a window, a decoder finds no first byte; only the part of it that is used becomes resident. */
+/**
+ * The memory of a decoder that needs a window to find the first byte; only the part of it that is used becomes
+ * resident.
+ */
 const ANY_MEMORY: DecoderMemory = { reserve: () => true, budgetFor: () => '' };
 
-/** Whether a compressed file decodes to nothing. Reads as much of it as its first byte takes. */
+/** Returns whether a compressed file decodes to nothing. Reads as much of it as its first byte takes. */
 export async function decodesToNothing(path: string, codec: Codec): Promise<boolean> {
   await codec.load?.(path);
   return withFileAsync(openInput(path), async (file) => {

@@ -35,7 +35,7 @@ export type NamedInput =
   | { readonly records: readonly (string | Uint8Array)[] }
   | { readonly range: { readonly low: number | bigint; readonly high: number | bigint } };
 
-/** As a job reads it: records in memory are joined by its delimiter, and numbers have an address. */
+/** An input as a job reads it: records in memory are joined by its delimiter, and numbers have an address. */
 export type AskedInput = string | { readonly path: string } | { readonly list: RecordList };
 
 export type NamedFiles =

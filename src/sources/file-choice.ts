@@ -1,10 +1,10 @@
-/** Which files below a directory are inputs. Files that the caller names are not subject to this. */
+/** Chooses the files below a directory that are inputs. Files that the caller names are not subject to this. */
 import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
 import { matcherBelow, type PathMatcher, pathsTo } from '../io/list-files.js';
 
 export interface FileChoice {
-  /** Whether hidden names are like others. */
+  /** True if hidden names are like others. */
   readonly hidden: boolean;
   /** Globs; empty: all files. */
   readonly include: readonly string[];
@@ -14,11 +14,11 @@ export interface FileChoice {
 
 export const USUAL_FILES: FileChoice = { hidden: false, include: [], exclude: [] };
 
-/** For paths below the directory that the caller names. */
+/** Chooses among paths below the directory that the caller names. */
 export interface FileChooser {
   readonly isExcluded: PathMatcher;
   readonly isHidden: PathMatcher;
-  /** For a file that is neither excluded nor hidden. */
+  /** Matches a file that is neither excluded nor hidden. */
   readonly isIncluded: PathMatcher;
   readonly isTaken: PathMatcher;
 }

@@ -29,7 +29,7 @@ import { type FileInput, type Input, isPlain } from './source.js';
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
-  /** Whether no task reads streams. Absent: tasks do. */
+  /** True if no task reads streams. Absent: tasks do. */
   readonly readsStreams?: boolean;
   readonly memoryBytes: number;
   readonly signal: AbortSignal | undefined;

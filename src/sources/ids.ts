@@ -19,7 +19,7 @@ import type { Input } from './source.js';
  */
 export type InputIdRule = 'ordinal' | 'path' | 'name' | readonly string[];
 
-/** Undefined: the ordinals are the ids. */
+/** The ids of the inputs. Undefined: the ordinals are the ids. */
 export type InputIds = readonly string[] | undefined;
 
 /** The keys of the records of an input are derived from this key. */

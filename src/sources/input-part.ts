@@ -17,7 +17,7 @@ export interface ReadableInputs {
   readonly gates: readonly GateNumber[];
   /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
   readonly firstHeader: FoundHeader | undefined;
-  /** Absent: each record comes once. */
+  /** The weights of inputs. Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
 }
 
@@ -35,14 +35,14 @@ export type InputPart = {
       readonly kind: 'file';
       readonly version: FileVersion;
       readonly gate: GateNumber;
-      /** Undefined: plain bytes. */
+      /** The name of the codec. Undefined: plain bytes. */
       readonly codec: string | undefined;
       /** Decoded bytes of the input before its first record. They precede the part. */
       readonly headerBytes: number;
       /** The part has the records that begin in decoded bytes [start, end). */
       readonly start: number;
       readonly end: number;
-      /** What decodes to the part; undefined: it is plain, or all of a compressed file. */
+      /** The members that decode to the part; undefined: it is plain, or all of a compressed file. */
       readonly members: MemberRange | undefined;
       /** How often the byte that the framing counts occurs before the position where its reader starts. */
       readonly countBefore: number;
@@ -76,7 +76,7 @@ export interface Coverage {
   readonly markBytes?: number | undefined;
   /** The blank records, which were left out. Absent: the job keeps them. */
   readonly blank?: Amount | undefined;
-  /** Only in a job with weights. */
+  /** The weighed records, in a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
   /** The ordinals of these records, where the keys come from them. */
   readonly ordinals?:
@@ -92,7 +92,7 @@ export interface Coverage {
 /** Counts of records that have a weight. */
 interface WeighedRecords {
   readonly records: number;
-  /** Those without the drawn copy. */
+  /** The records without the drawn copy. */
   readonly undrawnRecords: number;
   readonly undrawnBytes: number;
   /** Their sum of the field that decides about weights, in parts of 10^-15. Absent: no field does. */

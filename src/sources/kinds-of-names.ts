@@ -13,13 +13,15 @@ import { formatCount, nameSome } from '../values/quantity.js';
 const EXPLANATION =
   /^(?:readme|licen[cs]e|copying|notice|authors|citation|changelog|(?:md5|sha\d+)sums?)(?:\.te?xt)?$/i;
 const OTHER_CODEC = /\.(?:br|deflate|lz|lzma|lzo|snappy|sz|z)$/;
-/** As in `app.log.2`, `app.log-20240101`, `train.tfrecord-00000-of-00008`. */
+/** Matches numbers as in `app.log.2`, `app.log-20240101`, `train.tfrecord-00000-of-00008`. */
 const NUMBER = /(?<=.)([-._])(?:\d[\dT:_-]*|\d+-of-\d+)$/s;
 const ENDING = /(?<=.)\.(\d*[a-z][a-z\d_-]{0,11})$/is;
 const MOST_SHOWN = 10;
 
 interface Promised {
-  /** Of the table, an ending that is not in it, or the name of an explanation. Empty: the name has no ending. */
+  /**
+   * The word of the table, an ending that is not in it, or the name of an explanation. Empty: the name has no ending.
+   */
   readonly word: string;
   readonly nature: Nature;
   readonly label: string;
@@ -99,7 +101,7 @@ interface FilesTogether {
   /** Names below it count. Undefined: the caller named the files. */
   readonly directory?: string;
   readonly files: readonly string[];
-  /** As in `FilesOfDirectory`. */
+  /** The sets as in `FilesOfDirectory`. */
   readonly sets?: readonly string[];
 }
 
@@ -199,7 +201,7 @@ function withoutTail(name: string): ShortenedName {
   return { rest, tail: `${tail}${number[1]}[0-9]*`, isNumbered: true };
 }
 
-/** Whether records stand beside something else, or documents beside something that is no tree of programs. */
+/** Returns whether records stand beside something else, or documents beside something that is no tree of programs. */
 function isMixed(kinds: readonly Kind[]): boolean {
   if (kinds.length === 1) return false;
   const filesOf = (...natures: Nature[]) =>

@@ -33,7 +33,7 @@ export interface ListedInputs {
   readonly directories: readonly string[];
   /** The part of the memory budget that holds fetched bytes. */
   readonly fetchBytes: number;
-  /** Where the next listing would find a file; undefined: nowhere. @param path as for `FilesOfDirectory`. */
+  /** Returns where the next listing would find a file; undefined: nowhere. @param path as for `FilesOfDirectory`. */
   placeOf(path: string): PlaceOfInput | undefined;
 }
 
@@ -46,13 +46,13 @@ interface ListingRequest {
   readonly decompressProgram?: DecompressProgram;
   readonly signal?: AbortSignal | undefined;
   readonly fileChoice?: FileChoice;
-  /** With a header, files without content are no inputs. */
+  /** The header; with one, files without content are no inputs. */
   readonly header?: HeaderSpec | undefined;
-  /** What the first bytes of plain files are held to. Absent: nothing. */
+  /** The format to which the first bytes of plain files are held. Absent: none. */
   readonly format?: RecordFormat;
-  /** Whether files of rows are inputs as such. Absent: their bytes are held to the format, as those of any file. */
+  /** True if files of rows are inputs as such. Absent: their bytes are held to the format, as those of any file. */
   readonly takesRows?: boolean | undefined;
-  /** Whether the files become one order, so that splits would be mixed. Absent: yes. */
+  /** True if the files become one order, so that splits would be mixed. Absent: yes. */
   readonly mixesFiles?: boolean | undefined;
   /** How inputs on other machines are read. Absent: not at all. */
   readonly remote?: RemoteRequest | undefined;
@@ -278,7 +278,7 @@ function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
-/** For messages that name the first entry of the list. */
+/** Returns the words of messages that name the first entry of the list. */
 export function andOthers({ length }: readonly string[]): string {
   return length <= 1 ? '' : length === 2 ? ' (and 1 other)' : ` (and ${length - 1} others)`;
 }
@@ -290,7 +290,7 @@ const LEAST_HEAD_BYTES = Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES);
 
 interface OpenedInput {
   readonly input: Input;
-  /** What it is, if pileshuf made it beside data. */
+  /** The kind of the file, if pileshuf made it beside data. */
   readonly ownKind?: string | undefined;
   readonly isEmpty?: boolean;
   readonly pointer?: Pointer | undefined;

@@ -1,7 +1,7 @@
 /**
- * What pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile stores. Name
- * and content together tell such a file; one that only has the name is data. The listing of a directory leaves these
- * files out. An input that the caller names is refused when it is one of them.
+ * Recognises what pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile
+ * stores. Name and content together tell such a file; one that only has the name is data. The listing of a directory
+ * leaves these files out. An input that the caller names is refused when it is one of them.
  */
 import { basename, join } from 'node:path';
 import type { Entry } from '../io/list-files.js';
@@ -22,7 +22,7 @@ import { isDirectoryOfJob } from '../job-directory/job-paths.js';
 import { parseOwnerName } from '../machine/file-owner.js';
 import { FIRST_BYTES_OF_INDEXES } from '../piles/pile-set-index.js';
 
-/** So many of the first bytes of a file tell whether it is one of these. */
+/** The first bytes of a file that tell whether it is one of these. */
 export const OWN_HEAD_BYTES = Math.max(LONGEST_MARKER_BYTES, LONGEST_FIRST_LINE_BYTES);
 
 interface OwnFile {
@@ -67,7 +67,7 @@ const OWN_FILES: readonly OwnFile[] = [
 ];
 
 /**
- * What a file is, as messages call it; undefined for data.
+ * Returns what a file is, as messages call it; undefined for data.
  * @param head the first `OWN_HEAD_BYTES` of the file, or all of it.
  */
 export function ownFileAt(path: string, head: Buffer): string | undefined {
@@ -84,7 +84,7 @@ export function completeSetsIn(path: string, entries: readonly Entry[]): string[
   });
 }
 
-/** What a directory is, as messages call it; undefined for one that may hold data. */
+/** Returns what a directory is, as messages call it; undefined for one that may hold data. */
 export function ownDirectoryAt(path: string, entries: readonly Entry[]): string | undefined {
   const names = entries.map(({ name }) => name);
   if (isDirectoryOfJob(basename(path), names)) return 'the directory of a job';

@@ -51,7 +51,7 @@ interface AskedRows extends Omit<RowsRequest, 'choice'> {
   readonly read: Pick<ReadSpec, 'rowChoice'>;
 }
 
-/** Undefined: the inputs hold no rows. */
+/** Opens the rows of the inputs. Undefined: the inputs hold no rows. */
 export async function openRows(
   inputs: readonly Input[],
   { read, ...request }: AskedRows,

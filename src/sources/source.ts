@@ -1,7 +1,7 @@
 /**
- * What a job knows of an input before its bytes are read: where it lies, what tells that it has changed, how it is stored.
- * Whoever plans or reports asks these functions. Only what lists the inputs and what opens them knows what kinds of places
- * there are; `cuts.ts` says where an input may be cut, and `workers/read` opens its parts.
+ * Says what a job knows of an input before its bytes are read: where it lies, what tells that it has changed, how it is
+ * stored. Whoever plans or reports asks these functions. Only what lists the inputs and what opens them knows what
+ * kinds of places there are; `cuts.ts` says where an input may be cut, and `workers/read` opens its parts.
  */
 import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
@@ -17,7 +17,7 @@ export type Input =
       readonly path: string;
       readonly version: FileVersion;
       readonly codec: Codec | undefined;
-      /** What its first bytes say, if they are plain. */
+      /** The finding of its first bytes, if they are plain. */
       readonly finding: Finding | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
@@ -38,7 +38,7 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-/** Undefined: it holds records, one after the other. */
+/** Returns the facts of the rows of an input. Undefined: it holds records, one after the other. */
 export function rowsOf(input: Input | undefined): RowFacts | undefined {
   return input?.kind === 'file' ? input.rows : undefined;
 }
@@ -52,43 +52,43 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-/** Whether a later attempt, or another process, can read the same bytes. */
+/** Returns whether a later attempt, or another process, can read the same bytes. */
 export function isKept(input: Input): input is FileInput {
   return input.kind === 'file';
 }
 
-/** Whether it gives its bytes once, and nobody knows how many. */
+/** Returns whether it gives its bytes once, and nobody knows how many. */
 export function isReadOnce({ kind }: Input): boolean {
   return kind === 'stream';
 }
 
-/** Whether its decoded bytes can be read from any place on, as they are stored. */
+/** Returns whether its decoded bytes can be read from any place on, as they are stored. */
 export function isPlain(input: Input | undefined): input is FileInput {
   return input?.kind === 'file' && input.codec === undefined && input.rows === undefined;
 }
 
-/** Undefined: plain, or unknown before it is read. */
+/** Returns the codec. Undefined: the input is plain, or unknown before it is read. */
 export function codecOf(input: Input): Codec | undefined {
   return input.kind === 'file' ? input.codec : undefined;
 }
 
-/** Of a stream, the header is known when its first bytes are read. */
+/** Returns the length of the header. That of a stream is known when its first bytes are read. */
 export function headerBytesOf(input: Input | undefined): number {
   return input?.kind === 'file' ? input.header.byteLength : 0;
 }
 
-/** Undefined: unknown. */
+/** Returns the stored bytes. Undefined: they are unknown. */
 export function storedBytesIn(input: Input): number | undefined {
   if (input.kind === 'list') return input.list.bytes.byteLength;
   return input.kind === 'file' ? (input.rows?.storedBytes ?? input.version.byteLength) : undefined;
 }
 
-/** Of streams, nothing is stored. */
+/** Sums the stored bytes. Streams have none. */
 export function storedBytesOf(inputs: readonly Input[]): number {
   return inputs.reduce((sum, input) => sum + (storedBytesIn(input) ?? 0), 0);
 }
 
-/** Where it ends: a place in its decoded bytes, or among its rows; undefined: only reading tells. */
+/** Returns where it ends: a place in its decoded bytes, or among its rows; undefined: only reading tells. */
 export function endOfInput(input: Input): number | undefined {
   return rowsOf(input)?.rows ?? (codecOf(input) === undefined ? storedBytesIn(input) : undefined);
 }

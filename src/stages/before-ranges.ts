@@ -22,7 +22,7 @@ import type { Threads } from './threads.js';
 export interface CutInputs extends ReadableInputs {
   readonly slices: readonly Slice[];
   readonly settings: ReadSettings;
-  /** Absent: `position`. */
+  /** The source of keys. Absent: `position`. */
   readonly keys?: KeyRule;
 }
 
@@ -75,7 +75,7 @@ export async function countBeforeRanges(
   return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
 }
 
-/** Undefined: no byte need be counted. */
+/** Returns the byte to count. Undefined: no byte need be counted. */
 function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): number | undefined {
   if (cut.kind === 'after-counting') return cut.byte;
   return keys === 'ordinal' && cut.kind === 'anywhere' ? recordEnd?.byte : undefined;

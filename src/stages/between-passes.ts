@@ -47,7 +47,7 @@ export function foundEnds(
 
 type CutsNote = JobNotes['cuts'];
 
-/** What is decided of an output. */
+/** The decisions about an output. */
 export interface OutputPlan {
   /** Its piles are those of the output alone. */
   readonly work: SampledWork;
@@ -74,7 +74,7 @@ export interface WrittenOutput {
 
 export interface ShuffledOutput extends WrittenOutput {
   readonly written: Tally;
-  /** What the output has of each pile. */
+  /** The part of each pile that the output has. */
   readonly totals: PileTotals;
 }
 
@@ -128,7 +128,7 @@ async function layoutOf(
 
 /** A split, or the whole order. */
 interface PartPlan extends Omit<PlannedSplit, 'cuts'> {
-  /** These may depend on the order of the records. */
+  /** The cuts, which may depend on the order of the records. */
   readonly cuts: PlainCuts | CutsToFit;
 }
 

@@ -28,7 +28,7 @@ export interface ChainJob {
   readonly plan: WorkPlan;
   /** Part of the names of temp files, that no other attempt at the job has. */
   readonly attempt: string;
-  /** What was decided before of the output. Undefined: if the job fails, its output is lost. */
+  /** The notes of what was decided before of the output. Undefined: if the job fails, its output is lost. */
   readonly notes: KeptNotes | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
@@ -39,7 +39,7 @@ export interface ChainJob {
 export interface Scattered extends ScatteredState {
   readonly piles: ScatteredPiles;
   readonly ends: ShardEnds;
-  /** Undefined: the records have no keys of samples. */
+  /** The source of samples. Undefined: the records have no keys of samples. */
   readonly samples: SampleSource | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function openScattered<From extends Scattered>(
 
 export interface Decided<From = Scattered> {
   readonly scattered: From;
-  /** What stays of the piles, before they are cut down to the head. */
+  /** The part of the piles that stays, before they are cut down to the head. */
   readonly distinct: ScatteredPiles;
   readonly output: OutputPlan;
   readonly threads: Threads;

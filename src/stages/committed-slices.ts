@@ -63,14 +63,17 @@ const reportShape: Shape<SliceReport> = object({
   leftOut: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
 });
 
-/** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */
+/**
+ * The pile sets of a job that can be resumed: they are committed one by one, and those of an earlier attempt are
+ * reused.
+ */
 export interface KeptPileSets {
-  /** Whether the output holds all piles of a stripe; then its data may be deleted. */
+  /** Returns whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
 }
 
 interface CommittedSlicesQuery extends KeptPileSets {
-  /** Called with one line if the job must make pile sets again. */
+  /** Gets one line if the job must make pile sets again. */
   readonly onDamage: (line: string) => void;
   readonly layout: PileSetLayout;
   readonly size: JobSize;

@@ -50,7 +50,7 @@ export async function tallySets(sets: readonly RecordSet[], threads: Threads): P
 
 /** Equal records, of all sets. */
 export interface ComparedRecord extends Pick<FoundRecords, 'byteLength' | 'excerpt'> {
-  /** In each set: how many, and the places of the first. */
+  /** The number in each set, and the places of the first. */
   readonly inSets: readonly { readonly count: number; readonly places: readonly FoundPlace[] }[];
 }
 

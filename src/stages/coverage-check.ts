@@ -18,12 +18,12 @@ export interface InputCounts {
 
 export class CoverageCheck {
   readonly #inputs: readonly Input[];
-  /** Only for inputs that were read in several parts: a hundred thousand small files have no entry. */
+  /** The parts of inputs that were read in several ones: a hundred thousand small files have no entry. */
   readonly #partsOfInput = new Map<number, Coverage[]>();
   readonly #isCovered: Uint8Array;
   readonly #headersOfStreams = new Map<number, InputHeader>();
   readonly #weights: readonly Weight[] | undefined;
-  /** With all copies. */
+  /** The bytes with all copies. */
   #recordBytes = 0;
   readonly counts: InputCounts;
 
@@ -101,7 +101,7 @@ export function bytesMissing(takenBytes: number, readBytes: number): Verificatio
   );
 }
 
-/** Where the records of an input end: known from its size, or from the part that reached its end. */
+/** Returns where the records of an input end: known from its size, or from the part that reached its end. */
 function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefined {
   const last = parts.find((part) => part.inputBytes !== undefined);
   const inputBytes = endOfInput(input) ?? last?.inputBytes;

@@ -46,7 +46,7 @@ export async function verifyFinishedRanges(
   );
 }
 
-/** Where regions lie in their files. */
+/** Returns where regions lie in their files. */
 export function rangesOf(
   regions: readonly WrittenRegion[],
   headerBytes: number,

@@ -13,7 +13,7 @@ import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
-/** What the tasks found beside the piles. */
+/** The facts that the tasks found beside the piles. */
 export type FoundInInputs = Pick<
   GatheredSlices,
   'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'beginnings' | 'groups'
@@ -24,7 +24,7 @@ interface GatherableWork extends Omit<ReadableInputs, 'gates'> {
 }
 
 export class GatheredSlices {
-  /** What decoded the parts of inputs that this attempt read, and how many parts each. */
+  /** The decoders of the parts of inputs that this attempt read, and how many parts each decoded. */
   readonly decoders: Record<string, number> = {};
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;
@@ -34,13 +34,13 @@ export class GatheredSlices {
   readonly #groups: GroupAmounts | undefined;
   readonly beginnings = new Beginnings();
   readonly blank = { records: 0, bytes: 0 };
-  /** Where the records of each input end, in decoded bytes. */
+  /** The end of the records of each input, in decoded bytes. */
   readonly recordEnds: Float64Array;
   #firstHeader: FoundHeader | undefined;
   /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
-  /** What was read and put on no pile. */
+  /** The records that were read and put on no pile. */
   readonly #leftOut = { records: 0, bytes: 0 };
 
   constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
@@ -60,7 +60,7 @@ export class GatheredSlices {
     return { ...this.#leftOut };
   }
 
-  /** Undefined: the inputs have no weights. */
+  /** The amounts of groups. Undefined: the inputs have no weights. */
   get groups(): readonly GroupAmount[] | undefined {
     return this.#groups?.amounts;
   }

@@ -2,7 +2,7 @@ import { AbortError, addCleanupErrors, PileshufError } from '../errors.js';
 
 interface CommitFailure {
   readonly error: unknown;
-  /** Whether it was the first failure of the work. */
+  /** True if it was the first failure of the work. */
   readonly isFirst: boolean;
 }
 

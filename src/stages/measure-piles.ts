@@ -14,7 +14,7 @@ export interface PlaceInPile {
   readonly pile: number;
   /** The first byte of the pile in the whole output. */
   readonly pileByte: number;
-  /** Counted from the beginning of the pile. */
+  /** The rank or byte, counted from the beginning of the pile. */
   readonly limit: number;
 }
 

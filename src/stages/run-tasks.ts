@@ -32,7 +32,7 @@ export async function runTasks<Task, Result>(
     });
   const stopListening = stop.onRequest(() => wake());
   let failure: unknown;
-  /** Whether later results are ignored. */
+  /** True if later results are ignored. */
   let isOver = false;
   const take = async (task: Task) => {
     running += 1;

@@ -24,19 +24,19 @@ export type Neighbours = readonly [KeyedSample, KeyedSample];
 interface SamplePlace {
   readonly inputOrdinal: number;
   readonly path: string;
-  /** Where it begins in the decoded input; undefined: unknown. */
+  /** The place in the decoded input where it begins; undefined: unknown. */
   readonly position: number | undefined;
 }
 
 export interface SampleSource {
   readonly inputs: readonly { readonly path: string }[];
-  /** Where the records of each input end, in decoded bytes. */
+  /** The end of the records of each input, in decoded bytes. */
   readonly recordEnds: Float64Array;
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
-  /** Absent: `position`. */
+  /** The source of keys. Absent: `position`. */
   readonly keys?: KeyRule;
-  /** Whether keys follow from the content of records instead of their places. */
+  /** True if keys follow from the content of records instead of their places. */
   readonly isDistinct: boolean;
   readonly sampleKeys: SampleKeys;
   readonly signal: AbortSignal | undefined;

@@ -49,7 +49,7 @@ export interface ScatterWork extends ReadableInputs {
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
   readonly settings: ScatterSettings;
-  /** Where the keys of records come from; absent: from their positions in bytes. */
+  /** The source of the keys of records; absent: their positions in bytes. */
   readonly keys?: KeyRule;
   /** Leaves out records that cannot be among the first. Absent: all go on piles. */
   readonly head?: ScatterHead | undefined;
@@ -103,18 +103,18 @@ export async function scatterInputs(
 
 type DoneSlice = ScatterResult & PileSetOfSlice;
 
-/** What becomes of the slices that a pass has scattered. */
+/** The fate of the slices that a pass has scattered. */
 interface ScatteredSlices {
   /** Gets the result of each slice once. */
   readonly take?: (result: ScatterResult, slice: number) => void;
   /**
-   * Called when the files of a slice are durable: gives its index the name by which others know that the slice is done.
+   * Gives the index of a slice, when its files are durable, the name by which others know that the slice is done.
    * Undefined: the caller commits all slices together.
    */
   readonly giveName: ((done: DoneSlice) => void | Promise<void>) | undefined;
   /**
-   * If the pass fails, the files of slices that are not done are removed, and this gets what fails then. Absent: they stay
-   * for a later attempt, which removes them.
+   * Gets what fails when a pass has failed and the files of slices that are not done are removed. Absent: they stay for
+   * a later attempt, which removes them.
    */
   readonly warn?: (error: unknown) => void;
 }
@@ -263,7 +263,10 @@ async function unlessNoRoom(
   }
 }
 
-/** With the same limit, on which no records count yet: those of a slice that is read again would count twice. */
+/**
+ * Returns settings with the same limit, on which no records count yet: those of a slice that is read again would count
+ * twice.
+ */
 function countingAnew(settings: ScatterSettings): ScatterSettings {
   if (settings.headLimit === undefined) return settings;
   return { ...settings, headLimit: HeadLimit.create(new HeadLimit(settings.headLimit)) };

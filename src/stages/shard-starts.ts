@@ -50,8 +50,8 @@ export async function findStarts(
 }
 
 /**
- * Where each range ends: where the next one begins, of this attempt or an earlier one. Undefined for the last range, and
- * where tasks append.
+ * Returns where each range ends: where the next one begins, of this attempt or an earlier one. Undefined for the last
+ * range, and where tasks append.
  */
 export function findEnds(
   { target }: ShuffleWork,
@@ -94,7 +94,7 @@ async function measureCuts(
   return firstByteOfShard;
 }
 
-/** Where the shards of finished ranges start. Their piles may be deleted, so they cannot be measured again. */
+/** Returns where the shards of finished ranges start. Their piles may be deleted, so they cannot be measured again. */
 function shardsOfFinishedRanges(totals: PileTotals, ranges: readonly FinishedRange[]): Map<number, number> {
   const firstByteOfShard = new Map<number, number>();
   let pile = 0;

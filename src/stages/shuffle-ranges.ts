@@ -45,11 +45,14 @@ const RANGE_BYTES = 4 * 2 ** 20;
  */
 const FILE_RANGES_PER_THREAD = 8;
 
-/** From so many on, threads that send them hardly meet in one. */
+/** The number of shards from which on threads that send them hardly meet in one. */
 const SHARDS_PER_THREAD = 2;
 const PARTS_OF_RANGE = 8;
 
-/** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
+/**
+ * The ranges of a job that can be resumed: finished ones are recorded one by one, and those of an earlier attempt are
+ * reused.
+ */
 export interface KeptRanges {
   readonly finished: FinishedRanges;
   readonly output: Pick<StagedOutput, 'makeDurable'>;
@@ -58,7 +61,7 @@ export interface KeptRanges {
 export interface WrittenPiles {
   /** Includes the regions of an earlier attempt. */
   readonly regions: readonly WrittenRegion[];
-  /** What the output has of each pile. */
+  /** The part of each pile that the output has. */
   readonly totals: PileTotals;
 }
 
@@ -82,7 +85,9 @@ export async function shufflePiles(
   return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
 }
 
-/** For who puts the ranges of several passes together. Returns all ranges, with those of an earlier attempt. */
+/**
+ * Writes ranges for who puts those of several passes together. Returns all ranges, with those of an earlier attempt.
+ */
 export async function shuffleRanges(
   work: ShuffleWork,
   threads: Threads,
@@ -268,7 +273,7 @@ export function verifyRange(
   }
 }
 
-/** What the output has of each pile: all of it, or what the ranges tell of their piles. */
+/** Returns what the output has of each pile: all of it, or what the ranges tell of their piles. */
 function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readonly FinishedRange[]): PileTotals {
   const written = copyOfTotals(totals);
   for (const { first, distinct = [] } of ranges) {

@@ -20,7 +20,7 @@ export interface ScatteredPiles extends Tally {
   readonly keyScale?: bigint | undefined;
   /** The last pile that the output has records of, if it lacks some of this pile: `totals` has only those of the output. */
   readonly cutPile?: number;
-  /** Whether `totals` has the records, too, that the shuffle pass drops because it keeps one of equal records. */
+  /** True if `totals` has the records, too, that the shuffle pass drops because it keeps one of equal records. */
   readonly hasDuplicates?: boolean;
   readonly longestRecordBytes: number;
 }
@@ -64,7 +64,7 @@ export function bytesOfPart({ recordBytes }: PileTotals, part: PilePart | undefi
   return recordBytes.subarray(part?.first, part?.end).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** So many for each thread, since the last tasks to end keep the other threads waiting. */
+/** The ranges for each thread: the last tasks to end keep the other threads waiting. */
 const RANGES_A_THREAD = 4;
 
 /** Ranges of about equal size for tasks that write no output. @param part absent: all piles. */
@@ -83,9 +83,9 @@ export interface ShuffleWork extends PilesWork {
   readonly target: OutputTarget;
   /** The piles that this pass puts into the output; others do the rest. Absent: all. */
   readonly part?: PilePart | undefined;
-  /** Whether the data of a stripe is deleted as soon as the output has its piles. */
+  /** True if the data of a stripe is deleted as soon as the output has its piles. */
   readonly deletesStripes: boolean;
-  /** Where samples with keys come from; undefined: the records have none. */
+  /** The source of samples with keys; undefined: the records have none. */
   readonly samples: SampleSource | undefined;
 }
 

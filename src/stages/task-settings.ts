@@ -12,11 +12,11 @@ import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
 
-/** What a job may use: the same for all of its stages. */
+/** The machine that a job may use: the same for all of its stages. */
 export interface WorkPlan {
   readonly memory: MemoryPlan;
   readonly memoryNeed: MemoryNeed;
-  /** Whether the calling thread does all the work, because that is faster than starting threads. */
+  /** True if the calling thread does all the work, because that is faster than starting threads. */
   readonly inline: boolean;
 }
 
@@ -45,7 +45,7 @@ export function scatterSettings(
   };
 }
 
-/** What a scatter leaves beside the piles. */
+/** The state that a scatter leaves beside the piles. */
 export interface ScatteredState {
   readonly storage: PileStorage;
   /** How tasks put the piles in order. */

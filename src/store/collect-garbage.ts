@@ -40,7 +40,7 @@ import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */
 export const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
-/** By then, whoever makes a manifest or the settings has made it. */
+/** The time after which whoever makes a manifest or the settings has made it. */
 const ATTEMPT_MILLISECONDS = 3600 * 1000;
 
 export interface CollectedGarbage {
@@ -48,7 +48,7 @@ export interface CollectedGarbage {
   /** Bytes of their files. */
   readonly bytes: number;
   readonly manifests: number;
-  /** What is left alone because a lost manifest may have named it. */
+  /** The pile sets that are left alone because a lost manifest may have named them. */
   readonly unowned: UnownedPileSets;
 }
 

@@ -14,7 +14,7 @@ import {
 } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
-/** What changes. The rest stays as it is. */
+/** The fields that change. The others stay as they are. */
 export type StateChange = Partial<Pick<StoreManifest, 'commits' | 'removed' | 'oldest'>>;
 
 /**

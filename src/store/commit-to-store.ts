@@ -16,12 +16,12 @@ import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManife
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
-  /** Undefined: named after today. */
+  /** The generation. Undefined: it is named after today. */
   readonly generation: string | undefined;
 };
 
 interface CommitOptions {
-  /** Whether the commit replaces former commits with the same input ids. */
+  /** True if the commit replaces former commits with the same input ids. */
   readonly replace: boolean;
   readonly control: JobControl;
 }

@@ -32,10 +32,10 @@ interface AskedSettings {
   readonly pileCount?: number | undefined;
 }
 
-/** What a plan may know of a store before the job changes anything in it. */
+/** The facts that a plan may know of a store before the job changes anything in it. */
 export interface StoreInSight {
   readonly pileCount: number;
-  /** Undefined: the store is not made yet. */
+  /** The present state of the store. Undefined: the store is not made yet. */
   readonly snapshot: StoreSnapshot | undefined;
   /** An existing directory on the device that holds, or will hold, its piles. */
   readonly place: string;

@@ -87,7 +87,7 @@ export async function expireGenerations(snapshot: StoreSnapshot, rule: ExpiryRul
 
 export interface GenerationSummary {
   readonly name: string;
-  /** As in `2026-01-31T12:00:00.000Z`. */
+  /** The time as in `2026-01-31T12:00:00.000Z`. */
   readonly time: string;
   readonly commits: number;
   readonly inputs: number;

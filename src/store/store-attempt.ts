@@ -79,7 +79,10 @@ export interface SeenAttempt {
   /** The paths of its files, by the names of its pile sets. */
   readonly files: Map<string, string[]>;
   mark: string | undefined;
-  /** Undefined: there is no mark, so the attempt has ended, with a commit or with nothing left behind. */
+  /**
+   * The owner of the mark. Undefined: there is no mark, so the attempt has ended, with a commit or with nothing left
+   * behind.
+   */
   owner: OwnerState | undefined;
 }
 
@@ -115,7 +118,7 @@ export interface UnownedPileSets {
   readonly pileSets: number;
   /** Bytes of their files. */
   readonly bytes: number;
-  /** When the newest of these files was written: ISO 8601, in UTC; null if there is none. */
+  /** The time when the newest of these files was written: ISO 8601, in UTC; null if there is none. */
   readonly newest: string | null;
 }
 

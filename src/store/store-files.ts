@@ -47,7 +47,7 @@ export function* filesOfStore(storeDirectory: string): Generator<{ readonly path
 
 const NAMES: ReadonlySet<string> = new Set([STORE_SETTINGS_NAME, MANIFESTS_NAME, REACHED_NAME, PILE_SETS_NAME]);
 
-/** Whether the directory of a store holds such a name, also while the store is being made. */
+/** Returns whether the directory of a store holds such a name, also while the store is being made. */
 export function isNameInStore(name: string): boolean {
   return NAMES.has(name) || isNameOfAttempt(name);
 }

@@ -61,7 +61,7 @@ const shape = object({
   number: wholeNumber(1),
   /** Manifests below this number may be gone. */
   oldest: wholeNumber(1),
-  /** When the manifest was made, in milliseconds since 1970. */
+  /** The time when the manifest was made, in milliseconds since 1970. */
   time: wholeNumber(),
   commits: list(commitShape),
   /** Pile sets taken out of the store, and when; readers of former states may need them. */
@@ -109,7 +109,7 @@ function requireRemovedAreGone({ commits, removed }: StoreManifest, path: string
   throw damagedFile(path, `removed: expected no pile set that a commit has, got ${both}`, STORE_REMEDY);
 }
 
-/** In ascending order. */
+/** Lists the numbers of manifests in ascending order. */
 export function listManifests(storeDirectory: string): number[] {
   return listNames(manifestDirectoryOf(storeDirectory), 'store')
     .flatMap((name) => numberOfManifest(name) ?? [])

@@ -31,7 +31,7 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
   return snapshotOf(path, directory, settings, manifest);
 }
 
-/** Like `openSnapshot`, but does not refuse a store whose present state is lost: `requirePresent` refuses that. */
+/** Opens as `openSnapshot`, but does not refuse a store whose present state is lost: `requirePresent` refuses that. */
 export function openRemains(path: string) {
   const { directory, settings } = findStore(path);
   const newest = findNewestManifest(directory);
@@ -111,7 +111,7 @@ export function explainingExpiry<T>(snapshot: StoreSnapshot, pileSetName: string
   }
 }
 
-/** Whether the store still has the pile set, or has taken it out but not begun to delete it. */
+/** Returns whether the store still has the pile set, or has taken it out but not begun to delete it. */
 function isKept(snapshot: StoreSnapshot, name: string): boolean {
   try {
     const { commits, removed } = readNewestManifest(snapshot.directory);

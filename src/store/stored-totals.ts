@@ -1,6 +1,6 @@
 /**
- * What the piles of a store hold, by the indexes of its pile sets, compared with the commits in the manifest: all that can
- * be checked without reading records.
+ * Reads what the piles of a store hold, by the indexes of its pile sets, compared with the commits in the manifest: all
+ * that can be checked without reading records.
  */
 import { counted } from '../errors.js';
 import { UNGATED } from '../floor/job-control.js';

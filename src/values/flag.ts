@@ -1,4 +1,4 @@
-/** What an option of a command is made of. */
+/** The parts of an option of a command. */
 
 /** Gives an option its value, or a part of it. */
 export interface Flag<T = unknown> {
@@ -9,9 +9,9 @@ export interface Flag<T = unknown> {
   readonly value?: string;
   /** The part of the option that the value goes to: `shardCount` of `shards`. */
   readonly part?: string;
-  /** Absent: the text is the value. */
+  /** Parses the text of a flag. Absent: the text is the value. */
   parse?(text: string, flag: string, previous: unknown): T;
-  /** What a flag without a value stands for. Absent: true. */
+  /** The value of a flag that is given without one. Absent: true. */
   readonly constant?: T;
   readonly words?: readonly string[];
   /** Words that a shell offers, where there are other values. */

@@ -56,7 +56,7 @@ function nearestTo(name: string, known: readonly string[]): string | undefined {
   return nearest !== undefined && nearest.edits <= Math.max(1, name.length / 3) ? nearest.each : undefined;
 }
 
-/** So that `max-record-bytes` is like `maxRecordBytes`. */
+/** Returns the letters, so that `max-record-bytes` is like `maxRecordBytes`. */
 function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '');
 }

@@ -90,7 +90,7 @@ export function nameSome(names: readonly string[], most = 3): string {
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** For messages that name the first input. */
+/** Returns the words for messages that name the first input. */
 export function moreInputs(count: number): string {
   return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
 }

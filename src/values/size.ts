@@ -16,7 +16,7 @@ import { UsageError } from '../errors.js';
 
 export interface SizeRule {
   readonly flag: string;
-  /** What 100 % is, in bytes; called only for a percentage. Absent: a percentage is refused. */
+  /** Returns what 100 % is, in bytes; called only for a percentage. Absent: a percentage is refused. */
   readonly allowPercentOf?: (() => number) | undefined;
 }
 

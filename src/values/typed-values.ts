@@ -62,7 +62,7 @@ export const notEmpty = (expected: string) => (text: string, flag: string) => {
 
 export const parsePath = notEmpty('a path');
 export const parseState = notEmpty('a state');
-/** What Slurm takes for a name, a time or a list; Slurm checks it. */
+/** Parses what Slurm takes for a name, a time or a list; Slurm checks it. */
 export const parseWord = notEmpty('a value');
 
 export function parsePaths(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
@@ -108,7 +108,7 @@ export function parseDelimiter(text: string, flag: string): Uint8Array {
   return Buffer.concat(pieces);
 }
 
-/** In single quotes, in double quotes, bare, between words, or a quote without its pair. */
+/** Matches text in single quotes, in double quotes, bare, between words, or a quote without its pair. */
 const PIECE = /'([^']*)'|"([^"]*)"|([^\s'"]+)|(\s+)|['"]/g;
 
 export function wordsIn(text: string, flag: string): string[] {

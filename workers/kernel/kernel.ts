@@ -47,7 +47,7 @@ export class Kernel {
   flush: (pile: number, byteLength: number) => void = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
-  /** By the address of their selector. */
+  /** The finders by the address of their selector. */
   readonly finders = new Map<number, ValueFinder>();
   readonly #memory = givenMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }));
 
@@ -72,7 +72,7 @@ export class Kernel {
     this.wasm = instance.exports as unknown as KernelFunctions;
   }
 
-  /** What it has dropped so far, because it keeps one of equal records. The counts only rise. */
+  /** The tally of what it has dropped so far, because it keeps one of equal records. The counts only rise. */
   get dropped(): Tally {
     const { wasm } = this;
     return {

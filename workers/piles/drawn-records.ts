@@ -45,7 +45,7 @@ export class DrawnRecords {
   readonly #key: bigint;
   readonly #pieces: readonly Piece[];
   readonly #records: number;
-  /** For each place from `#firstPlace` on: the piece of the record, and where it begins and ends there. */
+  /** The piece of the record of each place from `#firstPlace` on, and where it begins and ends there. */
   readonly #pieceOf = new Uint16Array(PLACES);
   readonly #from = new Uint32Array(PLACES);
   readonly #to = new Uint32Array(PLACES);

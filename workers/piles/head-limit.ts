@@ -7,7 +7,7 @@
  */
 import type { Kernel } from '../kernel/kernel.js';
 
-/** As in the kernel: a slot for each power of two and the 7 bits after the leading one. */
+/** The bits of a slot, as in the kernel: a slot for each power of two and the 7 bits after the leading one. */
 const SLOT_BITS = 7n;
 export const SLOT_COUNT = 64 * 2 ** Number(SLOT_BITS);
 export const LARGEST_KEY = 2n ** 64n - 1n;
@@ -19,7 +19,7 @@ const COUNTED = 3;
 const FIRST_COUNT = 4;
 
 export class HeadLimit {
-  /** Of the head. */
+  /** The records of the head. */
   readonly records: number;
   readonly #limit: BigUint64Array;
   readonly #words: Int32Array;

@@ -21,7 +21,10 @@ interface ReducedLoad {
   readonly longestRecordBytes: number;
 }
 
-/** With less room won, reading on would put nearly the same records in order again and again. */
+/**
+ * The least share of the room that must be won: with less, reading on would put nearly the same records in order again
+ * and again.
+ */
 const LEAST_WON_SHARE = 1 / 4;
 
 class TooManyRecords extends Error {}
@@ -65,7 +68,7 @@ class Reduction {
     if (this.hasRoom) this.#prepare();
   }
 
-  /** Whether the longest record fits beside others. */
+  /** Returns whether the longest record fits beside others. */
   get hasRoom(): boolean {
     const { room, longestRecordBytes } = this.#load;
     return this.#storedEnd - room.start >= 2 * (longestRecordBytes + STORED_HEADER_BYTES) && this.#capacity > 1;

@@ -38,10 +38,10 @@ import { foreignRecord, orderTables } from './order-tables.js';
 import { prepareEquality } from './prepare-keys.js';
 import { ScatterArena } from './scatter-arena.js';
 
-/** For records that may begin anywhere. */
+/** The limit for records that may begin anywhere. */
 export const NO_LIMIT = (1n << 63n) - 1n;
 
-/** Called with the number of ordered records, and with what was dropped of the same stored records. */
+/** A call with the number of ordered records, and with what was dropped of the same stored records. */
 type Emit = (recordCount: number, dropped: Tally) => Promise<void>;
 
 interface OrderablePile {
@@ -84,7 +84,7 @@ interface OrdererParts {
 interface SubPiles {
   readonly count: number;
   readonly bufferBytes: number;
-  /** Whether the arena has no room besides the buffers and the window. */
+  /** True if the arena has no room besides the buffers and the window. */
   readonly isTight: boolean;
 }
 
@@ -134,7 +134,7 @@ export class PileOrderer {
     return this.#wasm.gatheredByteLength.value >>> 0;
   }
 
-  /** For a record that is too long to be gathered. */
+  /** Returns the address of a record that is too long to be gathered. */
   addressOf(index: number): number {
     return this.#wasm.recordAddress(index) >>> 0;
   }
@@ -153,7 +153,7 @@ export class PileOrderer {
     return this.#wasm.orderChecksum.value;
   }
 
-  /** As the kernel's `measureUpTo`. */
+  /** Measures as the kernel's `measureUpTo`. */
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
     return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
   }
@@ -179,7 +179,7 @@ export class PileOrderer {
     return this.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
   }
 
-  /** As `OrderablePile.order`. */
+  /** Puts a pile in order as `OrderablePile.order`. */
   async order(pile: LevelPile, emit: Emit): Promise<Tally> {
     const { control, job } = this.#parts;
     control.throwIfAborted();
@@ -305,7 +305,7 @@ export class PileOrderer {
     );
   }
 
-  /** As many sub-piles as necessary, with buffers as large as the arena allows besides the window. */
+  /** Plans as many sub-piles as necessary, with buffers as large as the arena allows besides the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): SubPiles {
     const { arena, job } = this.#parts;
     const { bufferBytes, outputBytes } = job;

@@ -19,7 +19,7 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
   placeValue(kernel, wasm.splitSelector() >>> 0, bounds.byteLength, content.value);
 }
 
-/** Without a value, records with the same bytes are equal. */
+/** Prepares equality: without a value, records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
   const { wasm } = kernel;
   const value = content?.splits === undefined ? content?.value : undefined;

@@ -92,7 +92,7 @@ function missingValue(missing = ''): Buffer {
   return Buffer.from(`"${missing}`);
 }
 
-/** With room for a value. */
+/** Returns the length of a body with room for a value. */
 function bodyByteLength(body: Uint8Array): number {
   return Math.max(body.byteLength, ROOM_BYTES);
 }
@@ -136,7 +136,7 @@ interface Value {
 
 type Finder = (memory: Buffer, start: number, end: number) => Value | undefined;
 
-/** Undefined: the kernel finds the values. */
+/** Returns a finder of values. Undefined: the kernel finds the values. */
 function finderOf(selector: Selector, framing: Framing | undefined): Finder | undefined {
   if (selector.kind === 'expression') {
     const match = matcherOf(selector.expression);

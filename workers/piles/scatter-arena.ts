@@ -22,7 +22,7 @@ import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
 interface ScatterSizes {
-  /** Absent: the beginning of the arena. */
+  /** The first address that is free. Absent: the beginning of the arena. */
   readonly startAddress?: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
@@ -31,7 +31,10 @@ interface ScatterSizes {
   readonly keyScale: bigint;
   readonly headLimit?: HeadLimit | undefined;
   readonly content?: ContentRule | undefined;
-  /** Whether keys follow the content of records, and some of those that are equal to others are dropped. Absent: as `content` says. */
+  /**
+   * True if keys follow the content of records, and some of those that are equal to others are dropped. Absent: as
+   * `content` says.
+   */
   readonly dropsEqual?: boolean;
 }
 
@@ -47,7 +50,7 @@ export class ScatterArena implements RecordTaker {
   readonly #buffers: number;
   readonly #strideBytes: number;
   readonly #headFilter: HeadFilter | undefined;
-  /** What the kernel had dropped before; undefined: it drops nothing. */
+  /** The tally of what the kernel had dropped before; undefined: it drops nothing. */
   readonly #droppedBefore: Tally | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
@@ -98,12 +101,12 @@ export class ScatterArena implements RecordTaker {
     return Math.max(this.longestRecordBytes, wasm.longestLeftOut.value >>> 0);
   }
 
-  /** What it dropped so far, because an equal record is in its buffers. */
+  /** The tally of what it dropped so far, because an equal record is in its buffers. */
   get dropped(): Tally {
     return this.#droppedBefore === undefined ? NOTHING : differenceOf(this.kernel.dropped, this.#droppedBefore);
   }
 
-  /** Undefined: the job leaves no records out. */
+  /** The amount that was left out. Undefined: the job leaves no records out. */
   get leftOut(): Amount | undefined {
     if (this.#droppedBefore !== undefined) {
       const { records, bytes } = this.dropped;

@@ -1,4 +1,4 @@
-/** Where pieces of members wait in temp directories until their member is complete. */
+/** The places in temp directories where pieces of members wait until their member is complete. */
 import { join } from 'node:path';
 import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { ShuffleSettings } from '../settings.js';

@@ -1,6 +1,7 @@
 /**
- * Where the records of a report's sample come in the output: looked up by their keys in ordered piles, just before these are
- * written. A thread works on one task of a profiled job at a time, so the notes are those of that task.
+ * Finds where the records of a report's sample come in the output: looked up by their keys in ordered piles, just
+ * before these are written. A thread works on one task of a profiled job at a time, so the notes are those of that
+ * task.
  */
 import type { PileOrderer } from './pile-orderer.js';
 

@@ -16,7 +16,7 @@ const MOST_SHOWN_BYTES = 40;
 
 interface RecordWithoutNumber {
   readonly address: number;
-  /** What it has in the field, as text; undefined: it has no such field. */
+  /** The value that it has in the field, as text; undefined: it has no such field. */
   readonly value: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export function sumOfField(
 }
 
 interface SumOfRows {
-  /** In parts of 10^-15. */
+  /** The sum in parts of 10^-15. */
   readonly sum: bigint;
   /** The first row without a number, which ended the sum. */
   readonly without: { readonly index: number; readonly value: string | undefined } | undefined;
@@ -58,7 +58,7 @@ export function sumOfRows({ bytes, view }: Kernel, value: RowValueSpec, table: n
   return { sum: sum * PARTS_OF_ONE, without };
 }
 
-/** Undefined: all records of the last sum had a number. */
+/** Returns the first record without a number. Undefined: all records of the last sum had a number. */
 export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumber | undefined {
   const address = wasm.recordWithoutNumber.value >>> 0;
   if (address === 0) return undefined;

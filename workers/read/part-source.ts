@@ -15,44 +15,46 @@ export interface PartSource extends RecordSource {
   readonly begin: ReadBegin;
   /** The part has the records that begin before this place. Infinity: all that the source gives. */
   readonly end: number;
-  /** Of a stream, which is read for the first time here. */
+  /** The header of a stream, which is read for the first time here. */
   readonly header?: Header | undefined;
 }
 
 /** Reads from a source, which is closed afterwards. */
 export type UseOfSource<T> = (source: PartSource) => Promise<T>;
 
-/** What sources need beside the part. */
+/** The facts that sources need beside the part. */
 export interface ReadContext {
   readonly read: ReadSpec;
-  /** Undefined: only the header of a stream declares it. */
+  /** The framing. Undefined: only the header of a stream declares it. */
   readonly framing: Framing | undefined;
   readonly control: JobControl;
   readonly decoderMemory: ThreadDecoderMemory;
   readonly told: ToldBySource;
 }
 
-/** Known while the bytes are read. */
+/** The facts that are known while the bytes are read. */
 export interface ToldBySource {
   /** The library or program that decodes the bytes; undefined for plain ones. */
   decoder?: string;
-  /** What the first bytes say, if nothing looked at them before. */
+  /** The doubt that the first bytes raise, if nothing looked at them before. */
   doubt?: Doubt;
 }
 
-/** Where a reader begins. */
+/** The place where a reader begins. */
 export interface ReadBegin {
   /** The decoded position of the first byte that it gets. */
   readonly firstByte: number;
-  /** Of the first one that it scans. */
+  /** The start of the first one that it scans. */
   readonly scanStart: number;
-  /** Whether the first bytes belong to another part. */
+  /** True if the first bytes belong to another part. */
   readonly isBefore: boolean;
   /** How often the byte that the framing counts occurs before `scanStart`. */
   readonly countBefore: number;
 }
 
-/** For a part from decoded byte `start` on: as far back as shows whether a record begins there. */
+/**
+ * Returns where to begin for a part from decoded byte `start` on: as far back as shows whether a record begins there.
+ */
 export function beginAt(framing: Framing, start: number, headerBytes: number, countBefore = 0): ReadBegin {
   const scanStart = readerStart(framing, start, headerBytes);
   const firstByte = scanStart - contextBytesAt(framing, scanStart, headerBytes);

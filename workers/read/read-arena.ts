@@ -9,7 +9,7 @@ import type { RecordTaker } from './record-reader.js';
 export abstract class ReadArena implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
-  /** Where the task's own bytes begin. */
+  /** The place where the task's own bytes begin. */
   protected readonly own: number;
   readonly #arena: Arena;
 

@@ -55,15 +55,15 @@ export class RecordReader implements FramingKernel {
   readonly #longestBytes: number;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
-  /** So many of the next bytes are not scanned. */
+  /** The next bytes that are not scanned. */
   #contextBytes = 0;
-  /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
+  /** True if the reader still looks for the first boundary; the bytes before it belong to another part. */
   #skipping = false;
   #firstStart: number | undefined;
   #lastEnd = 0;
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
-  /** Whether the first bytes may be a UTF-8 mark. */
+  /** True if the first bytes may be a UTF-8 mark. */
   #mayBeMarked = false;
   #markBytes = 0;
   /** The mark before the next record, which is the first one: that record has the position of the mark. */
@@ -134,7 +134,10 @@ export class RecordReader implements FramingKernel {
     this.#names = 0n;
   }
 
-  /** Whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the input's end. */
+  /**
+   * Returns whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the
+   * input's end.
+   */
   wantsMore(end: number): boolean {
     if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
@@ -454,7 +457,7 @@ export class RecordReader implements FramingKernel {
     return (this.#job.content?.splits === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
   }
 
-  /** Of the first of the last `count` records that is over the limit. */
+  /** Returns the place of the first of the last `count` records that is over the limit. */
   #longestPlace(count: number): PlaceOfLongRecord {
     let i = 0;
     while (i < count - 1 && this.#tableEnd(i) - this.#tableStart(i) <= this.#longestBytes) i += 1;

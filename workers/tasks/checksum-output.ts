@@ -34,7 +34,7 @@ export async function readBack({ job, gate, ranges }: ReadBackTask): Promise<Rea
   );
 }
 
-/** If the file ends inside the range, the checksum covers only the bytes up to its end. */
+/** Hashes a range. If the file ends inside the range, the checksum covers only the bytes up to its end. */
 function hashRange(
   file: OpenFile,
   { start, end }: StagedRange,

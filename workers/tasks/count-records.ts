@@ -23,7 +23,7 @@ interface CountRecordsTask {
   readonly parts: readonly InputPart[];
   /** The field to add up. */
   readonly field?: NumberField | undefined;
-  /** Whether the bytes count as done only when they are scattered. */
+  /** True if the bytes count as done only when they are scattered. */
   readonly isPreparation: boolean;
 }
 

@@ -24,7 +24,7 @@ interface Selection {
 export interface LoadTask extends Portion, Selection {
   readonly job: LoadSettings;
   readonly pile: number;
-  /** Undefined: the task reads the segments from the indexes of `pileSets`. */
+  /** The merged pile. Undefined: the task reads the segments from the indexes of `pileSets`. */
   readonly merged?: MergedPile | undefined;
   readonly pileSets?: readonly StoredPileSet[];
   /** The checksum of all records of the pile. */
@@ -39,7 +39,7 @@ export interface LoadResult {
   /** The given buffer, or a larger one. */
   readonly buffer: SharedArrayBuffer;
   readonly records: number;
-  /** Where the records begin in the buffer. */
+  /** The place in the buffer where the records begin. */
   readonly bytesAt: number;
   readonly byteLength: number;
 }

@@ -62,7 +62,7 @@ export type PartEnds =
 
 export interface MeasurePartsTask extends PilesTask {
   readonly pile: number;
-  /** What the pile must hold. For a pile that is cut: what the output has of it. */
+  /** The tally that the pile must hold. For a pile that is cut: what the output has of it. */
   readonly expected: Tally;
   readonly ends: PartEnds;
 }

@@ -19,7 +19,7 @@ export interface WindowTask {
   /** Infinity: up to the end of the part. */
   readonly windowCount: number;
   readonly field: FieldPath | undefined;
-  /** Where the number of a record stands; undefined: it is the first one in its text. */
+  /** The field of the number of a record; undefined: it is the first one in its text. */
   readonly id: FieldPath | undefined;
 }
 
@@ -152,7 +152,7 @@ function firstNumber(text: Buffer): number {
   return digits === undefined || digits.length > MOST_DIGITS ? Number.NaN : Number(digits);
 }
 
-/** Undefined: it is no JSON, or longer than what is looked at. */
+/** Parses a text. Undefined: it is no JSON, or longer than what is looked at. */
 function parsed(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString());

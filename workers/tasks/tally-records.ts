@@ -22,7 +22,7 @@ export interface TalliedRecords {
   readonly records: number;
   readonly bytes: number;
   readonly checksum: bigint;
-  /** For each slot, little-endian: records u64, sum of their keyed hashes u64. */
+  /** The sums of each slot, little-endian: records u64, sum of their keyed hashes u64. */
   readonly slots: Uint32Array;
   readonly coverage: readonly Coverage[];
   readonly streamHeader: Header | undefined;

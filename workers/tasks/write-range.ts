@@ -32,26 +32,29 @@ import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;
-  /** Of its piles, and of those that its units reach into. */
+  /** The totals of its piles, and of those that its units reach into. */
   readonly expected: PileTotals;
-  /** Whether `expected` includes the records that the task drops because it keeps one of equal records. */
+  /** True if `expected` includes the records that the task drops because it keeps one of equal records. */
   readonly expectsDropped?: boolean;
   readonly target: OutputTarget;
   readonly start: SinkStart;
   readonly end: SinkEnd | undefined;
-  /** Of an output that is made of units: those that begin in the range. Absent: all records of the range are written. */
+  /**
+   * The units that begin in the range, of an output that is made of units. Absent: all records of the range are
+   * written.
+   */
   readonly units?: OwnUnits | undefined;
 }
 
 export interface WriteResult {
   /** The totals of the gathered records, for each pile of the range. */
   readonly totals: PileTotals;
-  /** What was dropped of each pile, if `expectsDropped`. */
+  /** The tally of what was dropped of each pile, if `expectsDropped`. */
   readonly dropped?: PileTotals | undefined;
   readonly regions: readonly WrittenRegion[];
-  /** Whether its turn must be passed on, when those before it have been. */
+  /** True if its turn must be passed on, when those before it have been. */
   readonly leavesTurn?: boolean | undefined;
-  /** For a framing whose samples have keys: those at both ends of the range; null if the range has none. */
+  /** The samples at both ends of the range, for a framing whose samples have keys; null if the range has none. */
   readonly ends?: RangeEnds | null | undefined;
   /** Two neighbours of one key: the range is not written. */
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
@@ -198,7 +201,7 @@ function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLi
   );
 }
 
-/** For a record that is longer than the buffer of the sink. */
+/** Emits a record that is longer than the buffer of the sink. */
 async function emitLong(order: PileOrderer, index: number, sink: OutputSink): Promise<number> {
   const address = order.addressOf(index);
   const byteLength = order.byteLengthOf(index);

@@ -77,7 +77,7 @@ function describeTravel({ travel, verdict, records }: CheckReport): string[] {
   ];
 }
 
-/** In a random order the standard deviation is 0.41 of the data. */
+/** The least standard deviation of a random order, as a part of the data; 0.41 is expected. */
 const LEAST_RANDOM_DEVIATION = 0.35;
 
 function formatShare(share: number): string {
@@ -86,7 +86,7 @@ function formatShare(share: number): string {
 }
 
 const BLOCKS = '▁▂▃▄▅▆▇█';
-/** So that the noise of a random order stays low. */
+/** The least scale, so that the noise of a random order stays low. */
 const LEAST_SCALE = 6;
 
 /** A column for each part of the data: low, in the middle, or high. */

@@ -50,7 +50,7 @@ export const command: CommandDefinition<'cluster task'> = {
   },
 };
 
-/** What schedulers call the index of a task in an array. */
+/** The variables in which schedulers give the index of a task in an array. */
 const INDEX_VARIABLES = ['SLURM_ARRAY_TASK_ID', 'JOB_COMPLETION_INDEX', 'AWS_BATCH_JOB_ARRAY_INDEX'] as const;
 
 function indexFromScheduler(): number | undefined {

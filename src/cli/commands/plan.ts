@@ -44,7 +44,7 @@ function described(report: ShufflePreview | TogetherPreview): readonly string[] 
   return report.members.flatMap((member) => [`member      ${member.name}`, ...describePreview(member)]);
 }
 
-/** Of a line; names of files may be longer. */
+/** The width of a line; names of files may be longer. */
 const COLUMNS = 80;
 const LABEL_COLUMNS = 12;
 
@@ -186,5 +186,5 @@ function wrapped(label: string, text: string): string[] {
   return lines.map((line, i) => `${(i === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}`);
 }
 
-/** As many words as fit, or one that is too long. */
+/** Matches as many words as fit, or one that is too long. */
 const LINE = new RegExp(`([^]{1,${COLUMNS - LABEL_COLUMNS}}|[^ ]+)(?: |$)`, 'g');

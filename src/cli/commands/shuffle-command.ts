@@ -131,8 +131,8 @@ function refuseToWriteToLists({ inputLists, inputIds: ids }: Pick<ShuffleCall, '
 type ShuffleCall = ReturnType<typeof shuffleCallOf>;
 
 /**
- * What the words ask for. Nothing is read yet: `inputs` are as typed, or `-` if nothing names an input. `given` stand in
- * place of named inputs.
+ * Returns what the words ask for. Nothing is read yet: `inputs` are as typed, or `-` if nothing names an input. `given`
+ * stand in place of named inputs.
  */
 export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>, 'operands' | 'values'>) {
   const { inputLists = [], inputIds, randomSource, mix, profile, report, ...others } = values;

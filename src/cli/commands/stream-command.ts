@@ -47,7 +47,10 @@ export const command: CommandDefinition<'stream'> = {
 
 interface OpenedLoader {
   readonly loader: Loader;
-  /** As typed: the loader starts in a later one if the record of a state lies after the end of the epoch. */
+  /**
+   * The first epoch as typed: the loader starts in a later one if the record of a state lies after the end of the
+   * epoch.
+   */
   readonly firstEpoch: number;
 }
 

@@ -17,7 +17,7 @@ const FLAGS = { headerChecksum: 2, extraField: 4, name: 8, comment: 16 } as cons
 const FIXED_BYTES = 10;
 const SUBFIELDS_AT = 12;
 const LONGEST_EXTRA_END = SUBFIELDS_AT + 65_535;
-/** With the subfield of BGZF alone. */
+/** The length of a header that has the subfield of BGZF alone. */
 const USUAL_HEADER_BYTES = 18;
 /** An empty block, checksum and length. */
 const LEAST_BYTES_BEHIND_HEADER = 2 + 8;
@@ -88,7 +88,7 @@ function bgzfMemberBytes(header: Buffer): number | undefined {
   return undefined;
 }
 
-/** Whether a gzip member begins here whose extra field, as far as its length, is in these bytes. */
+/** Returns whether a gzip member begins here whose extra field, as far as its length, is in these bytes. */
 function hasExtraField(header: Buffer): boolean {
   const [first, second, method, flags = 0] = header;
   if (first !== MAGIC[0] || second !== MAGIC[1] || method !== MAGIC[2]) return false;
@@ -99,7 +99,7 @@ function extraFieldEnd(header: Buffer): number {
   return SUBFIELDS_AT + header.readUInt16LE(FIXED_BYTES);
 }
 
-/** Where the header of a member ends; undefined: beyond `bytes`. */
+/** Returns where the header of a member ends; undefined: beyond `bytes`. */
 export function headerEnd(bytes: Buffer, start: number): number | undefined {
   const header = bytes.subarray(start);
   if (header.byteLength < FIXED_BYTES) return undefined;

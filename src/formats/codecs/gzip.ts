@@ -92,7 +92,7 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array, voi
   yield* decodeByNode(whole);
 }
 
-/** Undefined: the content is too large, or has a defect, which `decodeByNode` then names. */
+/** Decodes a whole member. Undefined: the content is too large, or has a defect, which `decodeByNode` then names. */
 function decodeWhole(compressed: Uint8Array): Uint8Array | undefined {
   try {
     const options = { info: true, chunkSize: SMALL_BYTES, maxOutputLength: MOST_DECODED_AT_ONCE_BYTES };
@@ -163,7 +163,7 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
 
 /** gzip ignores what follows, and warns of it. */
 const WITHOUT_JUNK = 'if what follows is junk, `gzip -dc FILE | gzip` writes the data without it';
-/** What zlib says where a member after the first lacks the magic bytes. */
+/** The words of zlib for a member after the first that lacks the magic bytes. */
 const NO_MEMBER = 'incorrect header check';
 
 function requireZeros(bytes: Uint8Array, start: number, path: string): void {
@@ -205,7 +205,7 @@ export function openGzipEncoder(level: number): MemberEncoder {
   };
 }
 
-/** For a member of less than 4 GiB; undefined: it is no member. */
+/** Returns the content length of a member of less than 4 GiB; undefined: it is no member. */
 export function gzipContentBytes(member: Uint8Array): number | undefined {
   if (member.byteLength < LEAST_MEMBER_BYTES || member[0] !== 0x1f || member[1] !== 0x8b) return undefined;
   return new DataView(member.buffer, member.byteOffset, member.byteLength).getUint32(member.byteLength - 4, true);

@@ -53,7 +53,9 @@ export async function* decodeByIgzip(
   yield* behindHandedOver(decodeByNode(again.open()), check.unconfirmed, source.path);
 }
 
-/** Undefined: this machine cannot start it now, for example because it runs as many processes as it may. */
+/**
+ * Starts igzip. Undefined: this machine cannot start it now, for example because it runs as many processes as it may.
+ */
 async function startIgzip(): Promise<ChildProgram | undefined> {
   try {
     return await ChildProgram.start([IGZIP, '-dc']);
@@ -80,7 +82,9 @@ function scannedAhead(source: CompressedSource, check: GzipCheck): CompressedSou
   };
 }
 
-/** What `node:zlib` decodes after the bytes that igzip gave. Of these, the unconfirmed ones must be the same. */
+/**
+ * Decodes with `node:zlib` what comes after the bytes that igzip gave. The unconfirmed ones of these must be the same.
+ */
 async function* behindHandedOver(
   pieces: AsyncGenerator<Uint8Array, void, void>,
   { start, byteLength, crc }: Unconfirmed,
@@ -112,8 +116,8 @@ const EMPTY_CONTENT = Buffer.from([3, 0]);
 const EMPTY_BLOCK_BYTES = 5;
 const LENGTH_MODULUS = 2 ** 32;
 /**
- * Of the places where a member may end, the first few are considered, and one more for each `STORED_BYTES_PER_PLACE`
- * stored bytes: one false place is found in 128 MiB of compressed bytes.
+ * Chooses among the places where a member may end: the first few are considered, and one more for each
+ * `STORED_BYTES_PER_PLACE` stored bytes: one false place is found in 128 MiB of compressed bytes.
  */
 const FIRST_PLACES = 3;
 const STORED_BYTES_PER_PLACE = 2 ** 21;
@@ -129,7 +133,7 @@ interface Trailer {
 }
 
 interface Place extends Trailer {
-  /** Where its member ends, if that is empty. */
+  /** The end of its member, if that is empty. */
   readonly emptyEnd: number | undefined;
 }
 
@@ -162,7 +166,7 @@ export class GzipCheck {
   #memberBytes = 0;
   #crc = 0;
 
-  /** Where the next stored bytes may be read to. They stay valid until 4 MiB more are noted. */
+  /** Returns the room into which the next stored bytes may be read. They stay valid until 4 MiB more are noted. */
   room(): Uint8Array {
     return this.#recent.room();
   }
@@ -229,7 +233,10 @@ export class GzipCheck {
     return this.#member !== undefined && this.#isEndOf(this.#member, trailer) && !this.#mayEndEarlier(this.#member);
   }
 
-  /** Whether the last trailer also occurs earlier: the member may end there, and its own end be repeated after it. */
+  /**
+   * Returns whether the last trailer also occurs earlier: the member may end there, and its own end be repeated after
+   * it.
+   */
   #mayEndEarlier({ storedEnd: memberAt, emptyEnd }: Place): boolean {
     if (emptyEnd !== undefined) return false;
     const bytes = this.#recent.all();
@@ -293,7 +300,7 @@ function trailerBefore(bytes: Buffer, at: number, start: number): Trailer {
   };
 }
 
-/** Undefined: the header is refused. Unknown: its content begins beyond `bytes`. */
+/** Returns where the content begins. Undefined: the header is refused. Unknown: its content begins beyond `bytes`. */
 function contentStart(bytes: Buffer, at: number): number | 'unknown' | undefined {
   if (((bytes[at + FLAGS_AT] ?? 0) & REFUSED_FLAGS) !== 0) return undefined;
   const start = headerEnd(bytes, at);
@@ -302,8 +309,8 @@ function contentStart(bytes: Buffer, at: number): number | 'unknown' | undefined
 }
 
 /**
- * Whether the first block is empty. Then the member may be, too, and only decoding shows where it ends: the trailer of
- * the next one could pass for its own.
+ * Returns whether the first block is empty. Then the member may be, too, and only decoding shows where it ends: the
+ * trailer of the next one could pass for its own.
  */
 function beginsEmpty(bytes: Buffer, at: number): boolean {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + EMPTY_BLOCK_BYTES);
@@ -318,7 +325,7 @@ export class RecentBytes {
   readonly #mostPieceBytes: number;
   readonly #mostRestBytes: number;
   #end: number;
-  /** Where the bytes of the last round end, which the next bytes overwrite from `#end` on. */
+  /** The end of the bytes of the last round, which the next bytes overwrite from `#end` on. */
   #olderEnd = 0;
 
   /** @param mostRestBytes so many of the bytes before a piece lie in front of it. Zeros precede the first byte. */

@@ -21,7 +21,7 @@ const MOST_ERROR_CHARACTERS = 500;
 interface DecodingProgram extends Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches' | 'mayHoldNothing'> {
   readonly words: readonly string[];
   missing(path: string): PileshufError;
-  /** What it says when it omits a part of the input and nevertheless exits with 0. */
+  /** Matches what it says when it omits a part of the input and nevertheless exits with 0. */
   readonly leavingOut?: RegExp | undefined;
 }
 
@@ -148,14 +148,14 @@ function printable(text: string): string {
   return line.length > MOST_ERROR_CHARACTERS ? `...${line.slice(-MOST_ERROR_CHARACTERS)}` : line;
 }
 
-/** For checks whether the job should stop while the program is silent. */
+/** The time between two checks whether the job should stop while the program is silent. */
 const WATCH_MILLISECONDS = 50;
 
 interface ProgramRun {
   readonly end: ProgramEnd;
   /**
-   * Whether the program read the whole input, as far as this process can tell: a pipe may hold the last few hundred KB.
-   * Waits for the source, and throws what it throws.
+   * Returns whether the program read the whole input, as far as this process can tell: a pipe may hold the last few
+   * hundred KB. Waits for the source, and throws what it throws.
    */
   hasReadAll(): Promise<boolean>;
 }
@@ -166,7 +166,8 @@ interface OnPieces {
 }
 
 /**
- * What the program makes of the input; a piece is good until the next one. The caller stops `child`, whatever happens.
+ * Gives what the program makes of the input; a piece is good until the next one. The caller stops `child`, whatever
+ * happens.
  */
 export async function* runThrough(
   child: ChildProgram,

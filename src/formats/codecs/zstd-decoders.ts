@@ -65,7 +65,7 @@ interface ZstdFrameDecoder<Decoded extends Pieces> {
 interface ZstdStep {
   readonly consumedBytes: number;
   readonly producedBytes: number;
-  /** Whether all of the frame is decoded and handed over. */
+  /** True if all of the frame is decoded and handed over. */
   readonly isFrameOver: boolean;
 }
 

@@ -40,7 +40,7 @@ const CHECKSUM_BYTES = 4;
 export interface ZstdField {
   readonly offset: number;
   readonly byteLength: number;
-  /** Whether a frame or a skippable one begins with the field, or the input ends before it. */
+  /** True if a frame or a skippable one begins with the field, or the input ends before it. */
   readonly isBetweenFrames: boolean;
   /** The frame whose blocks are next; undefined between frames and inside a header. */
   readonly frame: ZstdFrameHeader | undefined;
@@ -167,7 +167,7 @@ export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): 
   requireEnd(path, field, file.byteLength, new Uint8Array());
 }
 
-/** Whether these bytes, fewer than four, may begin magic bytes. */
+/** Returns whether these bytes, fewer than four, may begin magic bytes. */
 function beginsMagic(bytes: Uint8Array): boolean {
   const magics = [MAGIC, SKIPPABLE_MAGIC | ((bytes[0] ?? 0) & 0xf)];
   return magics.some((magic) => bytes.every((byte, i) => byte === ((magic >>> (8 * i)) & 255)));

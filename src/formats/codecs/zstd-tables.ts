@@ -1,6 +1,6 @@
 /** How large the tables are in which libzstd looks for what came before. */
 
-/** For each level, of the two large tables (`ZSTD_defaultCParameters`, for more than 256 KiB): log2 of the entries. */
+/** The entries, as log2, of the two large tables of each level (`ZSTD_defaultCParameters`, for more than 256 KiB). */
 const TABLE_LOGS: readonly (readonly [chain: number, hash: number])[] = [
   [13, 14],
   [15, 16],

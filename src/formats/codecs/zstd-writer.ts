@@ -109,7 +109,7 @@ function mostFrameBytes(byteLength: number): number {
 const RESET_ALL = 3;
 /** Frames and pages are rarely longer. */
 const USUAL_BYTES = 16 * 1024 * 1024;
-/** Beside twice as much, tables have room in a memory of 4 GiB. */
+/** The longest page: beside twice as much, tables have room in a memory of 4 GiB. */
 const MOST_SPARED_BYTES = 2 ** 30;
 
 /** All encoders of a thread share one context. */
@@ -165,7 +165,7 @@ const wasmWriter: ZstdWriter = {
 
 const SAMPLE = Buffer.from('what was compressed is again what it was, '.repeat(30));
 
-/** Whether frames say how long they are: no version number tells. */
+/** Returns whether frames say how long they are: no version number tells. */
 function isSound(writer: ZstdWriter): boolean {
   try {
     return zstdContentBytes(openZstdEncoder(ZSTD_LEVELS.usual, writer).encode(SAMPLE)) === SAMPLE.byteLength;

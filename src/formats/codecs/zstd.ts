@@ -105,7 +105,7 @@ const DECODED =
   'pile by pile, pile after pile, and every pile in its own order\n' +
   [1, 2, 3, 4].map((i) => `the second frame says the second frame again ${i}\n`).join('');
 
-/** Whether a decoder decodes all of the sample, cut anywhere, and refuses a damaged one. */
+/** Returns whether a decoder decodes all of the sample, cut anywhere, and refuses a damaged one. */
 export async function isSoundDecoder(decoder: ZstdDecoder): Promise<boolean> {
   const whole = await decodeSample(decoder, [SAMPLE]);
   const inTwo = await decodeSample(decoder, [SAMPLE.subarray(0, 90), SAMPLE.subarray(90)]);

@@ -37,7 +37,7 @@ class ReadScanner implements RecordScanner {
   readonly needsWholeRecords = true;
   readonly #kernel: FramingKernel;
   readonly #lineEnds: LineEnds;
-  /** Whether the scanner began inside the next read. */
+  /** True if the scanner began inside the next read. */
   #isPart: boolean;
   /** Lines of the next read seen so far, and where the last three of them end, counted from its beginning. */
   #lines: number;

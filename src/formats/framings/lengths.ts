@@ -62,7 +62,9 @@ export function problemOfRest(restBytes: number, recordBytes: number): string {
   return `begins a record of ${counted(restBytes, 'byte')} at the end of the input; expected ${counted(recordBytes, 'byte')} a record`;
 }
 
-/** As home-made binary formats have them. The prefix belongs to the record. The kernel numbers them in this order. */
+/**
+ * The prefixes of home-made binary formats. The prefix belongs to the record. The kernel numbers them in this order.
+ */
 const LENGTH_PREFIXES = ['u32le', 'u32be', 'u64le', 'varint'] as const;
 type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 

@@ -51,7 +51,7 @@ function endOf(lines: Uint8Array): Uint8Array {
   return lines.at(-2) === 0x0d ? CRLF : NEWLINE;
 }
 
-/** In hex. */
+/** A newline alone, in hex. */
 const NEWLINE_ALONE = '0a';
 const NUL = '00';
 
@@ -96,8 +96,8 @@ function delimited(delimiter: Uint8Array): Framing {
 }
 
 /**
- * Whether the delimiter ends as it begins, so that one can overlap another: which ones count then depends on where a
- * reader begins to look.
+ * Returns whether the delimiter ends as it begins, so that one can overlap another: which ones count then depends on
+ * where a reader begins to look.
  */
 function hasBorder(delimiter: Uint8Array): boolean {
   const bytes = Buffer.from(delimiter);
@@ -191,7 +191,7 @@ const blocks: Framing = {
   // Only the line before a place shows whether a blank line begins there.
   cut: { kind: 'never' },
   openScanner: (kernel) => {
-    /** Where the line begins that is not yet scanned to its end, counted from the beginning of the record. */
+    /** The start of the line that is not yet scanned to its end, counted from the beginning of the record. */
     let lineOffset = 0;
     let seen = 0;
     const lineEnds = new LineEnds(kernel);

@@ -51,7 +51,7 @@ export const webdataset: RecordKindOf<{ readonly by: 'webdataset' }> = {
   ],
 };
 
-/** By the magic of POSIX or GNU; older headers have only their checksum. */
+/** Tells a tar header by the magic of POSIX or GNU; older headers have only their checksum. */
 function isTar(head: string): boolean {
   if (head.startsWith('ustar\0', 257) || head.startsWith('ustar  \0', 257)) return true;
   return (
@@ -99,7 +99,7 @@ class SampleScanner implements RecordScanner {
   readonly lookAheadBytes = MOST_BYTES_BETWEEN + BLOCK_BYTES;
   readonly #kernel: FramingKernel;
   readonly #mostBytes: number;
-  /** Where the next header is. This and the other offsets count from the beginning of the record. */
+  /** The place of the next header. This and the other offsets count from the beginning of the record. */
   #next = 0;
   /** The end of the last member of the sample. What follows belongs to the next member. */
   #membersEnd = 0;
@@ -199,7 +199,10 @@ class SampleScanner implements RecordScanner {
     );
   }
 
-  /** With the blocks in which the map of a sparse file goes on; undefined when some of them are missing. */
+  /**
+   * Returns the length with the blocks in which the map of a sparse file goes on; undefined when some of them are
+   * missing.
+   */
   #headerBytesOf({ isExtended }: TarHeader, bytes: Uint8Array): number | undefined {
     let byteLength = Math.max(BLOCK_BYTES, this.#mapBytes);
     for (let goesOn = isExtended; goesOn; byteLength += BLOCK_BYTES) {

@@ -48,7 +48,9 @@ function placeOf(offset: number, bytes: Uint8Array): number {
   return bytes.byteLength;
 }
 
-/** Where the global header that begins at `at` ends; `at`: none begins there; undefined: more bytes are needed. */
+/**
+ * Returns the end of the global header that begins at `at`; `at`: none begins there; undefined: more bytes are needed.
+ */
 function lookAtHeader(
   head: Buffer,
   at: number,

@@ -12,16 +12,16 @@ const NEWLINE = Buffer.from('\n');
 
 export interface LinesHeader {
   readonly count: number;
-  /** In hex. */
+  /** The end of a line, in hex. */
   readonly lineEnd: string;
-  /** Whether a newline between double quotes does not end a line. */
+  /** True if a newline between double quotes does not end a line. */
   readonly isQuoted: boolean;
 }
 
 /** Records that end in NUL may be anything, so a UTF-8 mark is a part of them. */
 const NUL = '00';
 
-/** In hex. */
+/** A header that is a prefix, in hex. */
 export interface PrefixHeader {
   readonly prefix: string;
   readonly lineEnd: string;

@@ -20,11 +20,11 @@ interface NpyArray {
 }
 
 const MAGIC = Buffer.from('\x93NUMPY', 'latin1');
-/** For programs that map the rows into memory. */
+/** The alignment for programs that map the rows into memory. */
 const ALIGNMENT = 64;
 /** NumPy itself refuses more. */
 const MOST_TEXT_BYTES = 10_000;
-/** Where the dictionary begins in version 1, and in later ones. */
+/** The start of the dictionary in version 1, and in later ones. */
 const TEXT_START = 10;
 const LONG_TEXT_START = 12;
 /** An entry of the dictionary. Only these values describe a plain array. */

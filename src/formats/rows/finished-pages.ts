@@ -16,14 +16,14 @@ import { freeBytes } from '../../machine/free-bytes.js';
 /** A file in a temp directory, which is new. */
 export interface SpillPlace {
   readonly path: string;
-  /** Of its device. */
+  /** The gate of its device. */
   readonly gate: GateNumber;
 }
 
 export interface FinishedPage {
   readonly byteLength: number;
   readonly bytes: Uint8Array | undefined;
-  /** Where it lies in the file, if it lies there. */
+  /** The place in the file, if it lies there. */
   readonly position: number;
 }
 

@@ -18,9 +18,9 @@ import type { SpillPlace } from './finished-pages.js';
 export interface RowFormat {
   /** Replaces `compress`, in a message that refuses it. */
   readonly insteadOfCompress: string;
-  /** Whether an output must be a file: its beginning tells of its end. */
+  /** True if an output must be a file: its beginning tells of its end. */
   readonly needsFile: boolean;
-  /** Whether row i of a file may have mates: record i of other files. */
+  /** True if row i of a file may have mates: record i of other files. */
   readonly hasMates: boolean;
 
   /** Reads the structure of all files. Fails if a file is damaged, or its rows differ from those of the first one. */
@@ -76,7 +76,7 @@ export interface RowsRequest {
   readonly choice: RowChoice;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
-  /** Whether rows are written, too. */
+  /** True if rows are written, too. */
   readonly writes: boolean;
 }
 
@@ -105,7 +105,7 @@ export interface OpenedRows {
 
 /** Gets the rows at which a file may be cut. */
 export interface CutTaker {
-  /** Whether so many bytes of rows should be cut. */
+  /** Returns whether so many bytes of rows should be cut. */
   isWorthCutting(rowBytes: number): boolean;
   /** @param cut a row, and what lies before it: stored bytes, and bytes of rows. */
   add(cut: { readonly start: number; readonly storedStart: number; readonly decodedStart: number }): void;
@@ -114,9 +114,9 @@ export interface CutTaker {
 export interface SoughtColumn {
   /** The text of the caller. */
   readonly text: string;
-  /** Undefined: it is no path of names. */
+  /** The names on the path. Undefined: it is no path of names. */
   readonly keys: readonly string[] | undefined;
-  /** Whether its values are added up. */
+  /** True if its values are added up. */
   readonly isNumber: boolean;
 }
 

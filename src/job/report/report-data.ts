@@ -127,7 +127,7 @@ function sampleOf({ records, outcome }: ReportLog, result: ShuffleReport): Sampl
     .sort((a, b) => a.rank - b.rank);
 }
 
-/** Where each begins if they lie one after the other, and where the last one ends. */
+/** Returns where each begins if they lie one after the other, and where the last one ends. */
 function startsOf(sizes: Iterable<number>): number[] {
   const starts = [0];
   for (const size of sizes) starts.push((starts.at(-1) ?? 0) + size);

@@ -13,12 +13,12 @@ import { type Input, identityOf } from '../../sources/source.js';
 
 const STANDARD_OUTPUT_FD = 1;
 
-/** What such a file must keep away from. */
+/** The places from which such a file must stay away. */
 export interface OtherPlaces {
   readonly inputs: readonly Input[];
   /** The directories among the inputs. */
   readonly directories: readonly string[];
-  /** Undefined: a stream. */
+  /** The output. Undefined: a stream. */
   readonly output: Destination | undefined;
 }
 
@@ -62,7 +62,7 @@ function identityIn(stat: { readonly dev: bigint; readonly ino: bigint } | undef
   return `${stat?.dev}:${stat?.ino}`;
 }
 
-/** Under another name first, so that the file is whole or not there. */
+/** Writes under another name first, so that the file is whole or not there. */
 export function writeWhole(file: string, text: string, mayReplace: boolean): void {
   const staged = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
   try {

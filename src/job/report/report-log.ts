@@ -21,7 +21,7 @@ export interface ReportedJob {
   readonly request: ShuffleRequest;
   readonly inputs: readonly { readonly path: string }[];
   readonly deviceGates: Pick<DeviceGates, 'devices' | 'permits'>;
-  /** Whether all tasks are on the calling thread, where calls need no permit. */
+  /** True if all tasks are on the calling thread, where calls need no permit. */
   readonly inline: boolean;
   readonly control: JobControl;
   readonly tempDirs: readonly string[];
@@ -31,7 +31,7 @@ export interface PassOutcome {
   /** The piles as pass 1 left them. */
   readonly piles: ScatteredPiles;
   readonly recordEnds: Float64Array;
-  /** What the output has of each pile. */
+  /** The part of each pile that the output has. */
   readonly written: PileTotals;
   readonly cuts: ShardCuts;
 }

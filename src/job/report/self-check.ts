@@ -52,7 +52,7 @@ function placeChecks(sample: readonly SampledRecord[], recordCount: number): Sel
   ];
 }
 
-/** Whether the records of each part of the inputs are spread evenly over the output. */
+/** Returns whether the records of each part of the inputs are spread evenly over the output. */
 function evenness(sample: readonly SampledRecord[], recordCount: number): SelfCheck {
   const side = Math.min(MOST_CELLS, Math.max(2, Math.floor(Math.sqrt(sample.length / FEWEST_IN_CELL))));
   const rows = ranksOf(sample.map(({ fromPart }) => fromPart)).map((rank) => Math.floor((rank * side) / sample.length));
@@ -114,7 +114,7 @@ function normal(mean: number, standardDeviation: number): ExpectedRange {
   return { mean, standardDeviation, lowest: mean - reach, highest: mean + reach };
 }
 
-/** By the approximation of Wilson and Hilferty: the cube root of chi-square is nearly normal. */
+/** Returns the range by the approximation of Wilson and Hilferty: the cube root of chi-square is nearly normal. */
 export function chiSquare(degrees: number): ExpectedRange {
   const spread = 2 / (9 * degrees);
   const at = (deviations: number) => degrees * Math.max(0, 1 - spread + deviations * Math.sqrt(spread)) ** 3;

@@ -60,7 +60,7 @@ export function factsOf(path: string): InputFacts {
   return kindOf(path) ?? ON_DISKS;
 }
 
-/** Undefined: it lies on disks, or its kind is not loaded. */
+/** Returns the place of an input. Undefined: it lies on disks, or its kind is not loaded. */
 export function loadedPlaceOf(path: string): InputPlace | undefined {
   return kindOf(path)?.place;
 }

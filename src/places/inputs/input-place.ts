@@ -7,9 +7,9 @@ import type { RemoteRequest } from '../../remote/remote-inputs.js';
 
 /** The facts that the form of a name tells, before anything is loaded. */
 export interface InputFacts {
-  /** Whether disks of this machine hold it: then it has a device, a directory and links. */
+  /** True if disks of this machine hold it: then it has a device, a directory and links. */
   readonly isOnDisk: boolean;
-  /** Whether each look at it is a request to another machine. */
+  /** True if each look at it is a request to another machine. */
   readonly isFar: boolean;
   /** How messages call another version of the same length. */
   readonly otherVersion: string;
@@ -25,7 +25,7 @@ export interface ReadingPlan {
   readonly version: FileVersion;
   /** Throws to leave, when the job was aborted. */
   readonly check: () => void;
-  /** Where a reader of all bytes stops. Absent: it looks here and there. */
+  /** The place where a reader of all bytes stops. Absent: it looks here and there. */
   readonly end?: number | undefined;
 }
 

@@ -56,13 +56,16 @@ function remoteVersion(path: string, { byteLength, validator }: VersionAnswer): 
   return { identity: `${path}\n${validator}`, byteLength, modifiedNanoseconds: digest.readBigInt64LE(0) };
 }
 
-/** Undefined: the version comes from a plan that was made in another process, or is that of a file. */
+/**
+ * Returns the version as another machine gave it. Undefined: the version comes from a plan that was made in another
+ * process, or is that of a file.
+ */
 function remoteAnswer({ identity, byteLength }: FileVersion): VersionAnswer | undefined {
   const end = identity.lastIndexOf('\n');
   return end < 0 ? undefined : { byteLength, validator: identity.slice(end + 1) };
 }
 
-/** What closed inputs of this thread held, for the next question. */
+/** The blocks that closed inputs of this thread held, for the next question. */
 let leftBehind: readonly HeldBlock[] = [];
 
 /** An open input. */
@@ -73,10 +76,10 @@ export class RemoteObject implements InputReader {
   readonly #attached: Attached;
   readonly #check: () => void;
   readonly #end: number | undefined;
-  /** Of the last answer. */
+  /** The blocks of the last answer. */
   #blocks: readonly HeldBlock[] = [];
 
-  /** Without a plan: the version that is there now, for a look here and there. */
+  /** Opens an object; without a plan, the version that is there now, for a look here and there. */
   constructor(path: string, { version, check = () => {}, end }: Partial<ReadingPlan> = {}) {
     this.path = path;
     this.#attached = attach(path);
@@ -87,7 +90,7 @@ export class RemoteObject implements InputReader {
     this.version = remoteVersion(path, this.#answer);
   }
 
-  /** As `readAt` of files. @param end how far the caller reads from there on, if it says so only now. */
+  /** Reads as `readAt` of files. @param end how far the caller reads from there on, if it says so only now. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end = this.#end): number {
     const wanted = Math.max(0, Math.min(byteLength, this.#answer.byteLength - position));
     for (let done = 0; done < wanted; ) {

@@ -41,16 +41,16 @@ const shape = object({
    * final names. `moved`: all outputs have their final names, and former files may have been removed.
    */
   phase: oneOf('move-aside', 'move-in', 'moved'),
-  /** Whether shards get their names in a directory that existed before the job. */
+  /** True if shards get their names in a directory that existed before the job. */
   intoExisting: flag,
-  /** In the order of the shards; empty for one output. */
+  /** The names in the order of the shards; empty for one output. */
   names: list(fileName),
   byteLengths: list(wholeNumber()),
   replaced: list(fileName),
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
-  /** In order. Absent: the output is not split. */
+  /** The splits in order. Absent: the output is not split. */
   splits: optional(list(splitSummary)),
 });
 
@@ -58,7 +58,7 @@ export type SplitSummary = ValueOf<typeof splitSummary>;
 
 export type CommitJournal = ValueOf<typeof shape>;
 
-/** What the output has. Shards may have headers besides. */
+/** The totals of the output. Shards may have headers besides. */
 export type Totals = Pick<CommitJournal, 'records' | 'bytes' | 'checksum' | 'splits'>;
 
 /** A hundred thousand shards take some 20 MB. */

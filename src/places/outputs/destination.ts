@@ -13,7 +13,7 @@ export interface FileDestination {
 export interface ShardsDestination {
   readonly kind: 'shards';
   readonly path: string;
-  /** Whether other files may lie there. */
+  /** True if other files may lie there. */
   readonly exists: boolean;
   readonly naming: ShardNaming;
   readonly mayReplace: boolean;

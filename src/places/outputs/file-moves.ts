@@ -224,7 +224,7 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
   }));
 }
 
-/** Whether a staged file has its final name already, beside its staged name or in place of it. */
+/** Returns whether a staged file has its final name already, beside its staged name or in place of it. */
 function isNamed(staged: string, final: string): boolean {
   return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }

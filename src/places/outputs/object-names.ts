@@ -1,4 +1,4 @@
-/** Which addresses an output may have, and how tasks learn those of its objects. */
+/** Says which addresses an output may have, and how tasks learn those of its objects. */
 import { requireAddress, shownAddress } from '../../remote/address.js';
 import type { Destination } from './destination.js';
 import { badPlace } from './output-place.js';
@@ -6,17 +6,19 @@ import { type ShardGroup, type ShardNaming, shardName } from './shard-names.js';
 
 /** How staged bytes become parts of objects: what a task must know. */
 export interface UploadTarget {
-  /** Of the object, or of the directory of the shards without a slash at its end. */
+  /** The address of the object, or of the directory of the shards without a slash at its end. */
   readonly address: string;
-  /** Absent: there is one object. */
+  /** The names of the shards. Absent: there is one object. */
   readonly shards?: { readonly extension: string; readonly groups: readonly ShardGroup[] } | undefined;
   /** The size of each part but the last. */
   readonly partBytes: number;
-  /** What each object begins with. Undefined: it is known at the end, and the first part waits for it. */
+  /** The first bytes of each object. Undefined: they are known at the end, and the first part waits for them. */
   readonly header: Uint8Array | undefined;
-  /** Whether something follows the records, so that the last part waits for it. */
+  /** True if something follows the records, so that the last part waits for it. */
   readonly hasTrailer: boolean;
-  /** Whether a later attempt needs what is in no uploaded part, so that it is staged. Otherwise it may wait in memory. */
+  /**
+   * True if a later attempt needs what is in no uploaded part, so that it is staged. Otherwise it may wait in memory.
+   */
   readonly stagesRest: boolean;
 }
 

@@ -50,13 +50,16 @@ export interface Leftover {
 export interface OutputPlace {
   readonly kind: 'staged';
   readonly to: Destination;
-  /** Whether staged files become the output: then tasks may write one file together, and what they wrote can be read back. */
+  /**
+   * True if staged files become the output: then tasks may write one file together, and what they wrote can be read
+   * back.
+   */
   readonly isOnDisk: boolean;
-  /** Whether the output appears by one step. If by more, a later attempt must finish them or take them back. */
+  /** True if the output appears by one step. If by more, a later attempt must finish them or take them back. */
   readonly appearsAtOnce: boolean;
   /** The line for a user who interrupts while the output appears. */
   readonly warningOfWait?: string;
-  /** Whether `appear` found another's output and removed all of its own: nothing is left to resume. */
+  /** True if `appear` found another's output and removed all of its own: nothing is left to resume. */
   readonly isWithdrawn?: boolean;
   /** Returns the part of the memory budget that it takes in another process. */
   poolBytesOf?(machine: Pick<PlacesRequest, 'memoryBytes' | 'workers'>): number;

@@ -9,7 +9,7 @@ import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 export interface ShardNaming {
   /** Several if the output is split. */
   readonly prefixes: readonly string[];
-  /** With its leading dot; empty for none. */
+  /** The extension with its leading dot; empty for none. */
   readonly extension: string;
 }
 
@@ -38,12 +38,12 @@ function numberPart(shard: number, shardCount: number): string {
   return `-${digits(shard)}-of-${digits(shardCount)}`;
 }
 
-/** Whether a shard of this number has such a name, whatever its prefix and extension. */
+/** Returns whether a shard of this number has such a name, whatever its prefix and extension. */
 export function isNameOfShard(name: string, shard: number, shardCount: number): boolean {
   return name.includes(numberPart(shard, shardCount));
 }
 
-/** Whether shards of some prefix replace a file of this name. */
+/** Returns whether shards of some prefix replace a file of this name. */
 export function isMadeWayFor(name: string): boolean {
   return /-\d{5,}-of-\d{5,}(\.|$)/.test(name) || name.endsWith(MARKER_ENDING);
 }
@@ -83,7 +83,7 @@ export function formerFilesAmong(all: readonly string[], naming: Pick<ShardNamin
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
 
-/** Whether a former file is a shard, and not a marker. */
+/** Returns whether a former file is a shard, and not a marker. */
 export function isShard(name: string): boolean {
   return !name.endsWith(MARKER_ENDING);
 }

@@ -4,12 +4,12 @@ import type { AppendedTarget, OpenShard, OutputTarget } from '../../sinks/output
 
 type ShardOpener = (target: AppendedTarget, data: object, shard: number, check: () => void) => OpenShard;
 
-/** By the name in targets. */
+/** The openers by the name in targets. */
 const SHARD_OPENERS: Readonly<Record<string, () => Promise<ShardOpener>>> = {
   uploads: async () => (await import('./uploaded-shard.js')).openUploadedShard,
 };
 
-/** Undefined: shards are files. */
+/** Returns what opens shards that leave this machine. Undefined: shards are files. */
 export async function shardOpener(
   target: OutputTarget,
   control: JobControl,

@@ -312,7 +312,7 @@ function isNothing(pieces: Iterable<Uint8Array>): boolean {
   return Array.isArray(pieces) && pieces.length === 0;
 }
 
-/** Where the last region of each shard ends. */
+/** Returns where the last region of each shard ends. */
 function endsOfShards(regions: readonly WrittenRegion[]): Map<number, number> {
   const endOf = new Map<number, number>();
   for (const { shard, end } of regions) endOf.set(shard, Math.max(end, endOf.get(shard) ?? 0));

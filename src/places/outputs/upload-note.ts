@@ -27,7 +27,7 @@ export function isUploadNote(name: string): boolean {
   return name.endsWith(ENDING);
 }
 
-/** In place of the former note, whole or not at all, but for a power failure. */
+/** Writes in place of the former note, whole or not at all, but for a power failure. */
 export function noteUpload(stagingDirectory: string, shard: number, note: UploadNote): void {
   const path = uploadNotePath(stagingDirectory, shard);
   const attempt = nameOfAttempt(path);
@@ -35,7 +35,7 @@ export function noteUpload(stagingDirectory: string, shard: number, note: Upload
   moveIntoPlace(attempt, path);
 }
 
-/** Undefined: nobody has begun to upload the shard. */
+/** Reads the note of an upload. Undefined: nobody has begun to upload the shard. */
 export function readUpload(path: string): UploadNote | undefined {
   return format.read(path);
 }

@@ -41,7 +41,7 @@ class UploadedShard implements OpenShard {
   readonly #path: string;
   readonly #file: OpenFile;
   readonly #uploads: PartUploads;
-  /** Whether the room of `#uploads` has the bytes of the present part. */
+  /** True if the room of `#uploads` has the bytes of the present part. */
   #hasPart = false;
   #restCrc = 0;
   /** Not if bytes before those of this task waited in memory. */
@@ -106,7 +106,7 @@ class UploadedShard implements OpenShard {
     closeFile(this.#file);
   }
 
-  /** Of the part that has the last byte. */
+  /** The number of the part that has the last byte. */
   get #number(): number {
     return Math.ceil(this.end / this.#target.partBytes);
   }

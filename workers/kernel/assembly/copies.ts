@@ -21,7 +21,7 @@ export let undrawnBytes: u64 = 0;
 /** The bytes of the longest record since `weigh`, drawn or not. */
 export let longestDrawn: u32 = 0;
 
-/** From now on each record has `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
+/** Gives each record from now on `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
 export function weigh(copies: u32, chanceOfOneMore: u64): void {
   wholeCopies = copies;
   chance = chanceOfOneMore;
@@ -31,7 +31,7 @@ export function weigh(copies: u32, chanceOfOneMore: u64): void {
   longestDrawn = 0;
 }
 
-/** Where the host may write the path of a field, up to 2 KiB. */
+/** Returns where the host may write the path of a field, up to 2 KiB. */
 export function fieldPlace(): usize {
   return scratchAt(ENTRIES_PLACE);
 }

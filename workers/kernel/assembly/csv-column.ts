@@ -142,7 +142,7 @@ export function findCell(start: usize, end: usize): usize {
   return valueStart + 1;
 }
 
-/** Whether the byte that `passQuotes` found last lies between quotes. */
+/** True if the byte that `passQuotes` found last lies between quotes. */
 let isInside: bool = false;
 
 /**
@@ -162,7 +162,10 @@ function passQuotes(p: usize, end: usize, inside: bool): usize {
   return p;
 }
 
-/** Below 0, above 0, or 0 if they are the same; a prefix comes first. `quotedA`, `quotedB`: whether quotes must be undone. */
+/**
+ * Returns a number below 0, above 0, or 0 if they are the same; a prefix comes first. `quotedA`, `quotedB`: whether
+ * quotes must be undone.
+ */
 export function compareCells(a: usize, endA: usize, quotedA: bool, b: usize, endB: usize, quotedB: bool): i32 {
   let insideA = false;
   let insideB = false;

@@ -37,7 +37,7 @@ export function areSame(a: usize, b: usize, byteLength: u32): bool {
   return differs == 0;
 }
 
-/** Below 0, above 0, or 0 if they are the same; a prefix comes first. */
+/** Returns a number below 0, above 0, or 0 if they are the same; a prefix comes first. */
 // @ts-ignore: decorator
 @inline
 export function compareBytes(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {

@@ -11,7 +11,7 @@ import { SPLITS_PLACE, scratchAt } from './scratch';
 let isByValue: bool = false;
 let selector: usize = 0;
 
-/** By their bytes, or by the values that the selector in the place of the splits finds. */
+/** Compares records by their bytes, or by the values that the selector in the place of the splits finds. */
 export function equalBy(values: bool): void {
   isByValue = values;
   selector = scratchAt(SPLITS_PLACE);

@@ -24,7 +24,7 @@ let delimiterBytes: usize = 0;
 export let valueEnd: usize = 0;
 let isValue: bool = false;
 let isEscaped: bool = false;
-/** Whether its record is a JSON object, and nothing else. */
+/** True if its record is a JSON object, and nothing else. */
 let isWhole: bool = false;
 
 /** @param endBytes the last bytes of a record, which only end it. */
@@ -61,14 +61,14 @@ function findInWhole(start: usize, recordEnd: usize): usize {
   return value;
 }
 
-/** Whether a record begins as a JSON object but is not exactly one. */
+/** Returns whether a record begins as a JSON object but is not exactly one. */
 export function isBroken(start: usize, recordEnd: usize): bool {
   const end = recordEnd - delimiterBytes;
   const p = passSpace(start, end);
   return p < end && load<u8>(p) == OPEN_OBJECT && !isEnd(passValue(p, end, 0), end);
 }
 
-/** Whether only white space follows a value that ends at `p`; `p` = 0: it has no end. */
+/** Returns whether only white space follows a value that ends at `p`; `p` = 0: it has no end. */
 function isEnd(p: usize, end: usize): bool {
   return p != 0 && passSpace(p, end) == end;
 }
@@ -152,9 +152,9 @@ function addDecoded(p: usize, end: usize): void {
 
 /** 0: all had a number. */
 export let recordWithoutNumber: usize = 0;
-/** What that record has in place of a number, up to `endOfOtherValue`; 0: it has no such field. */
+/** The place of what that record has instead of a number, up to `endOfOtherValue`; 0: it has no such field. */
 export let valueWithoutNumber: usize = 0;
-/** What the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
+/** The part that the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
 export let partsOfSum: u64 = 0;
 
 /**
@@ -203,20 +203,20 @@ const EXPONENT: u32 = 0x65;
 /** This bit makes an ASCII letter lower case. */
 const LOWER: u32 = 0x20;
 
-/** Before the point and after it: more would not fit a sum. */
+/** The most digits before the point and after it: more would not fit a sum. */
 const MOST_DIGITS: i64 = 15;
 /** No record has so many digits. */
 const MOST_EXPONENT: i64 = 1_000_000_000_000;
 
 let wholeOfNumber: u64 = 0;
-/** In parts of 10^-15. */
+/** The fraction of the number, in parts of 10^-15. */
 let partsOfNumber: u64 = 0;
 let exponent: i64 = 0;
 
 /**
- * Whether the bytes are a JSON number from 0 to below 10^15; -0 is 0. Reads it exactly: as a whole number, and as a number of
- * parts of 10^-15. Digits after the 15th place after the point are left out, so a sum of such numbers does not depend on
- * their order.
+ * Returns whether the bytes are a JSON number from 0 to below 10^15; -0 is 0. Reads it exactly: as a whole number, and
+ * as a number of parts of 10^-15. Digits after the 15th place after the point are left out, so a sum of such numbers
+ * does not depend on their order.
  */
 function readNumber(start: usize, end: usize): bool {
   wholeOfNumber = 0;
@@ -253,7 +253,7 @@ function passDigits(p: usize, end: usize): usize {
   return p;
 }
 
-/** Whether [p, end) is empty or an exponent. Sets `exponent`. */
+/** Returns whether [p, end) is empty or an exponent. Sets `exponent`. */
 function readExponent(p: usize, end: usize): bool {
   exponent = 0;
   if (p == end) return true;

@@ -20,7 +20,7 @@ const EXPONENT: u32 = 0x65;
 
 const TRUE: u32 = 0x65757274;
 const NULL: u32 = 0x6c6c756e;
-/** Without its last letter. */
+/** The word `false` without its last letter. */
 const FALSE: u32 = 0x736c6166;
 const NAN: u32 = 0x4e614e;
 const INFINITY: u64 = 0x7974696e69666e49;
@@ -66,7 +66,7 @@ export function endOfString(p: usize, end: usize): usize {
   return min<usize>(p, end);
 }
 
-/** Where what stands at `p` ends, if it is no value: at white space, a comma or a closing bracket. */
+/** Returns where what stands at `p` ends, if it is no value: at white space, a comma or a closing bracket. */
 export function endOfToken(p: usize, end: usize): usize {
   while (p < end && !isBehindToken(load<u8>(p))) p += 1;
   return p;

@@ -39,21 +39,21 @@ export function positionAt(place: u64): u64 {
   return byOrdinal ? place : place - bytesBefore;
 }
 
-/** What the offsets of records are added to. */
+/** Returns the base to which the offsets of records are added. */
 // @ts-ignore: decorator
 @inline
 export function positionOfFirst(basePlace: u64): u64 {
   return byOrdinal ? nextOrdinal : positionAt(basePlace);
 }
 
-/** Of the record that is the `index`-th of those that get their keys together, at `start`. */
+/** Returns the offset of the record that is the `index`-th of those that get their keys together, at `start`. */
 // @ts-ignore: decorator
 @inline
 export function offsetOf(index: u32, start: u32, base: usize): u32 {
   return byOrdinal ? index : start - (base as u32);
 }
 
-/** So many records have all of their copies. */
+/** Returns how many records have all of their copies. */
 // @ts-ignore: decorator
 @inline
 export function passOrdinals(count: u32): void {
@@ -183,7 +183,7 @@ export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
 }
 
 /**
- * Whether keys follow from the content of a record, so that equal records have equal keys wherever they come from. The
+ * True if keys follow from the content of a record, so that equal records have equal keys wherever they come from. The
  * position of such a record is the hash of what must be equal in it: the whole record, or the value of a field.
  */
 let keysFollowContent: bool = false;
@@ -192,7 +192,7 @@ export function keyByContent(isOn: bool): void {
   keysFollowContent = isOn;
 }
 
-/** What stands for the position of the record at `index` of the boundary table; 0 after the last one. */
+/** Returns what stands for the position of the record at `index` of the boundary table; 0 after the last one. */
 // @ts-ignore: decorator
 @inline
 function contentOf(table: usize, index: u32, count: u32): u64 {

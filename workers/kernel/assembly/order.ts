@@ -284,7 +284,7 @@ function touchEvery(index: u32, step: u32, count: u32): void {
   touched += seen;
 }
 
-/** For a record too long to be gathered. */
+/** Returns the address of a record too long to be gathered. */
 export function recordAddress(index: u32): usize {
   return storedAt(index) + HEADER_BYTES;
 }

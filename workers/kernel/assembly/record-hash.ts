@@ -75,7 +75,7 @@ export function finish(sum: v128, byteLength: u64): u64 {
   return hash;
 }
 
-/** From this length on, four places are read at the same time: the processor then prefetches at each. */
+/** The length from which on four places are read at the same time: the processor then prefetches at each. */
 const LEAST_QUARTERED_BYTES: usize = 16384;
 
 /** @param blockIndex of the first block. */
@@ -151,7 +151,10 @@ export function hashBehindQuote(start: usize, byteLength: u32): u64 {
   return finish(sum, total);
 }
 
-/** Also reads and writes up to 16 bytes past the ends: every buffer of records has that much slack. */
+/**
+ * Copies bytes and hashes them. It reads and writes up to 16 bytes past the ends: every buffer of records has that much
+ * slack.
+ */
 // @ts-ignore: decorator
 @inline
 export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 {

@@ -75,7 +75,7 @@ export function chooseColumn(selector: usize, index: u32): void {
   seekValues(selector);
 }
 
-/** What `find` found: characters, and whether they must be decoded before they can be compared. */
+/** The place of what `find` found: characters, and whether they must be decoded before they can be compared. */
 let foundAt: usize = 0;
 let foundEnd: usize = 0;
 let isCoded: bool = false;

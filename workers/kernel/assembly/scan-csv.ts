@@ -3,7 +3,7 @@
 import { mark } from './boundary-table';
 import { matches } from './scan';
 
-/** What the bytes before a place say of it: passed on from scan to scan. */
+/** The state that the bytes before a place leave: passed on from scan to scan. */
 const IN_QUOTES: u32 = 1;
 /** A quote may stand here. */
 const MAY_OPEN: u32 = 2;

@@ -10,11 +10,11 @@ const LINES: u32 = 4;
 
 /** How many lines the last scan found of the read that it left incomplete. */
 export let readLines: u32 = 0;
-/** Where the last three of these lines end, the last one last. */
+/** The end of each of the last three of these lines, the last one last. */
 export let readLineEnd1: usize = 0;
 export let readLineEnd2: usize = 0;
 export let readLineEnd3: usize = 0;
-/** Whether what follows the last marked read is no read. */
+/** True if what follows the last marked read is no read. */
 export let badRead: bool = false;
 
 // @ts-ignore: decorator
@@ -95,7 +95,7 @@ function isDigit(byte: u8): bool {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** Where the digits before `at` begin. */
+/** Returns where the digits before `at` begin. */
 function beforeDigits(start: usize, at: usize): usize {
   while (at > start && isDigit(load<u8>(at - 1))) at -= 1;
   return at;

@@ -12,7 +12,7 @@ const DRAW_PURPOSE: u32 = 2;
 /** Four offsets; behind them their rows, and their columns. */
 const LANES_BYTES: usize = 32;
 const ASCII_0: u32 = 48;
-/** Of 2^64 - 1. */
+/** The digits of 2^64 - 1. */
 const MOST_DIGITS: usize = 20;
 
 let low: u64 = 0;

@@ -22,7 +22,7 @@ export function treeNode(file: Hdf5Bytes, address: number, kind: 0 | 1, keyBytes
 }
 
 const HEADER_BYTES = 38;
-/** Of a node of version 2: signature, version, type, checksum. */
+/** The bytes of a node of version 2 around its content: signature, version, type, checksum. */
 const AROUND_BYTES = 6 + CHECKSUM_BYTES;
 
 /** All records of a tree of version 2, of one length, in their order. */

@@ -1,7 +1,7 @@
 /** The checksums of HDF5: lookup3 of Bob Jenkins for structures, Fletcher's sum for chunks. */
 
 const START = 0xdeadbeef;
-/** By how many bits each step turns a word, within the bytes and at their end. */
+/** The bits by which each step turns a word, within the bytes and at their end. */
 const TURNS = [4, 6, 8, 16, 19, 4] as const;
 const LAST_TURNS = [14, 11, 25, 16, 4, 14, 24] as const;
 
@@ -37,10 +37,10 @@ function rotate(value: number, count: number): number {
   return (value << count) | (value >>> (32 - count));
 }
 
-/** So many words can be added before a sum of 32 bits overflows. */
+/** The words that can be added before a sum of 32 bits overflows. */
 const WORDS_AT_ONCE = 360;
 
-/** Of words of 16 bits, the first byte first; a last byte alone is the first byte of a word. */
+/** Sums words of 16 bits, the first byte first; a last byte alone is the first byte of a word. */
 export function fletcher32(bytes: Uint8Array): number {
   let [one, two] = [0, 0];
   const fold = (sum: number) => (sum & 0xffff) + (sum >>> 16);

@@ -1,4 +1,4 @@
-/** Which datasets give rows, and how their rows are written. */
+/** Chooses the datasets that give rows, and how their rows are written. */
 import { UsageError } from '../../../errors.js';
 import { formatPlural, nameSome } from '../../../values/quantity.js';
 import { type Dataset, readDataset } from './dataset.js';
@@ -64,7 +64,7 @@ export function chooseRows(
   };
 }
 
-/** Undefined: it has no dimension. */
+/** Returns the number of rows. Undefined: it has no dimension. */
 export function rowsIn({ shape }: Dataset): number | undefined {
   return shape.lengths[0];
 }
@@ -142,7 +142,10 @@ const MOST_UNIT_BYTES = 2 ** 28;
 const USUAL_UNIT_BYTES = 2 ** 23;
 const USUAL_CHUNK_BYTES = 2 ** 20;
 
-/** Those of the input, if they have a common multiple of a good size; else, and of rows without chunks, multiples of others. */
+/**
+ * Returns the chunk rows of the input, if they have a common multiple of a good size; else, and of rows without chunks,
+ * multiples of others.
+ */
 function chunkRowsOf(chosen: readonly Dataset[], rowCount: number): readonly number[] {
   const rowBytes = chosen.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const isChunked = ({ layout }: Dataset) => layout.kind === 'chunks';

@@ -1,10 +1,10 @@
 /** Chunks of an array, in a grid. They may reach over the end of the array. */
 
 export interface Box {
-  /** Of the chunk, and of the array: elements in each dimension. */
+  /** The elements of the chunk, and of the array, in each dimension. */
   readonly chunkLengths: readonly number[];
   readonly lengths: readonly number[];
-  /** Of the chunk in the grid. */
+  /** The place of the chunk in the grid. */
   readonly place: readonly number[];
   readonly elementBytes: number;
 }
@@ -64,7 +64,7 @@ export function* placesIn(grid: readonly number[]): Generator<number[]> {
   for (let i = 0; i < count; i++) yield placeOf(i, grid);
 }
 
-/** Of a number in row-major order. @param grid its first length does not matter. */
+/** Returns the place of a number in row-major order. @param grid its first length does not matter. */
 export function placeOf(number: number, grid: readonly number[]): number[] {
   const place = grid.map(() => 0);
   let rest = number;

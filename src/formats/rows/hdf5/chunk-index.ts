@@ -1,6 +1,6 @@
 /**
- * Where the chunks of a dataset lie. The grid of chunks is numbered in row-major order. An index is read as far as a reader
- * asks for chunks: those of some rows at a time.
+ * Finds where the chunks of a dataset lie. The grid of chunks is numbered in row-major order. An index is read as far
+ * as a reader asks for chunks: those of some rows at a time.
  */
 import { MOST_LEVELS, recordsOfTree, treeNode } from './b-trees.js';
 import { CHECKSUM_BYTES, type Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
@@ -20,7 +20,7 @@ interface IndexedDataset {
   readonly file: Hdf5Bytes;
   readonly layout: ChunkLayout;
   readonly shape: Shape;
-  /** Of a chunk without filters. */
+  /** The bytes of a chunk without filters. */
   readonly chunkBytes: number;
   readonly filterCount: number;
 }
@@ -60,7 +60,7 @@ function treeFinder({ file, layout, shape }: IndexedDataset, root: number): Find
   const entryBytes = keyBytes + 8;
   return (place) => {
     const start = place.map((each, i) => each * (layout.lengths[i] ?? 1));
-    /** Above 0: the key of an entry is after the chunk. */
+    /** Returns a number above 0 if the key of an entry is after the chunk. */
     const compare = (entries: Cursor, i: number) => {
       entries.at = i * entryBytes + 8;
       for (const each of start) {
@@ -131,12 +131,12 @@ interface EntryArray {
   find(number: number): Cursor | undefined;
 }
 
-/** Of a block: signature, version, kind, address of the header. */
+/** The head of a block: signature, version, kind, address of the header. */
 const BLOCK_HEAD_BYTES = 14;
 
 interface Block {
   readonly address: number;
-  /** Before the entries; or before the checksum that is before the first page of them. */
+  /** The bytes before the entries; or before the checksum that is before the first page of them. */
   readonly headBytes: number;
   readonly count: number;
   readonly entryBytes: number;
@@ -144,7 +144,7 @@ interface Block {
   isThere(page: number): boolean;
 }
 
-/** In a block with many entries, these lie in pages. */
+/** Returns an entry. In a block with many entries, these lie in pages. */
 function entryOf(file: Hdf5Bytes, block: Block, number: number): Cursor | undefined {
   const { address, headBytes, count, entryBytes, pageEntries } = block;
   if (number >= count) return undefined;

@@ -2,7 +2,7 @@
 import { packed } from './hdf5-bytes.js';
 
 export interface TreeEntry {
-  /** In the grid. */
+  /** The place in the grid. */
   readonly place: readonly number[];
   readonly address: number;
   readonly byteLength: number;
@@ -13,17 +13,17 @@ interface ChunksToIndex {
   readonly count: number;
   readonly chunkLengths: readonly number[];
   readonly elementBytes: number;
-  /** In row-major order. */
+  /** Returns an entry in row-major order. */
   entryAt(i: number): TreeEntry;
 }
 
-/** What libraries take for granted where a file does not say it. */
+/** The number that libraries take for granted where a file does not say it. */
 const MOST_ENTRIES = 64;
 const HEAD_BYTES = 24;
 const SIGNATURE = Buffer.from('TREE');
 
 interface WrittenTree {
-  /** Undefined: there are no chunks, and no tree. */
+  /** The address of the root. Undefined: there are no chunks, and no tree. */
   readonly root: number | undefined;
   readonly byteLength: number;
   nodes(): Generator<Uint8Array, void>;

@@ -79,7 +79,7 @@ function unitOf(chunks: FinishedPages, ordered: readonly FinishedPage[], rows: n
 
 const NOTHING = new Uint8Array();
 
-/** What one dataset gets of each row. */
+/** The part of each row that one dataset gets. */
 class WrittenColumn {
   readonly rowBytes: number;
   readonly #dataset: RowsDataset;

@@ -28,7 +28,7 @@ export interface Dataset {
   readonly layout: Layout;
   readonly filters: readonly Filter[];
   readonly fill: Buffer | undefined;
-  /** If it has rows: the elements of one, in each further dimension. */
+  /** The elements of one row in each further dimension, if it has rows. */
   readonly rowShape: readonly number[];
   readonly rowBytes: number;
   /** How many rows are decoded together: those of a chunk. */

@@ -23,7 +23,7 @@ export const [INTEGER, FLOAT, STRING] = [0, 1, 3];
 const [OPAQUE, COMPOUND, REFERENCE, ENUM] = [5, 6, 7, 8];
 export const SEQUENCE = 9;
 const ARRAY = 10;
-/** Of the classes before: integers, floats, times, strings and bits. */
+/** The bytes of properties of the first classes: integers, floats, times, strings and bits. */
 const PROPERTY_BYTES: readonly number[] = [4, 12, 2, 0, 4];
 const MOST_DEPTH = 32;
 const MOST_POINTERS = 65_536;

@@ -14,7 +14,7 @@ export interface FileEnds {
   tail(): Generator<Uint8Array, void>;
 }
 
-/** Where the superblock has the length of the file, and where its checksum is. */
+/** The places in the superblock of the length of the file, and of its checksum. */
 const [END_AT, SUM_AT] = [28, 44];
 
 export function fileEndsOf(

@@ -28,7 +28,7 @@ const KEPT: ReadonlySet<number> = new Set([
   MESSAGE.COMMENT,
   MESSAGE.TIME,
 ]);
-/** What a dataset with other rows has anew. */
+/** The messages that a dataset with other rows gets anew. */
 const OF_OLD_ROWS: ReadonlySet<number> = new Set([MESSAGE.DATASPACE, MESSAGE.TIME]);
 const MOST_MESSAGE_BYTES = 65_535;
 /** Flags of a header: it notes the order of attributes, and has an index of it. */
@@ -36,9 +36,9 @@ const ORDER_FLAGS = TRACKS_ORDER | 0x08;
 /** Flag of a header: the length of its messages has 4 bytes. */
 const LONG = 2;
 const HEADER_HEAD_BYTES = 10;
-/** So much it takes to look for a chunk and to note it. */
+/** The bytes that it takes to look for a chunk and to note it. */
 const CHUNK_ENTRY_BYTES = 64;
-/** What an object without such a message would say of its links or attributes: nothing. */
+/** The message that stands for a missing one about links or attributes: it says nothing. */
 const NO_INFO = Buffer.of(0, 0);
 /** Flag of a message: libraries may keep it for good. */
 const CONSTANT = 1;
@@ -56,7 +56,7 @@ interface HeadRequest {
   readonly leftOut: ReadonlySet<string>;
 }
 
-/** What a head refers to. */
+/** The places that a head refers to. */
 interface Places {
   readonly objects: number[];
   readonly heaps: number[];

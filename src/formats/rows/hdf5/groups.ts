@@ -13,11 +13,14 @@ export function kindOf({ messages }: ObjectHeader): ObjectKind {
   return has(MESSAGE.DATATYPE) ? 'type' : 'group';
 }
 
-/** Of records in the tree of names: a hash of 4 bytes is before the id of a link; that of an attribute comes first. */
+/**
+ * The place of the id of a link in records of the tree of names: behind a hash of 4 bytes. The id of an attribute comes
+ * first.
+ */
 const LINK_ID_AT = 4;
 const ATTRIBUTE_ID_AT = 0;
 
-/** In the order of the file: of creation, if it notes that, else of names. */
+/** Returns the links in the order of the file: of creation, if it notes that, else of names. */
 export function linksOf(file: Hdf5Bytes, { messages }: ObjectHeader): readonly Link[] {
   const links: Link[] = [];
   for (const { type, body } of messages) {
@@ -52,7 +55,7 @@ function* inHeap(file: Hdf5Bytes, info: Buffer, orderBytes: number, idAt: number
 const SYMBOL_BYTES = 40;
 const SOFT = 2;
 
-/** Of a group in an old file: a B-tree of nodes of symbols, whose names lie in a heap. */
+/** Lists a group in an old file: a B-tree of nodes of symbols, whose names lie in a heap. */
 function* symbolsOf(file: Hdf5Bytes, cursor: Cursor): Generator<Link> {
   const [tree, heap] = [cursor.u64(), cursor.u64()];
   const heapHead = file.at(heap, 32).expect('HEAP').skip(4);
@@ -84,9 +87,9 @@ function* leavesOf(file: Hdf5Bytes, address: number, depth: number): Generator<n
   }
 }
 
-/** What a file holds, each object once for each path. */
+/** An object that a file holds; each comes once for each path. */
 export interface FoundObject {
-  /** From the root, such as `/images/X`. */
+  /** The path from the root, such as `/images/X`. */
   readonly path: string;
   readonly address: number;
   readonly header: ObjectHeader;

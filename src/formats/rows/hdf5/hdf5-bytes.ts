@@ -2,7 +2,7 @@
 import { lookup3 } from './checksums.js';
 import { findStart } from './find-start.js';
 
-/** What is wrong with a file, without its name. */
+/** Says what is wrong with a file, without its name. */
 export class Hdf5Problem extends Error {
   readonly isDamage: boolean;
 
@@ -76,7 +76,7 @@ export class Cursor {
     return this.uint(8);
   }
 
-  /** Undefined: all bits are set, which stands for no address, and for no limit. */
+  /** Returns a number of 64 bits. Undefined: all bits are set, which stands for no address, and for no limit. */
   u64OrNone(): number | undefined {
     const bytes = this.#bytes.subarray(this.at, this.at + 8);
     if (bytes.byteLength < 8 || bytes.readUInt32LE(0) !== NONE || bytes.readUInt32LE(4) !== NONE) return this.u64();
@@ -157,7 +157,7 @@ export class Hdf5Bytes {
     return new Cursor(this.bytes(position, byteLength), position);
   }
 
-  /** Of a structure that may be longer than the file has bytes left. */
+  /** Returns the bytes of a structure that may be longer than the file has bytes left. */
   upTo(position: number, byteLength: number): Cursor {
     return this.at(position, Math.max(0, Math.min(byteLength, this.byteLength - position)));
   }

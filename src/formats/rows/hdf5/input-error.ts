@@ -1,4 +1,4 @@
-/** What is wrong with an HDF5 file as an error of an input. */
+/** Turns what is wrong with an HDF5 file into an error of an input. */
 import { corruptInput, InputError } from '../../../errors.js';
 import { Hdf5Problem } from './hdf5-bytes.js';
 

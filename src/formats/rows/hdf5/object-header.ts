@@ -51,12 +51,12 @@ export interface Message {
   readonly type: number;
   readonly flags: number;
   readonly body: Buffer;
-  /** Of an attribute, if its object notes in which order they came. */
+  /** The order of an attribute, if its object notes in which order they came. */
   readonly order: number;
 }
 
 export interface ObjectHeader {
-  /** Of the header; 0 in version 1. */
+  /** The flags of the header; 0 in version 1. */
   readonly flags: number;
   readonly messages: readonly Message[];
 }
@@ -119,14 +119,14 @@ export function messageIn(file: Hdf5Bytes, { messages }: ObjectHeader, type: num
   return message === undefined || (message.flags & SHARED) === 0 ? message?.body : sharedType(file, message.body);
 }
 
-/** Where a shared message has the address of the object that it stands for. */
+/** Returns where a shared message has the address of the object that it stands for. */
 export function sharedAt(body: Buffer): number {
   const [version = 0, kind] = body;
   if (version < 3 || kind === 2) return version === 1 ? 8 : 2;
   throw sharedTable();
 }
 
-/** What a shared message stands for: other ones than types only lie in tables. */
+/** Returns the type that a shared message stands for: other ones lie only in tables. */
 export function sharedType(file: Hdf5Bytes, body: Buffer): Buffer {
   const { messages } = readObject(file, new Cursor(body).skip(sharedAt(body)).u64());
   const found = messages.find(({ type, flags }) => type === MESSAGE.DATATYPE && (flags & SHARED) === 0);

@@ -1,4 +1,4 @@
-/** What messages of object headers say. */
+/** Reads what messages of object headers say. */
 import { Cursor, Hdf5Problem, packed, sharedTable } from './hdf5-bytes.js';
 
 export interface Shape {
@@ -44,10 +44,10 @@ export function readFilters(body: Uint8Array | undefined): readonly Filter[] {
   });
 }
 
-/** Where the bytes of a dataset lie. */
+/** The place of the bytes of a dataset. */
 export type Layout =
   | { readonly kind: 'compact'; readonly bytes: Buffer }
-  /** Undefined: nothing was ever written. */
+  /** The bytes lie in one piece. Undefined address: nothing was ever written. */
   | { readonly kind: 'contiguous'; readonly address: number | undefined }
   | ChunkLayout;
 
@@ -56,11 +56,11 @@ export interface ChunkLayout {
   /** The elements of a chunk in each dimension. */
   readonly lengths: readonly number[];
   readonly index: 'tree' | 'single' | 'implicit' | 'fixed' | 'extensible' | 'tree2';
-  /** Of the index, or of the only chunk. */
+  /** The address of the index, or of the only chunk. */
   readonly address: number | undefined;
-  /** Of the only chunk, if it went through filters. */
+  /** The size of the only chunk, if it went through filters. */
   readonly single?: { readonly byteLength: number; readonly mask: number } | undefined;
-  /** Whether chunks that reach over the end of the dataset go through no filter. */
+  /** True if chunks that reach over the end of the dataset go through no filter. */
   readonly plainEdges: boolean;
 }
 
@@ -114,7 +114,7 @@ export interface Attribute {
   readonly isTypeShared: boolean;
   readonly type: Buffer;
   readonly shape: Shape;
-  /** Where its type and its data begin in the message. */
+  /** The place in the message where its type begins, and its data. */
   readonly typeAt: number;
   readonly dataAt: number;
 }
@@ -160,7 +160,7 @@ export function readLink(body: Buffer): Link {
   return { name, address, softPath: kind === 1 ? named : undefined, order, body: body.subarray(0, cursor.at) };
 }
 
-/** As groups of old files have them. @param softPath undefined: it leads to the object at the address. */
+/** Makes a link as groups of old files have them. @param softPath undefined: it leads to the object at the address. */
 export function oldLink(name: Buffer, address: number, softPath: Buffer | undefined): Link {
   const { byteLength } = name;
   const isHard = softPath === undefined;

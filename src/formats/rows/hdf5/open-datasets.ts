@@ -71,10 +71,10 @@ interface Hdf5Choice {
 /** Facts with which the other inputs are compared. */
 interface FirstDatasets {
   readonly hdf5: Hdf5Rows;
-  /** Undefined: nothing is written. */
+  /** The output. Undefined: nothing is written. */
   readonly output: Hdf5Output | undefined;
   readonly path: string;
-  /** Whether the caller named datasets. */
+  /** True if the caller named datasets. */
   readonly isNamed: boolean;
   readonly leftOut: ReadonlySet<string>;
   readonly told: ChosenRows['told'];

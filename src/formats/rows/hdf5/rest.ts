@@ -25,7 +25,7 @@ interface RestRequest {
   readonly objects: readonly FoundObject[];
   /** Addresses of the datasets whose rows are shuffled: of these, only attributes count. */
   readonly rows: ReadonlySet<number>;
-  /** Whether the output does not have a dataset. */
+  /** Returns whether the output does not have a dataset. */
   readonly leavesOut: (dataset: Dataset) => boolean;
 }
 

@@ -1,4 +1,7 @@
-/** What a job knows of the datasets whose rows it shuffles. Plain data: it crosses threads, and is sealed in the spec. */
+/**
+ * The facts that a job knows of the datasets whose rows it shuffles. Plain data: it crosses threads, and is sealed in
+ * the spec.
+ */
 import type { RowsSpec, WrittenRowsSpec } from '../row-format.js';
 import { productOf } from './chunk-box.js';
 import type { Filter } from './object-messages.js';
@@ -7,21 +10,21 @@ import type { Filter } from './object-messages.js';
 export interface RowsDataset {
   readonly path: string;
   readonly elementBytes: number;
-  /** What `Datatype` says of the type. */
+  /** The type as `Datatype` says it. */
   readonly type: string;
   readonly rowShape: readonly number[];
   readonly rowBytes: number;
-  /** Of a chunk of the output; the first one counts rows. */
+  /** The lengths of a chunk of the output; the first one counts rows. */
   readonly chunkLengths: readonly number[];
   readonly filters: readonly Filter[];
   /** How far it may grow; the first one counts rows, and null is no limit. A 0 there: not at all. */
   readonly mostLengths: readonly (number | null)[];
 }
 
-/** What threads know of rows that they read. */
+/** The facts that threads know of rows that they read. */
 export interface Hdf5Rows extends RowsSpec {
   readonly datasets: readonly RowsDataset[];
-  /** Of a record: the row of each dataset, one after the other. */
+  /** The bytes of a record: the row of each dataset, one after the other. */
   readonly rowBytes: number;
 }
 
@@ -37,7 +40,7 @@ export interface FileHead {
   /** Base64, from the superblock on. */
   readonly bytes: string;
   readonly byteLength: number;
-  /** Of each dataset. */
+  /** The rows of each dataset. */
   readonly rows: readonly RowsHead[];
 }
 

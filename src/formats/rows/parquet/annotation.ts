@@ -1,19 +1,19 @@
 /**
- * What an element of a schema says of the meaning of its values. Values are carried whatever they mean: this serves to
- * tell tables apart, to keep groups whole, and to know how values are ordered.
+ * Reads what an element of a schema says of the meaning of its values. Values are carried whatever they mean: this
+ * serves to tell tables apart, to keep groups whole, and to know how values are ordered.
  */
 import { PHYSICAL_TYPES, type PhysicalType } from './leaf.js';
 import { fieldsOf, rawFields, readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, type ThriftType, ThriftWriter } from './thrift.js';
 
 export interface Annotation {
-  /** Of parquet.thrift; -1: a group. */
+  /** The number of the type in parquet.thrift; -1: a group. */
   readonly type: number;
   /** 0, except of FIXED_LEN_BYTE_ARRAY. */
   readonly typeLength: number;
-  /** Of the logical type, or of the older one where there is none. Undefined: none, or not known here. */
+  /** The kind of the logical type, or of the older one where there is none. Undefined: none, or not known here. */
   readonly kind: string | undefined;
-  /** In hex: the logical type, and all fields that are not known here. */
+  /** The logical type in hex, with all fields that are not known here. */
   readonly logicalType: string;
   readonly unknownFields: string;
   /** The older type with its parameters; empty: none. */
@@ -206,7 +206,7 @@ export function sortOrdersOf({ elements, leaves, columnOrders }: TableSchema): S
   return orders;
 }
 
-/** Whether all columns are ordered by their types. */
+/** Returns whether all columns are ordered by their types. */
 export function areTypeOrdered(columnOrders: Uint8Array | undefined): boolean {
   return columnOrders !== undefined && readColumnOrders(columnOrders).every((kind) => kind === TYPE_ORDER);
 }

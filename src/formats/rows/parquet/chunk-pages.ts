@@ -11,7 +11,7 @@ import { PageError, PageMemoryError } from './columns/page-error.js';
 import { type PageHeader, readPageHeader } from './page-header.js';
 import type { ColumnChunk } from './row-group.js';
 
-/** Read ahead, of all chunks together, and of one. */
+/** The bytes that are read ahead, of all chunks together, and of one. */
 const AHEAD_BYTES = 4 * 2 ** 20;
 const MOST_AHEAD_BYTES = 2 ** 20;
 const LEAST_ROOM_BYTES = 4096;
@@ -24,7 +24,7 @@ export interface StoredPage {
   readonly body: Uint8Array;
 }
 
-/** What the chunks of a file have in common. */
+/** The part that the chunks of a file have in common. */
 export class ChunkInput {
   readonly input: RegularInput;
   readonly control: JobControl;
@@ -71,11 +71,11 @@ export class ChunkPages {
   readonly #source: ChunkInput;
   readonly #end: number;
   readonly #countedFrom: number;
-  /** Of the next page, in the file. */
+  /** The place of the next page in the file. */
   #position: number;
   #valuesLeft: number;
   #aheadRoom: Buffer | undefined;
-  /** What was read from `#position` on. */
+  /** The bytes that were read from `#position` on. */
   #ahead: Buffer = NOTHING;
 
   /** @param countedFrom what lies before it in the file is progress that others make. */
@@ -91,7 +91,7 @@ export class ChunkPages {
     return this.#position;
   }
 
-  /** Whether its pages have had all of its values, or all of its bytes. */
+  /** Returns whether its pages have had all of its values, or all of its bytes. */
   get isAtEnd(): boolean {
     return this.#valuesLeft <= 0 || this.#position >= this.#end;
   }
@@ -121,7 +121,10 @@ export class ChunkPages {
     return { header, body };
   }
 
-  /** Undefined: its header does not end in these bytes. @param left bytes of the chunk. */
+  /**
+   * Returns the page at the beginning of `bytes`. Undefined: its header does not end in these bytes.
+   * @param left bytes of the chunk.
+   */
   #pageIn(bytes: Buffer, left: number): FoundPage | undefined {
     const found = bytes.byteLength === 0 ? undefined : readPageHeader(bytes, 0);
     if (found === undefined) {

@@ -1,4 +1,4 @@
-/** What the end of a file needs to say of a row group, as a Thrift struct. */
+/** Describes a row group as the end of a file needs it, as a Thrift struct. */
 import { describeUnit } from '../../described-units.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
@@ -15,7 +15,7 @@ export interface ChunkBounds extends Bounds {
 
 /** A page of data. */
 export interface PageDescription {
-  /** With its header. */
+  /** The bytes with the header. */
   readonly byteLength: number;
   readonly rows: number;
   readonly nullCount: number;
@@ -28,9 +28,9 @@ export interface PageDescription {
 
 /** Its pages lie one after the other, that of the dictionary first. */
 export interface ChunkDescription {
-  /** Of the page of the dictionary with its header; 0: there is none. */
+  /** The bytes of the page of the dictionary with its header; 0: there is none. */
   readonly dictionaryBytes: number;
-  /** Of all pages, with their headers. */
+  /** The bytes of all pages, with their headers. */
   readonly uncompressedBytes: number;
   readonly bounds: ChunkBounds | undefined;
   readonly pages: readonly PageDescription[];
@@ -38,7 +38,7 @@ export interface ChunkDescription {
 
 export interface RowGroupDescription {
   readonly rows: number;
-  /** In the order of the leaves. */
+  /** The chunks in the order of the leaves. */
   readonly chunks: readonly ChunkDescription[];
 }
 

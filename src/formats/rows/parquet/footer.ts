@@ -153,7 +153,7 @@ interface Found {
   columnOrders?: Uint8Array;
 }
 
-/** So that what is carried as bytes may be read at any time. */
+/** Reads once what is carried as bytes, so that it may be read at any time. */
 function requireReadable({ elements, leaves, keyValues, columnOrders }: TableSchema, root: SchemaNode): void {
   const visit = (node: SchemaNode): void => {
     annotationOf(elements, node);

@@ -120,7 +120,7 @@ function parseText(text: string): Uint8Array {
   return Buffer.from(bytes, 'latin1');
 }
 
-/** As PLAIN stores a value. @returns undefined: it is null. */
+/** Returns a value as PLAIN stores it. @returns undefined: it is null. */
 export function hiveValueOf({ name, type }: HiveColumn, path: string): Uint8Array | undefined {
   const text = hiveTextsIn(path).get(name) ?? '';
   if (isNull(text)) return undefined;

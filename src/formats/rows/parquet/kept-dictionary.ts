@@ -22,7 +22,7 @@ export interface KeptDictionary {
 
 export interface DictionaryLeaf {
   readonly leaf: number;
-  /** Whether the order of its values has a meaning. */
+  /** True if the order of its values has a meaning. */
   readonly isOrdered: boolean;
 }
 

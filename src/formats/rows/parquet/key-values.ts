@@ -20,7 +20,7 @@ import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
 interface KeyValue {
   readonly key: string;
-  /** Undefined: there is none. */
+  /** The value. Undefined: there is none. */
   readonly value: string | undefined;
   /** The Thrift struct. */
   readonly bytes: Uint8Array;
@@ -128,8 +128,8 @@ function editedArrow(text: string, edit: (schema: ArrowSchema) => ArrowSchema): 
 }
 
 /**
- * Where the index of pandas was the numbers of the rows, its metadata says how many they are. All else stays as it is
- * written, byte for byte.
+ * Renews the metadata of pandas: where its index was the numbers of the rows, it says how many they are. All else stays
+ * as it is written, byte for byte.
  */
 export function withRowCount(keyValues: Uint8Array | undefined, rows: number): Uint8Array | undefined {
   const withRows = (key: string, value: string) => (key === PANDAS ? withRange(value, rows) : value);

@@ -49,7 +49,7 @@ function endOfLeaf(memory: Buffer, start: number, leaf: Leaf): number {
   return at;
 }
 
-/** What JSON lines would have in place of the values of a leaf: strings, or whole numbers. */
+/** The form that JSON lines would give the values of a leaf: strings, or whole numbers. */
 export type ValueKind = 'text' | 'signed' | 'unsigned';
 
 /** A leaf whose values are sought in rows. Plain data. */

@@ -57,7 +57,7 @@ export function valueBytesOf({ type, typeLength }: Pick<Leaf, 'type' | 'typeLeng
   return type === 'FIXED_LEN_BYTE_ARRAY' ? typeLength : VALUE_BYTES[type];
 }
 
-/** As people write it: `a.b.c`. */
+/** Returns the name as people write it: `a.b.c`. */
 export function nameOfLeaf({ path }: Leaf): string {
   return path.join('.');
 }

@@ -19,7 +19,7 @@ import type { TableSpec } from './table-spec.js';
 
 /** Values that take less than their lengths are stored once where they are equal: then they are thought to have this. */
 const USUAL_VALUE_BYTES = 16;
-/** What a page of a column takes at most, with a dictionary before it, as usual programs write them. */
+/** The most that a page of a column takes, with a dictionary before it, as usual programs write them. */
 const USUAL_PAGE_BYTES = 2 * 2 ** 20;
 
 interface OpenedTables {
@@ -28,7 +28,7 @@ interface OpenedTables {
 }
 
 export interface ParquetFacts extends RowFacts {
-  /** Of its first column chunk; undefined: it has no rows. */
+  /** The codec of its first column chunk; undefined: it has no rows. */
   readonly codec: PageCodec | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ParquetFacts extends RowFacts {
 interface ParquetChoice {
   /** The columns that are read, by their names. Absent: all. */
   readonly columns?: readonly string[] | undefined;
-  /** Whether rows have the columns that the names of their directories say. Absent: no. */
+  /** True if rows have the columns that the names of their directories say. Absent: no. */
   readonly hive?: boolean | undefined;
 }
 
@@ -179,7 +179,7 @@ export function withFooter<T>(
   });
 }
 
-/** Where the columns of rows lie in a file. */
+/** Returns where the columns of rows lie in a file. */
 export function sourcesIn(
   footer: FileFooter,
   { schema: rows, columns }: Pick<TableSpec, 'schema' | 'columns'>,
@@ -202,9 +202,9 @@ export interface MeasuredGroup {
   readonly rows: number;
   readonly chunks: readonly ColumnChunk[];
   readonly storedBytes: number;
-  /** What its rows take, about. */
+  /** The bytes that its rows take, about. */
   readonly rowBytes: number;
-  /** In columns of which the footer does not tell it. */
+  /** The bytes in columns of which the footer does not tell it. */
   readonly unsureBytes: number;
   /** A page of each column takes so much at the most, if its pages are as usual. */
   readonly readerBytes: number;

@@ -15,7 +15,7 @@ const NAMES = new Map<number, PageCodec>(
   Object.entries(PAGE_CODECS).map(([name, number]) => [number, name as PageCodec]),
 );
 
-/** Undefined: LZO, or a codec of later times. */
+/** Returns the codec of a number. Undefined: LZO, or a codec of later times. */
 export function pageCodecOf(number: number): PageCodec | undefined {
   return NAMES.get(number);
 }

@@ -1,4 +1,4 @@
-/** What stands before each page of a column chunk. */
+/** Reads the header that stands before each page of a column chunk. */
 import { ThriftError, ThriftReader } from './thrift.js';
 
 /** The numbers are those of parquet.thrift. */
@@ -24,7 +24,7 @@ const ENCODING_NAMES = new Map<number, Encoding>(
 export interface PageHeader {
   /** Pages of the kind `other` hold no values: their bytes are to be skipped. */
   readonly kind: 'data' | 'data2' | 'dictionary' | 'other';
-  /** Of the page as it lies behind the header. */
+  /** The bytes of the page as it lies behind the header. */
   readonly compressedBytes: number;
   readonly uncompressedBytes: number;
   /** CRC-32 of the page as it lies in the file, without sign. */
@@ -34,7 +34,7 @@ export interface PageHeader {
   readonly encoding: Encoding;
   readonly definitionEncoding: Encoding;
   readonly repetitionEncoding: Encoding;
-  /** Of the kind `data2` alone. */
+  /** The rows, for the kind `data2` alone. */
   readonly rows: number | undefined;
   readonly nullCount: number | undefined;
   /** Bytes of the levels, which stand before the values uncompressed: at most the page, repetition levels first. Else 0. */
@@ -65,7 +65,7 @@ export function readPageHeader(bytes: Uint8Array, at: number): { header: PageHea
   }
 }
 
-/** What the field that describes a page of one kind says; -1: nothing. */
+/** The claims of the field that describes a page of one kind; -1: none. */
 class Claims {
   readonly field: number;
   valueCount = -1;
@@ -132,7 +132,7 @@ function requireLevelBytes(definitionBytes: number, repetitionBytes: number, pag
   throw new ThriftError(`its header claims ${repetitionBytes} and ${definitionBytes} bytes of levels in ${pageBytes}`);
 }
 
-/** Of a data page (version 1) or a dictionary page, which has the first two fields. */
+/** Reads a data page (version 1) or a dictionary page, which has the first two fields. */
 function readClaims(reader: ThriftReader, field: number): Claims {
   const claims = new Claims(field);
   reader.struct((each) => {

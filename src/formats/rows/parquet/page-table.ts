@@ -1,19 +1,20 @@
 /**
- * Where the pages of a column chunk lie and which rows they hold, as its offset index claims. A claim that no page can have
- * makes the index useless: pages are found one after another then. Whoever reads pages by it compares it with each of them.
+ * Reads where the pages of a column chunk lie and which rows they hold, as its offset index claims. A claim that no
+ * page can have makes the index useless: pages are found one after another then. Whoever reads pages by it compares it
+ * with each of them.
  */
 import type { ByteRanges } from './footer.js';
 import type { ColumnChunk } from './row-group.js';
 import { ThriftError, ThriftReader } from './thrift.js';
 
 export interface PageTable {
-  /** Where each page of data begins in the file, and where the last one ends. */
+  /** The start of each page of data in the file, and the end of the last one. */
   readonly starts: readonly number[];
   /** The first row of each page, counted in the row group, and the rows of the row group. */
   readonly rows: readonly number[];
 }
 
-/** Of a hundred thousand pages and more. */
+/** The most bytes of an index: of a hundred thousand pages and more. */
 const MOST_INDEX_BYTES = 4 * 2 ** 20;
 
 /** @returns undefined: there is no index of use. */

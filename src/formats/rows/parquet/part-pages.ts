@@ -70,7 +70,7 @@ export class PartPages {
   }
 }
 
-/** So that nobody waits for values that another part reads. */
+/** Returns the part of a chunk, so that nobody waits for values that another part reads. */
 export function partOf(chunk: ColumnChunk): ColumnChunk {
   return { ...chunk, valueCount: Number.POSITIVE_INFINITY };
 }

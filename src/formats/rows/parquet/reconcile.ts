@@ -12,11 +12,11 @@ import { PHYSICAL_TYPES } from './leaf.js';
 import { encodeElements, readSchema, type SchemaNode, shownPath, type TableSchema } from './schema.js';
 import { isInColumns, selectNodes } from './select-columns.js';
 
-/** Where a leaf of the target lies in another file. */
+/** The place of a leaf of the target in another file. */
 export interface LeafSource {
-  /** Among the leaves of the other file. */
+  /** The index among the leaves of the other file. */
   readonly index: number;
-  /** For each definition level of the other file, the target's; undefined: they are the same. */
+  /** The target's definition level for each one of the other file; undefined: they are the same. */
   readonly definitionLevels: Uint8Array | undefined;
   /** The column has no type in the other file: all is null. */
   readonly isUntyped: boolean;
@@ -24,14 +24,14 @@ export interface LeafSource {
   readonly constant?: Uint8Array | null;
 }
 
-/** What forbids to mix the rows of two files. */
+/** The difference that forbids to mix the rows of two files. */
 export interface SchemaDifference {
-  /** For a message: a dotted name. */
+  /** The column for a message: a dotted name. */
   readonly column: string;
   /** Complete `in FILE it ...`. */
   readonly expected: string;
   readonly got: string;
-  /** Whether only descriptions in the metadata differ. */
+  /** True if only descriptions in the metadata differ. */
   readonly isOfMetadata?: true;
 }
 
@@ -168,7 +168,7 @@ class Walk {
   readonly #target: Side;
   readonly #other: Side;
   readonly #changes: Changes | undefined;
-  /** By leaf of the target. */
+  /** The sources, by leaf of the target. */
   readonly leaves: LeafSource[] = [];
   /** Columns of dates or times. */
   #timed: string | undefined;
@@ -278,7 +278,7 @@ class Walk {
   }
 }
 
-/** Whether it has the usual three levels; in older files, what repeats may be the element. */
+/** Returns whether it has the usual three levels; in older files, what repeats may be the element. */
 function hasEntries({ name, children }: SchemaNode, kind: string): boolean {
   const [entries] = children;
   if (children.length !== 1 || entries?.repetition !== 'repeated') return false;
@@ -289,13 +289,14 @@ function hasEntries({ name, children }: SchemaNode, kind: string): boolean {
 
 interface Above {
   readonly path: readonly string[];
-  /** For each definition level of the other file, as far as the path goes: that of the target. */
+  /** The definition level of the target for each one of the other file, as far as the path goes. */
   readonly levels: readonly number[];
 }
 
 /**
- * What is defined down to a node that is required in the other file and optional in the target has the next level there:
- * the last level of the other file means one more. A node that is optional in both adds a level to both.
+ * Raises levels: what is defined down to a node that is required in the other file and optional in the target has the
+ * next level there: the last level of the other file means one more. A node that is optional in both adds a level to
+ * both.
  */
 function levelsBelow(levels: readonly number[], target: SchemaNode, other: SchemaNode): readonly number[] {
   if (target.repetition === 'required') return levels;

@@ -1,4 +1,4 @@
-/** Where a row group may be cut into slices: where a page index tells which rows pages hold. */
+/** Finds where a row group may be cut into slices: where a page index tells which rows pages hold. */
 import type { ByteRanges } from './footer.js';
 import type { MeasuredGroup } from './open-tables.js';
 import { type PageTable, readPageTable } from './page-table.js';
@@ -6,11 +6,11 @@ import { type PageTable, readPageTable } from './page-table.js';
 /** Neighbours read a dictionary and a page of each column twice: a part has at least so many times their bytes. */
 const LEAST_PARTS_ONCE = 16;
 
-/** Where a row group may be cut. */
+/** A place where a row group may be cut. */
 interface RowCut {
-  /** Counted in the row group. */
+  /** The row, counted in the row group. */
   readonly row: number;
-  /** What lies before it, as a part of the row group. */
+  /** The part of the row group that lies before it. */
   readonly before: number;
 }
 

@@ -1,24 +1,24 @@
-/** What a footer says of a row group: where each column chunk lies, checked. */
+/** Reads what a footer says of a row group: where each column chunk lies, checked. */
 import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
 import { type PageCodec, pageCodecOf } from './page-codec.js';
 import { shownPath } from './schema.js';
 import { ThriftError, ThriftReader } from './thrift.js';
 
-/** Inside of the file, before its footer. */
+/** A column chunk: it lies inside of the file, before its footer. */
 export interface ColumnChunk {
   readonly codec: PageCodec;
-  /** Of all its pages, a dictionary page included. */
+  /** The start of all its pages, a dictionary page included. */
   readonly start: number;
   readonly byteLength: number;
   /** Entries, nulls and empty lists included. */
   readonly valueCount: number;
-  /** As the footer claims; not checked. So are the two below. */
+  /** The bytes as the footer claims; not checked. So are the two below. */
   readonly uncompressedBytes: number;
   /** Entries without a value; 0 where it says nothing. */
   readonly nullCount: number;
-  /** What the bytes of all values take, without their lengths; undefined: it says nothing. */
+  /** The bytes of all values, without their lengths; undefined: it says nothing. */
   readonly plainBytes: number | undefined;
-  /** Where the file tells of its pages. Undefined: nowhere, or not inside of the file. */
+  /** The place where the file tells of its pages. Undefined: nowhere, or not inside of the file. */
   readonly offsetIndex: { readonly start: number; readonly byteLength: number } | undefined;
 }
 
@@ -26,15 +26,15 @@ export interface RowGroup {
   readonly rows: number;
   /** Its ordinal in the file. */
   readonly firstRow: number;
-  /** In the order of the leaves. */
+  /** The columns in the order of the leaves. */
   readonly columns: readonly ColumnChunk[];
-  /** Of all column chunks. */
+  /** The bytes of all column chunks. */
   readonly byteLength: number;
 }
 
-/** Behind the magic bytes. */
+/** The least start of a chunk: behind the magic bytes. */
 const LEAST_START = 4;
-/** Of a page with its header. */
+/** The least bytes of a page with its header. */
 const LEAST_PAGE_BYTES = 8;
 const MOST_PAGE_VALUES = 2 ** 31;
 
@@ -80,7 +80,7 @@ function inColumn<Result>(leaf: Leaf, read: () => Result): Result {
   }
 }
 
-/** What the fields say; -1: nothing. */
+/** The claims of the fields; -1: none. */
 class Claims {
   type = -1;
   codec = -1;
@@ -174,7 +174,7 @@ function checked(claims: Claims, leaf: Leaf, rows: number, endOfData: number): C
   return { codec, start, byteLength, valueCount, uncompressedBytes, nullCount, plainBytes, offsetIndex };
 }
 
-/** Where column chunks lie, to see that no two share a byte. */
+/** Notes where column chunks lie, to see that no two share a byte. */
 export class ChunkPlaces {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];

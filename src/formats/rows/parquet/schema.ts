@@ -5,7 +5,7 @@
 import { type Leaf, MOST_LEVEL, PHYSICAL_TYPES, type PhysicalType } from './leaf.js';
 import { THRIFT, ThriftError, ThriftReader, type ThriftType, ThriftWriter } from './thrift.js';
 
-/** What a footer says of all rows. Plain data; crosses threads. */
+/** The facts that a footer says of all rows. Plain data; crosses threads. */
 export interface TableSchema {
   readonly version: number;
   readonly leaves: readonly Leaf[];
@@ -32,11 +32,11 @@ export interface SchemaNode {
   readonly name: string;
   /** The root's says nothing. */
   readonly repetition: Repetition;
-  /** Of a leaf: none. */
+  /** The children; a leaf has none. */
   readonly children: readonly SchemaNode[];
   /** The ordinal of a leaf; undefined: a group. */
   readonly leaf: number | undefined;
-  /** Where the element lies in the list of elements. */
+  /** The place of the element in the list of elements. */
   readonly start: number;
   readonly end: number;
 }
@@ -55,7 +55,7 @@ interface Element {
 const MOST_ELEMENTS = 2 ** 20;
 /** Names in a path. Each adds at most a level, and levels are single bytes in rows. */
 const MOST_DEPTH = MOST_LEVEL;
-/** In the paths of all leaves: a deep group with many leaves is small in the file. */
+/** The most names in the paths of all leaves: a deep group with many leaves is small in the file. */
 const MOST_PATH_NAMES = 2 ** 22;
 
 const TYPE_NAMES = new Map<number, PhysicalType>(
@@ -143,7 +143,7 @@ function readElement(reader: ThriftReader, mostChildren: number): Element {
   return { name, repetition: repetitionName, type: typeName, typeLength, childCount, start, end: reader.position };
 }
 
-/** For messages: of one line, of some length. */
+/** Returns a path for messages: of one line, of some length. */
 export function shownPath(path: readonly string[]): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line, or do worse to a terminal.
   const name = path.join('.').replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);

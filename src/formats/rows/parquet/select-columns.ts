@@ -69,7 +69,10 @@ function cutOrders(orders: Uint8Array | undefined, isSelected: (leaf: number) =>
 
 const NO_ORDER = Uint8Array.of(0);
 
-/** What programs take for one value stays whole: a variant, the keys and values of a map, the fields of a list's element. */
+/**
+ * Fails if a part is chosen of what programs take for one value: a variant, the keys and values of a map, the fields of
+ * a list's element.
+ */
 function requireWholeGroups(elements: Uint8Array, root: SchemaNode, isSelected: (leaf: number) => boolean): void {
   const isAnyOf = (node: SchemaNode): boolean =>
     node.leaf === undefined ? node.children.some(isAnyOf) : isSelected(node.leaf);

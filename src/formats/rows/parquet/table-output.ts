@@ -34,9 +34,9 @@ export interface TableWriteSpec {
 }
 
 export interface TableOutput extends WrittenRowsSpec, TableWriteSpec {
-  /** What the rows of a row group take at the most, on average, as they lie on piles. At least 1. */
+  /** The most bytes of a row group on average, as they lie on piles. At least 1. */
   readonly rowGroupBytes: number;
-  /** Undefined: any number. */
+  /** The rows of a row group. Undefined: any number. */
   readonly rowGroupRows: number | undefined;
 }
 
@@ -48,9 +48,9 @@ export interface WrittenTable extends RowsOutput {
 
 /** The options of Parquet outputs. */
 export interface TableChoice {
-  /** Absent: the codec of the first input, at its usual level. */
+  /** The codec of pages. Absent: the codec of the first input, at its usual level. */
   readonly parquetCodec?: 'none' | { readonly codec: keyof typeof CODECS; readonly level?: number } | undefined;
-  /** Absent: `USUAL_ROW_GROUP_BYTES`. */
+  /** The bytes of a row group. Absent: `USUAL_ROW_GROUP_BYTES`. */
   readonly rowGroupBytes?: number | undefined;
   readonly rowGroupRows?: number | undefined;
 }
@@ -63,7 +63,7 @@ const CODECS = {
   lz4: 'LZ4_RAW',
 } as const satisfies Record<string, WrittenCodec>;
 
-/** What programs write that were not told a size. */
+/** The size that programs write that were not told one. */
 const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 
 /** @param codecOfInput undefined: the inputs have no rows. */
@@ -91,7 +91,7 @@ export function writtenFor(codec: PageCodec | undefined): WrittenCodec {
   return codec === 'LZ4' ? 'LZ4_RAW' : codec;
 }
 
-/** As in `zstd 3`; undefined: pages are not compressed. */
+/** Returns the name as in `zstd 3`; undefined: pages are not compressed. */
 export function nameOfPageCompression({ codec, level }: TableOutput): string | undefined {
   if (codec === 'UNCOMPRESSED') return undefined;
   const name = codec === 'LZ4_RAW' ? 'lz4' : codec.toLowerCase();

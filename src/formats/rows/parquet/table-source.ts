@@ -62,7 +62,7 @@ interface JoinedRows {
 /** A column of the file that rows have. */
 interface OpenLeaf {
   readonly name: string;
-  /** Among the columns of the file; -1: none of them. */
+  /** The index among the columns of the file; -1: none of them. */
   readonly index: number;
   /** Constant of the leaf, as in `LeafSource`. */
   readonly constant: LeafSource['constant'];
@@ -84,7 +84,7 @@ class RowReader {
   readonly #isEnded: boolean[] = [];
   #rows: Region | undefined;
   #ends: Region | undefined;
-  /** Where it reads, for messages. */
+  /** The group that it reads, for messages. */
   #group = 0;
   #leaf: number | undefined;
   #page = 0;

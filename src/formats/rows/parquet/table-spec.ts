@@ -1,12 +1,12 @@
-/** What a job knows of the rows of its inputs. Plain data: it crosses threads, and is written down. */
+/** The facts that a job knows of the rows of its inputs. Plain data: it crosses threads, and is written down. */
 import type { RowsSpec } from '../row-format.js';
 import type { PageCodec } from './page-codec.js';
 import type { TableSchema } from './schema.js';
 
 export interface TableSpec extends RowsSpec {
-  /** Of the columns that are read. Required is what is required in all inputs. */
+  /** The schema of the columns that are read. Required is what is required in all inputs. */
   readonly schema: TableSchema;
-  /** Of the first column chunk of all inputs; undefined: they have no rows. */
+  /** The codec of the first column chunk of all inputs; undefined: they have no rows. */
   readonly codec: PageCodec | undefined;
   /** The columns that the caller chose, by their names. Absent: all. */
   readonly columns?: readonly string[] | undefined;

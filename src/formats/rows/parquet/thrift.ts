@@ -24,12 +24,12 @@ export type ThriftType = (typeof THRIFT)[keyof typeof THRIFT];
 
 const TYPE_NAMES = 'nothing bool bool i8 i16 i32 i64 double binary list set map struct uuid'.split(' ');
 
-/** Of values by type, in lists; 0: they say it themselves. */
+/** The bytes of values in lists, by type; 0: they say it themselves. */
 const FIXED_BYTES = [0, 1, 1, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 16];
 
 /** Parquet's own structures nest about ten times. */
 const MOST_DEPTH = 64;
-/** So that zigzag codes of all numbers that pass are exact. No file is that long. */
+/** The largest number of which zigzag codes are exact. No file is that long. */
 const MOST_INTEGER = 2 ** 52;
 const MOST_VARINT_BYTES = 10;
 
@@ -52,7 +52,7 @@ export class ThriftReader {
   readonly #bytes: Uint8Array;
   #at: number;
   #depth = 0;
-  /** Of the value before which the reader stands; 0: it was read. */
+  /** The type of the value before which the reader stands; 0: it was read. */
   #type: number;
 
   constructor(bytes: Uint8Array, at = 0, type: ThriftType = THRIFT.STRUCT) {
@@ -61,7 +61,7 @@ export class ThriftReader {
     this.#type = type;
   }
 
-  /** Of the next byte. */
+  /** The place of the next byte. */
   get position(): number {
     return this.#at;
   }
@@ -113,7 +113,7 @@ export class ThriftReader {
     return this.#zigzag();
   }
 
-  /** Of a field, not in a list. */
+  /** Returns the boolean of a field, not one in a list. */
   boolean(): boolean {
     const isTrue = this.#type === THRIFT.TRUE;
     this.#take(isTrue ? THRIFT.TRUE : THRIFT.FALSE);
@@ -150,7 +150,7 @@ export class ThriftReader {
     if (type !== THRIFT.TRUE && type !== THRIFT.FALSE) this.#skipElement(type);
   }
 
-  /** In lists, booleans have a byte. */
+  /** Skips an element; in lists, booleans have a byte. */
   #skipElement(type: number): void {
     this.#type = 0;
     const fixedBytes = FIXED_BYTES[type] ?? 0;

@@ -1,4 +1,7 @@
-/** In which order the least and the greatest value of a column are found. Where that is not sure, they are not written. */
+/**
+ * Says in which order the least and the greatest value of a column are found. Where that is not sure, they are not
+ * written.
+ */
 import { sortOrdersOf } from './annotation.js';
 import type { TableSchema } from './schema.js';
 
@@ -15,7 +18,7 @@ export const VALUE_ORDERS = {
 
 export type ValueOrder = keyof typeof VALUE_ORDERS;
 
-/** Of each leaf. */
+/** Returns the order of each leaf. */
 export function valueOrdersOf(schema: TableSchema): ValueOrder[] {
   const orders = sortOrdersOf(schema);
   return schema.leaves.map(({ type }, i): ValueOrder => {
@@ -27,7 +30,7 @@ export function valueOrdersOf(schema: TableSchema): ValueOrder[] {
   });
 }
 
-/** Of bounds, which have no NaN. */
+/** Compares bounds, which have no NaN. */
 export function isBefore(order: ValueOrder, a: Uint8Array, b: Uint8Array): boolean {
   if (order === 'bytes' || order === 'text') return Buffer.compare(a, b) < 0;
   if (order !== 'signedBytes') return numberOf(order, a) < numberOf(order, b);

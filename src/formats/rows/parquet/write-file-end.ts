@@ -1,6 +1,6 @@
 /**
- * What stands at the end of a file: the page index, then the footer. It is made from the descriptions in the staged file,
- * each of which says where the one before it ends. One description at a time is in memory, beside the footer.
+ * Writes the end of a file: the page index, then the footer. It is made from the descriptions in the staged file, each
+ * of which says where the one before it ends. One description at a time is in memory, beside the footer.
  */
 import { VerificationError } from '../../../errors.js';
 import { describedUnits, type StagedUnits } from '../../described-units.js';
@@ -17,11 +17,11 @@ import { footerPieces, PARQUET_MAGIC } from './write-footer.js';
 export interface StagedTable extends StagedUnits {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
-  /** As other programs show it: `pileshuf version 1.2.3`. */
+  /** The writer as other programs show it: `pileshuf version 1.2.3`. */
   readonly createdBy: string;
 }
 
-/** What is to be appended to a staged file that has all its row groups. */
+/** Returns what is to be appended to a staged file that has all its row groups. */
 export function* fileEnd(table: StagedTable): Generator<Uint8Array, void> {
   const { schema, createdBy, spec } = table;
   const groups = describedUnits(table, PARQUET_MAGIC.byteLength);

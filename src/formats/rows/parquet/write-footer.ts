@@ -6,12 +6,12 @@ import { THRIFT, ThriftWriter } from './thrift.js';
 
 export interface FooterContent {
   readonly schema: TableSchema;
-  /** Of the file. */
+  /** The rows of the file. */
   readonly rows: number;
   readonly rowGroupCount: number;
   /** The Thrift struct of each row group, in the order of the file. */
   readonly rowGroups: Iterable<Uint8Array>;
-  /** As other programs show it: `pileshuf version 1.2.3`. */
+  /** The writer as other programs show it: `pileshuf version 1.2.3`. */
   readonly createdBy: string;
 }
 

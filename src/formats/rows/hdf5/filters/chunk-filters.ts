@@ -19,7 +19,7 @@ const UNPACKED = new Map([
   [6, { name: 'scaleoffset', unpack: unpackScaleOffset }],
 ]);
 const CHECKSUM_BYTES = 4;
-/** What a filter may add to a chunk: a checksum, and the head of scaleoffset. */
+/** The most that a filter adds to a chunk: a checksum, and the head of scaleoffset. */
 const MOST_ADDED_BYTES = 32;
 /** zlib needs so much, and with some room left it knows that it is done. */
 const LEAST_ROOM_BYTES = 64;

@@ -7,7 +7,7 @@ interface Part {
   readonly at: number;
   readonly byteLength: number;
   readonly isBigEndian: boolean;
-  /** Where its significant bits begin, from the lowest one, and where they end. */
+  /** The place where its significant bits begin, from the lowest one, and where they end. */
   readonly low: number;
   readonly high: number;
 }

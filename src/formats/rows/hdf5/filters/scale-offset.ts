@@ -2,7 +2,7 @@
 import { Hdf5Problem, packed } from '../hdf5-bytes.js';
 import { BitReader, roomFor } from './bit-reader.js';
 
-/** Before the numbers: how many bits each has, and the least one in up to 16 bytes. */
+/** The head before the numbers: how many bits each has, and the least one in up to 16 bytes. */
 const HEAD_BYTES = 21;
 const LEAST_AT = 5;
 const FILL_AT = 8;

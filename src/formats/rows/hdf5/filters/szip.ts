@@ -6,7 +6,7 @@ import { reordered } from './byte-shuffle.js';
 const MOST_SIGNIFICANT_FIRST = 16;
 /** Differences to the sample before are coded, and the first sample of a line as it is. */
 const DIFFERENCES = 32;
-/** Before the coded samples: how many bytes they become. */
+/** The head before the coded samples: how many bytes they become. */
 const HEAD_BYTES = 4;
 const [MOST_BLOCK, MOST_LINE] = [64, 2 ** 20];
 /** This many blocks of zeros stand for all up to the end of a segment of so many. */

@@ -9,13 +9,13 @@ import { compiledProgram } from '../../../../io/shipped-files.js';
 export type ColumnFunctions = typeof functions;
 
 const PAGE_BYTES = 65536;
-/** Without the last pages, so that the end of a region and a little more are addresses, too. */
+/** The most memory, without the last pages: the end of a region and a little more are addresses, too. */
 const MOST_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 /** How far loops may read or write beyond the end of a region. */
 const SLACK_BYTES = 32;
-/** What the allocator adds to a region, and the slack. */
+/** The bytes that the allocator adds to a region, and the slack. */
 const OVERHEAD_BYTES = 16 + SLACK_BYTES;
-/** From this size on, the allocator takes any free block of the same class for one that is large enough. */
+/** The size from which on the allocator takes any free block of the same class for one that is large enough. */
 const LARGE_BLOCK_BYTES = 2 ** 29;
 const CLASS_BYTES = 2 ** 25;
 /** The largest class begins there. */
@@ -61,7 +61,7 @@ export class ColumnMemory {
     this.#allowanceBytes = Math.max(this.#allowanceBytes, byteLength - this.#spareBytes);
   }
 
-  /** What its regions take. */
+  /** The bytes that its regions take. */
   get allocatedBytes(): number {
     return this.#allocatedBytes;
   }
@@ -81,7 +81,7 @@ export class ColumnMemory {
     return { address, byteLength };
   }
 
-  /** Undefined: the system gives no more memory, or what is free lies in pieces. */
+  /** Allocates a region. Undefined: the system gives no more memory, or what is free lies in pieces. */
   #addressOfNew(byteLength: number): number | undefined {
     const blockBytes = byteLength + SLACK_BYTES;
     // The least size of a class fits in all of its blocks.

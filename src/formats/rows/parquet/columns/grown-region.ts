@@ -42,7 +42,7 @@ export class GrownRegion {
     return region.address;
   }
 
-  /** What a long value has made larger than `mostBytes` becomes as small as usual. */
+  /** Makes as small as usual what a long value has made larger than `mostBytes`. */
   trim(mostBytes: number, keptBytes: number, usualBytes: number): void {
     if (this.byteLength <= mostBytes) return;
     const region = this.#memory.allocate(usualBytes);

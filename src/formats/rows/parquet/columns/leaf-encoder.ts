@@ -59,7 +59,7 @@ const SAMPLE_VALUES = 4096;
 const CHUNK_SAMPLES = 16;
 /** Longer values are hardly ever repeated, and hashing them takes time. */
 const MOST_DICTIONARY_VALUE_BYTES = 1024;
-/** What another encoding must save: readers decode PLAIN fastest. */
+/** The part that another encoding must save: readers decode PLAIN fastest. */
 const WORTHWHILE = 0.9;
 
 const ANY_BYTES = 2 ** 32 - 1;
@@ -70,19 +70,19 @@ const MOST_BOUND_BYTES = 64;
 
 const PAGE_TYPES = { data: 0, dictionary: 2 } as const;
 
-/** What the leaves of a writer use in turn. */
+/** The regions that the leaves of a writer use in turn. */
 export interface LeafWorkshop {
   readonly memory: ColumnMemory;
   readonly compressor: PageCompressor;
-  /** For a page that is being encoded. */
+  /** The region for a page that is being encoded. */
   readonly area: GrownRegion;
-  /** For the values of a batch that become indexes. */
+  /** The region for the values of a batch that become indexes. */
   readonly scratch: GrownRegion;
 }
 
 export interface FinishedChunk {
   readonly description: ChunkDescription;
-  /** In the order in which they are written. */
+  /** The pages in the order in which they are written. */
   readonly pages: readonly FinishedPage[];
 }
 
@@ -104,7 +104,7 @@ export class LeafEncoder {
   /** Rows of the row group before the page. */
   #pageRow = 0;
   #bounds: ChunkBounds | undefined;
-  /** Whether all values so far lie within `#bounds`. */
+  /** True if all values so far lie within `#bounds`. */
   #areBounded = true;
   #uncompressedBytes = 0;
   #pages: { readonly page: FinishedPage; readonly description: PageDescription }[] = [];
@@ -365,7 +365,7 @@ export class LeafEncoder {
     return pages.add(header, body);
   }
 
-  /** Of the page; widens those of the chunk. */
+  /** Finds the bounds of the page; widens those of the chunk. */
   #findBounds(valueCount: number): ChunkBounds | undefined {
     if (valueCount === 0) return undefined;
     const found = this.#boundsOfPage();
@@ -440,7 +440,10 @@ export class LeafEncoder {
   }
 }
 
-/** Of values drawn alike, as a few of them show it: among n of K values, n * n / 2K are equal to another. */
+/**
+ * Returns how many values differ among those drawn alike, as a few of them show it: among n of K values, n * n / 2K are
+ * equal to another.
+ */
 function expectedDistinct(count: number, distinct: number): number {
   if (distinct === count) return Number.POSITIVE_INFINITY;
   if (distinct <= count / 8) return distinct;

@@ -14,7 +14,7 @@ import type { ColumnMemory, Region } from './column-memory.js';
 import { decompressPage, requireExpansion } from './page-codecs.js';
 import { PageError, PageMemoryError } from './page-error.js';
 
-/** What decoding needs of the header of a page. */
+/** The part of the header of a page that decoding needs. */
 export type PageToDecode = Pick<
   PageHeader,
   | 'kind'
@@ -29,14 +29,14 @@ export type PageToDecode = Pick<
 > &
   Partial<Pick<PageHeader, 'rows'>>;
 
-/** What decoding needs of a column chunk. */
+/** The facts of a column chunk that decoding needs. */
 export interface ChunkToDecode {
   readonly codec: PageCodec;
   /** Entries in all its pages. Infinite: only some of its pages come, and a row begins with each. */
   readonly valueCount: number;
 }
 
-/** By the numbers of assembly/decode-problem.ts. */
+/** The words for the numbers of assembly/decode-problem.ts. */
 const PROBLEMS = [
   'are damaged',
   'are cut off',
@@ -69,13 +69,16 @@ const FIELDS = {
 } as const;
 const STATE_BYTES = 4 * 17;
 const LEVELS = 256;
-/** Behind the state: a table from each definition level of the file to that of the leaf, and one that changes nothing. */
+/**
+ * The place behind the state of a table from each definition level of the file to that of the leaf, and of one that
+ * changes nothing.
+ */
 const DEFINITIONS_AT = 80;
 const REPETITIONS_AT = DEFINITIONS_AT + LEVELS;
 
 const NOTHING: Region = { address: 0, byteLength: 0 };
 
-/** Where encoded values lie. */
+/** The place of encoded values. */
 interface Encoded {
   readonly from: number;
   readonly to: number;
@@ -139,7 +142,7 @@ export class LeafReader {
     this.#carried = [NOTHING, NOTHING, NOTHING];
   }
 
-  /** Where a joiner finds what is decoded. */
+  /** The address at which a joiner finds what is decoded. */
   get stateAddress(): number {
     return this.#state.address;
   }
@@ -294,7 +297,7 @@ export class LeafReader {
     if (rowStarts > 0 && (carried[FIELDS.carriedEntries] ?? 0) > 0) carried[FIELDS.isCarriedWhole] = 1;
   }
 
-  /** In version 2, levels stand before what is compressed. */
+  /** Returns the bytes of a page. In version 2, levels stand before what is compressed. */
   #pageBytes(page: PageToDecode, body: Uint8Array): { region: Region; levelBytes: number } {
     const { uncompressedBytes } = page;
     if (page.kind === 'data') {

@@ -12,7 +12,10 @@ const LEAST_PAGE_BYTES = 8 * 1024;
 export const STAGE_BYTES = 256 * 1024;
 export const MOST_DICTIONARY_ENTRIES = 32768;
 
-/** Of the pages of each leaf, before compression. Only a batch of rows with a longer value makes a larger one. */
+/**
+ * Returns the bytes of the pages of each leaf, before compression. Only a batch of rows with a longer value makes a
+ * larger one.
+ */
 export function pageBytesOf(leafCount: number): number {
   const share = Math.floor(OPEN_BYTES / leafCount / 1024) * 1024;
   return Math.min(Math.max(share, LEAST_PAGE_BYTES), MOST_PAGE_BYTES);

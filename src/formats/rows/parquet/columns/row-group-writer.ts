@@ -26,7 +26,9 @@ export interface RowGroupWriterParts {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   readonly control: JobControl;
-  /** Where the finished pages of a row group go when the job has no spare memory left. Absent: that is an error. */
+  /**
+   * Makes the place of finished pages of a row group when the job has no spare memory left. Absent: that is an error.
+   */
   readonly newPlace?: (() => SpillPlace) | undefined;
 }
 
@@ -117,7 +119,7 @@ export class RowGroupWriter {
     else if (rest < STAGE_BYTES) this.#stage.trim(2 * STAGE_BYTES, rest, STAGE_BYTES);
   }
 
-  /** By a part of it at least, so that a long row is not copied too often. */
+  /** Grows by a part of the stage at least, so that a long row is not copied too often. */
   #growStage(keptBytes: number): void {
     const { byteLength } = this.#stage;
     const wanted = Math.min(Math.ceil((17 / 16) * byteLength), MOST_REGION_BYTES);

@@ -6,7 +6,7 @@ import { PageMemoryError } from './page-error.js';
 export interface JoinedRows {
   readonly rowCount: number;
   readonly byteLength: number;
-  /** Above 0: the next row does not fit and has this many bytes. Only when `rowCount` is 0. */
+  /** The bytes of the next row, if it does not fit and `rowCount` is 0; else 0. */
   readonly neededBytes: number;
 }
 
@@ -36,7 +36,7 @@ export class RowJoiner {
   }
 
   /**
-   * As many of the next rows as all leaves have and the regions hold.
+   * Joins as many of the next rows as all leaves have and the regions hold.
    * @param ends gets a u32 for each row: its end, relative to the beginning of `rows`.
    */
   join(rows: Region, ends: Region): JoinedRows {

@@ -19,7 +19,7 @@ function repeat(target: usize, distance: usize, byteLength: u32): void {
   for (; target < to; target += 16) v128.store(target, v128.load(target - step));
 }
 
-/** Whether `from` to `to` decodes to exactly `byteLength` bytes. */
+/** Returns whether `from` to `to` decodes to exactly `byteLength` bytes. */
 export function decodeSnappy(from: usize, to: usize, target: usize, byteLength: u32): bool {
   if (readVarint(from, to) != (byteLength as u64) || varintEnd == 0) return false;
   let at = varintEnd;
@@ -60,7 +60,7 @@ export function decodeSnappy(from: usize, to: usize, target: usize, byteLength: 
   return out == end;
 }
 
-/** Where a decoded block ends. */
+/** The end of a decoded block. */
 let blockEnd: usize = 0;
 
 /** @returns false: damaged, or longer than `mostBytes`. */

@@ -4,10 +4,10 @@
 import { copyLoosely } from './copy-bytes';
 import { COUNT_DIFFERS, CUT, fail, LENGTH_WRONG, MALFORMED, readVarint, varintEnd } from './decode-problem';
 
-/** So that no product of it and a width overflows. */
+/** The most values of a block, so that no product of it and a width overflows. */
 const MOST_BLOCK_VALUES: u64 = 1 << 31;
 
-/** Where the encoded numbers end. */
+/** The end of the encoded numbers. */
 let deltaEnd: usize = 0;
 
 // @ts-ignore: decorator

@@ -107,7 +107,7 @@ export function mapLevels(levels: usize, count: u32, most: u32, table: usize, co
   return true;
 }
 
-/** In front of the indexes, a byte has their width. */
+/** Decodes indexes; a byte in front of them has their width. */
 export function decodeIndexes(from: usize, to: usize, count: u32, target: usize, dictionaryCount: u32): bool {
   if (count == 0) return true;
   if (from >= to) return fail(CUT, from);
@@ -146,7 +146,7 @@ function booleansOnly(at: usize, count: u32): bool {
   return rest < 2 && !v128.any_true(i8x16.gt_u(any, i8x16.splat(1)));
 }
 
-/** As PLAIN stores them, a bit each. */
+/** Unpacks booleans as PLAIN stores them, a bit each. */
 export function unpackBooleans(from: usize, count: u32, target: usize): void {
   unpack<u8>(from, 1, count, target);
 }

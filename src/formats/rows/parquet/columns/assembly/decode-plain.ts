@@ -2,7 +2,7 @@
 
 import { CUT, fail, LENGTH_WRONG } from './decode-problem';
 
-/** Whether `count` byte arrays, each with a u32 of its length, lie there. */
+/** Returns whether `count` byte arrays, each with a u32 of its length, lie there. */
 export function checkByteArrays(from: usize, to: usize, count: u32): bool {
   let at = from;
   for (let i: u32 = 0; i < count; i++) {

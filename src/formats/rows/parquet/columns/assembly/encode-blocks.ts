@@ -69,7 +69,7 @@ export function encodeBlock(isSnappy: bool, from: usize, byteLength: u32, table:
   return (out - to) as u32;
 }
 
-/** Where two places of the same bytes end to be equal. */
+/** Returns where two places of the same bytes end to be equal. */
 function endOfMatch(p: usize, match: usize, limit: usize): usize {
   while (p + 8 <= limit) {
     const differs = load<u64>(p) ^ load<u64>(match);

@@ -12,7 +12,7 @@ const SIGNED_BYTES: u32 = 5;
 /** Longer values are decided by these bytes and the length: bounds are no longer. */
 const MOST_BOUND_BYTES: u32 = 64;
 
-/** Where they lie, and their bytes without a length. */
+/** The places of the bounds: their bytes without a length. */
 export let leastAt: usize = 0;
 export let leastBytes: u32 = 0;
 export let mostAt: usize = 0;

@@ -70,7 +70,7 @@ function areSame(a: usize, b: usize, byteLength: u32): bool {
   return left == 0 || (load<u64>(a) ^ load<u64>(b)) << ((64 - (left << 3)) as u64) == 0;
 }
 
-/** With its length, if that may differ. */
+/** Returns the bytes of the value at `p` with its length, if that may differ. */
 // @ts-ignore: decorator
 @inline
 function bytesAt(p: usize, width: u32): u32 {

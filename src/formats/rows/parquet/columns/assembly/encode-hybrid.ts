@@ -12,7 +12,7 @@ export function storeVarint(out: usize, value: u64): usize {
   return out + 1;
 }
 
-/** At most so many bytes. */
+/** Returns the most bytes that the encoding takes. */
 export function hybridBound(count: u32, width: u32): u32 {
   return ((count + 7) >> 3) * (width + 1) + 16;
 }

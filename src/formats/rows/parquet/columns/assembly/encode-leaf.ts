@@ -41,11 +41,11 @@ export class EncodedLeaf {
   /** A hash table: u32 each, an index and 1; 0: free. A power of 2 of them, at least twice as many as entries. */
   slots: u32;
   slotCount: u32;
-  /** Where each value of the dictionary begins in it; only for BYTE_ARRAY. */
+  /** The start of each value of the dictionary in it; only for BYTE_ARRAY. */
   offsets: u32;
   offsetCapacity: u32;
 
-  /** Of the batch that is split: at most so many bytes, and entries if the leaf may repeat. */
+  /** The most bytes of the batch that is split, and entries if the leaf may repeat. */
   batchBytes: u32;
   batchEntries: u32;
 }

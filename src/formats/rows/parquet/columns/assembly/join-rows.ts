@@ -26,7 +26,7 @@ const ALL_DEFINED: u32 = 1 << 31;
 let batchRows: u32 = BATCH_ROWS;
 
 export let joinedBytes: u32 = 0;
-/** Of the next row, if it does not fit. */
+/** The bytes that the next row needs, if it does not fit. */
 export let neededBytes: f64 = 0;
 
 // @ts-ignore: decorator
@@ -106,7 +106,7 @@ function setCursor(row: u32, at: usize): void {
   store<u32>(cursors + ((row as usize) << 2), at as u32);
 }
 
-/** Whether the next rows all have a value. */
+/** Returns whether the next rows all have a value. */
 // @ts-ignore: decorator
 @inline
 function areDefined(leaf: LeafState, rows: u32): bool {
@@ -182,7 +182,7 @@ function writeFixed<T>(leaf: LeafState, rows: u32): void {
   leaf.values = place;
 }
 
-/** Of optional values of which some are missing. */
+/** Writes optional values of which some are missing. */
 // @ts-ignore: decorator
 @inline
 function writeSome<T>(leaf: LeafState, rows: u32): void {
@@ -253,7 +253,7 @@ function writeByteArrays(leaf: LeafState, rows: u32): void {
   leaf.values = place;
 }
 
-/** Of the row that was measured last. */
+/** The entries of the row that was measured last. */
 let rowEntries: u32 = 0;
 let rowValues: u32 = 0;
 let rowBytes: u64 = 0;
@@ -273,7 +273,7 @@ function measureCarried(leaf: LeafState): void {
   rowBytes = leaf.carriedBytes;
 }
 
-/** Of the row that was measured. */
+/** Returns the bytes of the repetition levels of the row that was measured. */
 // @ts-ignore: decorator
 @inline
 function repeatedBytes(leaf: LeafState): u64 {

@@ -8,9 +8,9 @@ export class LeafState {
   width: u32;
   maxDefinition: u32;
   maxRepetition: u32;
-  /** Whether the values are u32 indexes into the dictionary. */
+  /** True if the values are u32 indexes into the dictionary. */
   isIndexed: u32;
-  /** Of the page, from the next one on. The levels are one byte each. */
+  /** The entries of the page, from the next one on. The levels are one byte each. */
   entries: u32;
   definitions: usize;
   repetitions: usize;
@@ -59,7 +59,7 @@ export function plainBytes(leaf: LeafState, place: usize, count: u32): u64 {
   return at - place;
 }
 
-/** Where the value lies that is `count` values after `place`, if these have `bytes` bytes. */
+/** Returns the place of the value that is `count` values after `place`, if these have `bytes` bytes. */
 // @ts-ignore: decorator
 @inline
 export function placeAfter(leaf: LeafState, place: usize, count: u32, bytes: u64): usize {

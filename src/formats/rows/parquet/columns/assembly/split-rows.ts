@@ -17,7 +17,7 @@ const ALL_HIGHEST: u32 = 0x80000000;
 
 let leaves: usize = 0;
 let leafCount: u32 = 0;
-/** For each row of the batch a u32: where its next leaf begins. */
+/** A u32 for each row of the batch: the place where its next leaf begins. */
 let places: usize = 0;
 let batchRows: u32 = 0;
 /** The leaf that a row breaks; -1: none. */
@@ -167,7 +167,7 @@ export function newEntries(address: usize): u32 {
   return leaf.maxRepetition != 0 ? leaf.batchEntries : batchRows;
 }
 
-/** Whether it is time to end the sample, the dictionary or the page, or room is missing. */
+/** Returns whether it is time to end the sample, the dictionary or the page, or room is missing. */
 function isReady(leaf: EncodedLeaf): bool {
   const entries = newEntries(changetype<usize>(leaf));
   const levels = u32(leaf.maxDefinition != 0) + u32(leaf.maxRepetition != 0);
@@ -350,7 +350,7 @@ function takeRepeated(leaf: EncodedLeaf, out: usize): usize {
   return out;
 }
 
-/** With their lengths. */
+/** Returns the bytes of arrays with their lengths. */
 export function bytesOfArrays(from: usize, count: u32): u32 {
   let p = from;
   for (; count != 0; count--) p += 4 + (load<u32>(p) as usize);
