@@ -3,12 +3,13 @@ import { UsageError } from '../errors.js';
 import { NEWLINE } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
-import { addressOfNumbers, type NumberRange } from '../io/number-lines.js';
 import { isComputed } from '../keep/numbers.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { addressOfNumbers } from '../places/inputs/number-lines.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import type { ShuffleSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
+import type { NumberRange } from '../values/number-range.js';
 
 const MOST_NUMBERS = 2n ** 64n;
 

@@ -1,8 +1,8 @@
 /** The numbers of a range in an order that no pass makes: the number at each place is computed by itself (docs/ORDER.md). */
 
 import { deriveRangeKey } from '../floor/keys.js';
-import { bytesOfNumbers, type NumberRange } from '../io/number-lines.js';
 import type { Amount } from '../piles/pile-totals.js';
+import { bytesOfNumbers, type NumberRange } from '../values/number-range.js';
 
 /** Sorting so many numbers takes less than a second. */
 const MOST_SORTED = 2n ** 24n;

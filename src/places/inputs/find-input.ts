@@ -46,7 +46,7 @@ export const KINDS_OF_INPUTS: KindOfInputs[] = [
     isFar: false,
     idOf: normalize,
     load: async () => {
-      const { NumberLines } = await import('../../io/number-lines.js');
+      const { NumberLines } = await import('./number-lines.js');
       return { open: (path) => new NumberLines(path) };
     },
   },

@@ -1,7 +1,7 @@
 /** The lines of numbers at any place, in any order of reads. */
 import { describe, expect, it } from 'vitest';
-import { addressOfNumbers, NumberLines } from '#src/io/number-lines.js';
-import { drawsFor } from '../fixtures/draws.js';
+import { addressOfNumbers, NumberLines } from '#src/places/inputs/number-lines.js';
+import { drawsFor } from '../../fixtures/draws.js';
 
 const RANGES = [
   [0, 0],

@@ -2,13 +2,8 @@
  * The numbers of a range as a file that is stored nowhere: each number in decimal, and its end. It is read by position, as
  * any file is. Its path is an address: `numbers://1-1000`, or `numbers0://1-1000` with NUL in place of newlines.
  */
-import type { FileVersion } from './files.js';
-
-/** The whole numbers from `low` to `high`, both included; none if `high` is `low - 1`. */
-export interface NumberRange {
-  readonly low: bigint;
-  readonly high: bigint;
-}
+import type { FileVersion } from '../../io/files.js';
+import { bytesBelow, type NumberRange, numberAt } from '../../values/number-range.js';
 
 export function addressOfNumbers({ low, high }: NumberRange, endsInNul: boolean): string {
   return `numbers${endsInNul ? '0' : ''}://${low}-${high}`;
@@ -86,36 +81,4 @@ export class NumberLines {
   #positionOf(number: bigint): number {
     return Number(bytesBelow(number) - bytesBelow(this.#low));
   }
-}
-
-export function bytesOfNumbers({ low, high }: NumberRange): bigint {
-  return bytesBelow(high + 1n) - bytesBelow(low);
-}
-
-/** The bytes of the lines of all numbers below `end`. */
-function bytesBelow(end: bigint): bigint {
-  let bytes = 0n;
-  for (let [first, next, lineBytes] = FIRST_LINES; first < end; [first, next, lineBytes] = linesAfter(next, lineBytes))
-    bytes += ((end < next ? end : next) - first) * lineBytes;
-  return bytes;
-}
-
-/** Returns the number whose line has the byte at a position in the lines of all numbers from 0 on. */
-function numberAt(position: bigint): bigint {
-  let left = position;
-  let [first, next, lineBytes] = FIRST_LINES;
-  while (left >= (next - first) * lineBytes) {
-    left -= (next - first) * lineBytes;
-    [first, next, lineBytes] = linesAfter(next, lineBytes);
-  }
-  return first + left / lineBytes;
-}
-
-/** The numbers [first, next) have lines of one length. */
-type Lines = readonly [first: bigint, next: bigint, lineBytes: bigint];
-
-const FIRST_LINES: Lines = [0n, 10n, 2n];
-
-function linesAfter(next: bigint, lineBytes: bigint): Lines {
-  return [next, next * 10n, lineBytes + 1n];
 }
