@@ -123,8 +123,11 @@ export class FaultyFileCalls {
   readonly #nth: number;
   readonly #onFault: (call: FileCall) => void;
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Descriptors of open files that bytes were written to. */
+  readonly #written = new Set<number>();
   #count = 0;
   #struck: FileCall | undefined;
+  #isFatal = false;
 
   /**
    * @param nth from 1 on.
@@ -160,6 +163,14 @@ export class FaultyFileCalls {
     return this.#struck;
   }
 
+  /**
+   * Whether a job must not end well after the fault: what it says to be on the disk may not be. A file that was there
+   * and was opened only to see whether it can be replaced loses nothing when it is closed.
+   */
+  get isFatal(): boolean {
+    return this.#isFatal;
+  }
+
   /** Paths of the files that are open. */
   get openPaths(): string[] {
     return [...this.calls.openFiles.values()].map(({ path }) => path);
@@ -178,6 +189,10 @@ export class FaultyFileCalls {
   }
 
   #around<T>(call: FileCall, make: (byteLength?: number) => T): T {
+    const { name, fd } = call;
+    const mayLoseBytes = creates({ ...call, name: 'open' }) || (fd !== undefined && this.#written.has(fd));
+    if (fd !== undefined && (WRITING.has(name) || name === 'truncate')) this.#written.add(fd);
+    if (fd !== undefined && name === 'close') this.#written.delete(fd);
     if (this.#struck !== undefined) {
       if (this.#fault.kind === 'kills') throw new ProcessGone();
       const stays = this.#fault.kind === 'fails from then on' && canSuffer(this.#fault, call);
@@ -187,6 +202,7 @@ export class FaultyFileCalls {
     this.#count += 1;
     if (this.#count < this.#nth) return make();
     this.#struck = call;
+    this.#isFatal = isFatal(call, this.#fault, mayLoseBytes);
     return this.#strike(call, make);
   }
 
@@ -220,8 +236,7 @@ export class FaultyFileCalls {
   }
 }
 
-/** Whether a job must not end well when this call failed so: what it says to be on the disk may not be. */
-export function isFatal(call: FileCall, fault: Fault): boolean {
+function isFatal(call: FileCall, fault: Fault, mayLoseBytes: boolean): boolean {
   if (fault.kind === 'is short' || ('errno' in fault && fault.errno === 'EINTR')) return false;
-  return SYNCING.has(call.name) || (call.name === 'close' && opensForWriting(call));
+  return SYNCING.has(call.name) || (call.name === 'close' && opensForWriting(call) && mayLoseBytes);
 }
