@@ -74,6 +74,7 @@ export class StreamStaging implements Staging {
   readonly kept = undefined;
   readonly piles: RescatterTarget;
   readonly #file: OpenFile;
+  #isOpen = true;
 
   constructor(file: OpenFile, disks: RescatterTarget['disks']) {
     this.#file = file;
@@ -102,10 +103,20 @@ export class StreamStaging implements Staging {
     const content = { path: this.#file.path, byteLength, recordBytes, open };
     for (const piece of finalEnds(ends, [content]).trailerOf(content)) await writeToStream(this.#file, piece, control);
     const written = recordBytesOf(regions);
-    if (written === recordBytes) return [];
-    throw new VerificationError(
-      `${counted(written, 'byte')} were written to ${this.#file.path}, expected ${recordBytes}`,
-    );
+    if (written !== recordBytes)
+      throw new VerificationError(
+        `${counted(written, 'byte')} were written to ${this.#file.path}, expected ${recordBytes}`,
+      );
+    // A device may tell only now that it has lost bytes, and then the job must not end well.
+    this.close();
+    return [];
+  }
+
+  /** Does nothing after the first call. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeStream(this.#file);
   }
 
   async failed(error: unknown): Promise<unknown> {
@@ -384,8 +395,9 @@ export async function openStaging(job: StagedJob, { releases }: JobScope): Promi
   if (site.kind === 'stream') {
     const own = disks.makePrivate(releases);
     const file = await openStream(site.output.path, control);
-    releases.push(() => closeStream(file));
-    return new StreamStaging(file, own);
+    const staging = new StreamStaging(file, own);
+    releases.push(() => staging.close());
+    return staging;
   }
   // The directory of the output may hold a million other files.
   if (site.tempChoice === 'tempDirs' || site.tempChoice === 'TMPDIR') disks.removeLeftOver();

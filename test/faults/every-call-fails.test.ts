@@ -104,6 +104,13 @@ describe.runIf(fromCi).each([FILE, NEW_SHARDS, REPLACED_SHARDS])('$name', (kind)
   });
 });
 
+it('a call on a pipe fails, its close included', async () => {
+  const { job, expected } = await prepare(jobs.of(PIPED));
+  const fault: Fault = { kind: 'fails', errno: 'EIO' };
+  const isPipe = (path: string) => path === job.output;
+  expect(await expectSoundAfterEach(job, expected, fault, 1, 1, isPipe)).toBeGreaterThan(3);
+});
+
 it('directories that cannot be removed are told, and the job ends well', async () => {
   const { job, expected } = await prepare(jobs.of(FILE));
   const fault: Fault = { kind: 'fails from then on', errno: 'EIO', removalsOnly: true };
