@@ -5,7 +5,7 @@
  */
 
 import { PileshufError } from '../errors.js';
-import { fewFilesError } from '../machine/few-files.js';
+import { tooManyFilesError } from '../machine/open-file-limit.js';
 import type { StopSignal } from './exit-code.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
@@ -76,7 +76,7 @@ function describeFailure(
 ): Failure | undefined {
   const isDebugging = (process.env['DEBUG'] ?? '').split(',').includes('pileshuf');
   const stack = isDebugging && thrown instanceof Error ? thrown.stack : undefined;
-  const few = fewFilesError(thrown);
+  const few = tooManyFilesError(thrown);
   if (few !== undefined) return { code: few.code, message: few.message, stack };
   if (!(thrown instanceof PileshufError)) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);

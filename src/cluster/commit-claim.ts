@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { removeFile } from '../io/files.js';
 import { object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { createOnce, replaceDurably } from '../io/small-file.js';
-import type { Patience } from '../io/until-visible.js';
+import type { Patience } from '../io/wait-until-visible.js';
 import {
   type FileOwner,
   HeldName,

@@ -80,7 +80,7 @@ async function noteMoves(
   const { scattered, distinct, output, layout, threads } = await decideTasks(job);
   const { piles, samples } = output.work;
   const { found } = scattered;
-  found.beginnings.tell(job.inputs, 'output', job.onWarning);
+  found.startFindings.tell(job.inputs, 'output', job.onWarning);
   const ranges = records.flatMap((record) => record.ranges);
   const neighbours = neighboursAtSeams(ranges);
   if (neighbours !== undefined && samples !== undefined) throw await neighboursOfOneKey(neighbours, samples);

@@ -11,7 +11,7 @@ import type { JobControl } from '../floor/job-control.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames, nameExists, realPathOf, statPath } from '../io/paths.js';
-import { Patience } from '../io/until-visible.js';
+import { Patience } from '../io/wait-until-visible.js';
 import type { JobScope } from '../job/job.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { createControl } from '../job/work-plan.js';

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { Patience } from '../io/until-visible.js';
+import { Patience } from '../io/wait-until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';

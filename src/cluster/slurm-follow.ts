@@ -3,7 +3,7 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
-import { Patience } from '../io/until-visible.js';
+import { Patience } from '../io/wait-until-visible.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import { TALK_OPTIONS } from '../options/shuffle-options.js';

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { Patience } from '../io/until-visible.js';
+import { Patience } from '../io/wait-until-visible.js';
 import {
   SLURM_LATER_OPTIONS,
   SLURM_OPTIONS,

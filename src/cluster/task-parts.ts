@@ -14,7 +14,7 @@ import { syncPath } from '../io/durable.js';
 import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
-import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/locked-directory.js';
 import { type FoundNotes, type JobNotes, type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { orderRuleOf } from '../keep/content-rule.js';

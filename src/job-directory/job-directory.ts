@@ -12,7 +12,6 @@ import { fileName, list, object, text } from '../io/json-shape.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createWhole, isNameOfAttempt, readSmallFile, replaceDurably } from '../io/small-file.js';
-import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
 import {
   type JobManifest,
@@ -32,6 +31,7 @@ import {
   type JobPaths,
   requireNothingForeign,
 } from './job-paths.js';
+import { LockedDirectory } from './locked-directory.js';
 import { finishedRangeNames } from './notes.js';
 
 /**
@@ -51,8 +51,8 @@ type Discard = (stagingDirectory: string) => Promise<void> | undefined;
 
 export class JobDirectory {
   readonly paths: JobPaths;
-  readonly #job: HeldDirectory;
-  readonly #staging: HeldDirectory;
+  readonly #job: LockedDirectory;
+  readonly #staging: LockedDirectory;
   /** True if an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
   readonly #isLook: boolean;
@@ -76,8 +76,8 @@ export class JobDirectory {
     this.#discard = discard;
     this.#isLook = isLook;
     this.#removesJobDirectory = !paths.isNamed;
-    this.#job = new HeldDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
-    this.#staging = new HeldDirectory(paths.stagingDirectory, 'owner');
+    this.#job = new LockedDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
+    this.#staging = new LockedDirectory(paths.stagingDirectory, 'owner');
     try {
       hold(this.#job, isLook);
       hold(this.#staging, isLook);
@@ -320,7 +320,7 @@ export class JobDirectory {
   }
 }
 
-function hold(directory: HeldDirectory, isLook: boolean): void {
+function hold(directory: LockedDirectory, isLook: boolean): void {
   if (isLook) directory.lookIfThere();
   else directory.holdIfThere();
 }

@@ -83,7 +83,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
   const { piles, found } = pass1.value;
   const { records, bytes, longestRecordBytes, pileSets } = piles;
-  found.beginnings.tell(prepared.inputs, 'store', request.onWarning);
+  found.startFindings.tell(prepared.inputs, 'store', request.onWarning);
   const checksum = checksumTextOf(piles.checksum);
   const commit = await progress.during('commit', undefined, () =>
     commitToStore(

@@ -2,7 +2,7 @@
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { AbortError, setAbortReason } from '../errors.js';
 import { asJob, type Release, releasingAll } from '../floor/cleanup.js';
-import { fewFilesError, keepFileFree } from '../machine/few-files.js';
+import { reserveFile, tooManyFilesError } from '../machine/open-file-limit.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 
 export interface JobScope {
@@ -23,11 +23,11 @@ export async function runJob<T>(
   const warn = (error: unknown) =>
     // The result is decided: a callback that throws does not change it.
     ignoreThrown(() => onWarning?.(error instanceof Error ? error.message : String(error)));
-  const giveBack = keepFileFree();
+  const giveBack = reserveFile();
   const work = (releases: Release[]) => job({ releases, warn }).finally(giveBack);
   const value = await asJob(() => releasingAll(work, warn)).catch((error: unknown) => {
     setAbortReason(error, signal);
-    throw fewFilesError(error) ?? error;
+    throw tooManyFilesError(error) ?? error;
   });
   return { value, seconds: (performance.now() - began) / 1000 };
 }

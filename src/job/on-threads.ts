@@ -115,8 +115,8 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
     .catch((error: unknown) => {
       throw isTooLargeToDraw(error) ? tooLargeToDrawFrom(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
     });
-  const { beginnings, recordEnds, header } = outcome.found;
-  beginnings.tell(prepared.inputs, 'output', request.onWarning);
+  const { startFindings, recordEnds, header } = outcome.found;
+  startFindings.tell(prepared.inputs, 'output', request.onWarning);
   const order = {
     framing: spec.read.framing,
     // The scatter has read the headers of all inputs.

@@ -28,7 +28,7 @@ import type { JobScope } from './job.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { PreviewedRowGroups } from './preview-report.js';
 import { filesOf, sampleRecords } from './sample-records.js';
-import { expectSpilledUnits } from './waiting-units.js';
+import { expectSpilledUnits } from './spilled-units.js';
 import { unitOfRows } from './work-plan.js';
 
 interface JobSizes {

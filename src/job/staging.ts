@@ -26,7 +26,7 @@ import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
 import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
-import { keepFileFree } from '../machine/few-files.js';
+import { reserveFile } from '../machine/open-file-limit.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
 import { type CommitJournal, readJournal, removeJournal } from '../places/outputs/commit-journal.js';
 import { closeStream, openStream } from '../places/outputs/output-stream.js';
@@ -414,7 +414,7 @@ export async function workOn<T>(
   work: (scope: JobScope) => Promise<T>,
 ): Promise<T> {
   const workWithSpareFile = (releases: JobScope['releases']) => {
-    releases.push(keepFileFree());
+    releases.push(reserveFile());
     return work({ releases, warn });
   };
   const result = await releasingAll(workWithSpareFile, warn).catch(async (thrown: unknown) => {

@@ -3,7 +3,7 @@
 import { SystemError, UsageError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import { findObstacle, statPath } from '../io/paths.js';
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/locked-directory.js';
 import type { DeviceGates } from '../machine/devices.js';
 import type { TempDisk } from '../piles/pile-layout.js';
 import { requireWritable } from '../places/outputs/output-files.js';

@@ -28,8 +28,8 @@ import type { WorkPlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from './estimate.js';
 import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
+import { expectSpilledUnits } from './spilled-units.js';
 import type { TempDisks } from './temp-disks.js';
-import { expectSpilledUnits } from './waiting-units.js';
 
 export interface ScatterPlan extends WorkPlan {
   readonly sliceBytes: number;

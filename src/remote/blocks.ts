@@ -1,5 +1,5 @@
 /** The blocks of the pool, and what they hold: fetched or awaited bytes of objects. */
-import { Desk, type Fetcher, type HeldBlock } from './desk.js';
+import { FetchChannel, type Fetcher, type HeldBlock } from './fetch-channel.js';
 
 export interface Block extends HeldBlock {
   readonly path: string;
@@ -19,14 +19,14 @@ export interface Block extends HeldBlock {
 }
 
 export class Blocks {
-  readonly desk: Desk;
+  readonly channel: FetchChannel;
   readonly #held: (Block | undefined)[];
   /** The blocks by what they begin with. */
   readonly #byStart = new Map<string, Block>();
   #clock = 0;
 
   constructor(fetcher: Fetcher) {
-    this.desk = new Desk(fetcher);
+    this.channel = new FetchChannel(fetcher);
     this.#held = Array.from({ length: fetcher.pool.byteLength / fetcher.blockBytes });
   }
 
@@ -77,7 +77,7 @@ export class Blocks {
       path,
       validator,
       block: index,
-      generation: this.desk.generationOf(index),
+      generation: this.channel.generationOf(index),
       start,
       end,
       byteLength: end - start,
@@ -126,7 +126,7 @@ export class Blocks {
         first = index;
         firstRank = rank(block);
       }
-      if (first === undefined || this.desk.replace(first)) return first;
+      if (first === undefined || this.channel.replace(first)) return first;
       leased.add(first);
     }
   }

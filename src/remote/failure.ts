@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted, InputError } from '../errors.js';
 import { errnoOf } from '../io/io-error.js';
-import type { Headers } from './exchange.js';
+import type { Headers } from './http-messages.js';
 
 export interface Patience {
   /** Time since the last byte, or since the last pause that a server asked for. */

@@ -11,6 +11,7 @@ import { reasonOf } from '../io/io-error.js';
 import { type ServiceChoice, shownAddress } from './address.js';
 import { AwsSettings } from './aws-settings.js';
 import { type Block, Blocks } from './blocks.js';
+import type { Patience } from './failure.js';
 import {
   ANSWERED,
   type Answer,
@@ -23,15 +24,14 @@ import {
   SEEN,
   SLOT_COUNT,
   type VersionAnswer,
-} from './desk.js';
-import { CONNECTIONS_OF_HOST } from './exchange.js';
-import type { Patience } from './failure.js';
+} from './fetch-channel.js';
 import { Http } from './http.js';
+import { CONNECTIONS_OF_HOST } from './http-messages.js';
 import { Hub } from './hub.js';
+import { PartBuffers } from './part-buffers.js';
 import type { UploadQuestion } from './part-uploads.js';
 import { RangeReader, WithoutRanges } from './range-reader.js';
 import { type KnownChecksum, ReadChecksum } from './read-checksum.js';
-import { Rooms } from './rooms.js';
 import { S3 } from './s3.js';
 import { S3Uploads } from './s3-uploads.js';
 import type { Ask, AskHead, ListedObject, Service } from './service.js';
@@ -153,16 +153,16 @@ class FetchingThread {
     this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);
     this.#streams = new Streams(this.#reader);
     const uploads = new S3Uploads(this.#s3, http, task.patience, tell);
-    this.#uploads = new Uploads(uploads, new Rooms(this.#blocks, task, task.readers));
+    this.#uploads = new Uploads(uploads, new PartBuffers(this.#blocks, task, task.readers));
   }
 
   serve(): void {
-    process.once('exit', () => this.#blocks.desk.markEnded());
+    process.once('exit', () => this.#blocks.channel.markEnded());
     this.#starter.on('message', (request: Request) => {
       if ('ranges' in request) this.#willRead(request.ranges);
       else void this.#answerStarter(request);
     });
-    void this.#blocks.desk.answerRings(() => this.#takeQuestions());
+    void this.#blocks.channel.answerRings(() => this.#takeQuestions());
   }
 
   #willRead(ranges: readonly RangeToRead[]): void {
@@ -204,27 +204,27 @@ class FetchingThread {
   }
 
   #takeQuestions(): void {
-    const { desk } = this.#blocks;
+    const { channel } = this.#blocks;
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
-      const word = desk.stateWord(slot);
-      if (Atomics.compareExchange(desk.words, word, ASKED, SEEN) === ASKED)
-        void this.#answer(slot, desk.read(slot) as Question | UploadQuestion);
+      const word = channel.stateWord(slot);
+      if (Atomics.compareExchange(channel.words, word, ASKED, SEEN) === ASKED)
+        void this.#answer(slot, channel.read(slot) as Question | UploadQuestion);
     }
   }
 
   async #answer(slot: number, question: Question | UploadQuestion): Promise<void> {
-    const { desk } = this.#blocks;
+    const { channel } = this.#blocks;
     const answer = await this.#answerTo(question).then(
       (value) => ({ value }),
       (error: unknown) => ({ error: { ...encodeError(told(question, question.path, error)), stack: '' } }),
     );
-    const word = desk.stateWord(slot);
-    desk.write(slot, answer);
-    if (Atomics.compareExchange(desk.words, word, SEEN, ANSWERED) === LEFT) {
+    const word = channel.stateWord(slot);
+    channel.write(slot, answer);
+    if (Atomics.compareExchange(channel.words, word, SEEN, ANSWERED) === LEFT) {
       if ('value' in answer) this.#takeBack(question, answer.value);
-      Atomics.store(desk.words, word, FREE);
+      Atomics.store(channel.words, word, FREE);
     }
-    Atomics.notify(desk.words, word);
+    Atomics.notify(channel.words, word);
   }
 
   #answerTo(question: Question | UploadQuestion): Promise<unknown> {
@@ -235,7 +235,7 @@ class FetchingThread {
   /** Whoever asked was gone when the answer came. */
   #takeBack(question: Question | UploadQuestion, value: unknown): void {
     if (question.ask !== 'version' && question.ask !== 'blocks') this.#uploads.takeBack(question, value);
-    else if (Array.isArray(value) && value[0]) this.#blocks.desk.giveBack(value[0].block);
+    else if (Array.isArray(value) && value[0]) this.#blocks.channel.giveBack(value[0].block);
   }
 
   async #list(path: string): Promise<readonly ListedObject[]> {
@@ -334,7 +334,7 @@ class FetchingThread {
       else if (question.end !== undefined) this.#readColumnAhead(question, first.end);
       if (!first.isThere) await first.coming;
       const checksum = isSequential ? await this.#checksumFor(question) : undefined;
-      if (!this.#blocks.desk.lease(first.block, first.generation)) continue;
+      if (!this.#blocks.channel.lease(first.block, first.generation)) continue;
       const answer: Block[] = [];
       for (
         let block: Block | undefined = first;
@@ -348,7 +348,7 @@ class FetchingThread {
         if (head !== undefined && head !== this.#headCrc(first)) throw wrongBytes(path);
         if (checksum !== undefined) this.#count(question, checksum, answer);
       } catch (error) {
-        this.#blocks.desk.giveBack(first.block);
+        this.#blocks.channel.giveBack(first.block);
         throw error;
       }
       return answer.map(({ block, generation, start, byteLength }) => ({ block, generation, start, byteLength }));

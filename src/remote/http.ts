@@ -7,9 +7,9 @@ import { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/own-version.js';
-import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './exchange.js';
 import { PassingFailure, type Patience, type Progress } from './failure.js';
-import { StraightReader } from './straight.js';
+import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './http-messages.js';
+import { RangeConnections } from './range-connections.js';
 
 const CONNECT_MILLISECONDS = 10_000;
 /** The most bytes of a text that tells of an error. */
@@ -31,7 +31,7 @@ interface AskChoices {
 export class Http {
   readonly #silenceMilliseconds: number;
   #agent: Promise<Dispatcher> | undefined;
-  readonly #straight: StraightReader | undefined;
+  readonly #straight: RangeConnections | undefined;
   #secureContext: () => SecureContext | undefined;
 
   /** @param certificates in PEM, that are believed beside those that Node believes. */
@@ -46,7 +46,7 @@ export class Http {
       return secureContext;
     };
     const hasProxy = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
-    if (!hasProxy) this.#straight = new StraightReader(patience, CONNECTIONS_OF_HOST, () => this.#secureContext());
+    if (!hasProxy) this.#straight = new RangeConnections(patience, CONNECTIONS_OF_HOST, () => this.#secureContext());
   }
 
   /** Most jobs need only ranges, and do not load the client. */

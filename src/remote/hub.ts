@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { adviceOnPattern, namedBy, requireUnfolded } from './address.js';
-import { type Headers, type Reply, type Target, targetAt } from './exchange.js';
+import { type Headers, type Reply, type Target, targetAt } from './http-messages.js';
 import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';

@@ -1,9 +1,9 @@
 /**
- * Outputs on other machines, as the threads of a job write them: part by part, by the desk of `desk.ts`. A part
- * is put together in a room, which is a part of the pool of the fetching thread; that thread uploads it (`uploads.ts`).
+ * Outputs on other machines, as the threads of a job write them: part by part, by the channel of `fetch-channel.ts`. A part
+ * is put together in a buffer, which is a part of the pool of the fetching thread; that thread uploads it (`uploads.ts`).
  */
 import { threadId } from 'node:worker_threads';
-import { type Attached, ask, attach } from './desk.js';
+import { type Attached, ask, attach } from './fetch-channel.js';
 import type { UploadedPart } from './object-store.js';
 
 /** The beginning of a part, or all of it. */
@@ -11,7 +11,7 @@ interface PartInRoom {
   readonly path: string;
   readonly uploadId: string;
   readonly number: number;
-  readonly room: number;
+  readonly buffer: number;
   readonly byteLength: number;
 }
 
@@ -19,25 +19,25 @@ interface PartInRoom {
 export type UploadQuestion =
   /** The answer is the id of an upload. */
   | { readonly ask: 'begin'; readonly path: string }
-  /** The answer is a `Room`. */
-  | { readonly ask: 'room'; readonly path: string; readonly byteLength: number }
+  /** The answer is a `LentBuffer`. */
+  | { readonly ask: 'buffer'; readonly path: string; readonly byteLength: number }
   /** Answered before it is uploaded. */
   | (PartInRoom & { readonly ask: 'put'; readonly writer: string })
-  | { readonly ask: 'drop'; readonly path: string; readonly room: number }
+  | { readonly ask: 'drop'; readonly path: string; readonly buffer: number }
   /** Leaves a part to the next writer. The answer: whether there is a place for it. */
   | (PartInRoom & { readonly ask: 'keep' })
-  /** The answer is the `Room` that was left; null: none was. */
+  /** The answer is the `LentBuffer` that was left; null: none was. */
   | { readonly ask: 'take over'; readonly path: string; readonly uploadId: string; readonly number: number }
   /** Waits for parts. The answer is their tags. */
   | { readonly ask: 'settle'; readonly path: string; readonly writer: string; readonly numbers: readonly number[] };
 
 /** Blocks of the pool, not always side by side. */
-export interface Room {
-  readonly room: number;
+export interface LentBuffer {
+  readonly id: number;
   readonly blocks: readonly number[];
 }
 
-/** Their tags fit a slot of the desk. */
+/** Their tags fit a slot of the channel. */
 const PARTS_OF_QUESTION = 64;
 
 const AT_ONCE = () => {};
@@ -54,7 +54,7 @@ export function listedUploadId(uploadId: string): string {
 
 let writerCount = 0;
 
-/** Parts of one upload, as one thread writes them. Holds at most one room. */
+/** Parts of one upload, as one thread writes them. Holds at most one buffer. */
 export class PartUploads {
   readonly #path: string;
   readonly #uploadId: string;
@@ -63,7 +63,7 @@ export class PartUploads {
   readonly #attached: Attached;
   /** The name of this process. */
   readonly #writer = `${threadId} ${writerCount++}`;
-  #room: Room | undefined;
+  #buffer: LentBuffer | undefined;
   #numbers: number[] = [];
 
   /** @param check throws to leave: the job was aborted. */
@@ -75,37 +75,40 @@ export class PartUploads {
     this.#attached = attach(address);
   }
 
-  /** Writes at this offset of the part. The first write waits for a room. */
+  /** Writes at this offset of the part. The first write waits for a buffer. */
   write(bytes: Uint8Array, offset: number): void {
-    this.#room ??= this.#ask<Room>({ ask: 'room', path: this.#path, byteLength: this.#partBytes }, this.#check);
+    this.#buffer ??= this.#ask<LentBuffer>(
+      { ask: 'buffer', path: this.#path, byteLength: this.#partBytes },
+      this.#check,
+    );
     if (offset + bytes.byteLength > this.#partBytes) throw new RangeError(`a part has ${this.#partBytes} bytes`);
     const { blockBytes } = this.#attached.fetcher;
     for (let done = 0; done < bytes.byteLength; ) {
       const at = offset + done;
-      const room = this.#bytesOf(this.#room, Math.floor(at / blockBytes)).subarray(at % blockBytes);
-      const piece = bytes.subarray(done, done + room.byteLength);
-      room.set(piece);
+      const target = this.#bytesOf(this.#buffer, Math.floor(at / blockBytes)).subarray(at % blockBytes);
+      const piece = bytes.subarray(done, done + target.byteLength);
+      target.set(piece);
       done += piece.byteLength;
     }
   }
 
-  /** Returns what the room holds, from its beginning. */
+  /** Returns what the buffer holds, from its beginning. */
   *pieces(byteLength: number): Iterable<Uint8Array> {
     const { blockBytes } = this.#attached.fetcher;
-    for (let done = 0; done < byteLength && this.#room !== undefined; done += blockBytes)
-      yield this.#bytesOf(this.#room, done / blockBytes).subarray(0, byteLength - done);
+    for (let done = 0; done < byteLength && this.#buffer !== undefined; done += blockBytes)
+      yield this.#bytesOf(this.#buffer, done / blockBytes).subarray(0, byteLength - done);
   }
 
   /**
-   * Gives the part to the fetching thread, and returns at once. The next write takes another room.
+   * Gives the part to the fetching thread, and returns at once. The next write takes another buffer.
    * @throws if an earlier part of this writer failed for good.
    */
   put(number: number, byteLength: number): void {
-    const room = this.#room;
-    if (room === undefined) throw new RangeError(`part ${number} of ${this.#path} was not written`);
-    this.#room = undefined;
+    const buffer = this.#buffer;
+    if (buffer === undefined) throw new RangeError(`part ${number} of ${this.#path} was not written`);
+    this.#buffer = undefined;
     this.#numbers.push(number);
-    const part = { uploadId: this.#uploadId, writer: this.#writer, number, room: room.room, byteLength };
+    const part = { uploadId: this.#uploadId, writer: this.#writer, number, buffer: buffer.id, byteLength };
     this.#ask({ ask: 'put', path: this.#path, ...part }, AT_ONCE);
   }
 
@@ -114,26 +117,26 @@ export class PartUploads {
    * @returns false: it is still here, because others need the memory.
    */
   keep(number: number, byteLength: number): boolean {
-    const room = this.#room;
-    if (room === undefined) throw new RangeError(`part ${number} of ${this.#path} was not written`);
-    const part = { path: this.#path, uploadId: this.#uploadId, number, room: room.room, byteLength };
+    const buffer = this.#buffer;
+    if (buffer === undefined) throw new RangeError(`part ${number} of ${this.#path} was not written`);
+    const part = { path: this.#path, uploadId: this.#uploadId, number, buffer: buffer.id, byteLength };
     const isKept = this.#ask<boolean>({ ask: 'keep', ...part }, AT_ONCE);
-    if (isKept) this.#room = undefined;
+    if (isKept) this.#buffer = undefined;
     return isKept;
   }
 
   /** @returns whether the last writer left the beginning of this part, which is here now. */
   takeOver(number: number): boolean {
     const question = { path: this.#path, uploadId: this.#uploadId, number };
-    this.#room = this.#ask<Room | null>({ ask: 'take over', ...question }, AT_ONCE) ?? undefined;
-    return this.#room !== undefined;
+    this.#buffer = this.#ask<LentBuffer | null>({ ask: 'take over', ...question }, AT_ONCE) ?? undefined;
+    return this.#buffer !== undefined;
   }
 
-  /** Gives the room back, if there is one, and uploads nothing. */
+  /** Gives the buffer back, if there is one, and uploads nothing. */
   drop(): void {
-    const room = this.#room;
-    this.#room = undefined;
-    if (room !== undefined) this.#ask({ ask: 'drop', path: this.#path, room: room.room }, AT_ONCE);
+    const buffer = this.#buffer;
+    this.#buffer = undefined;
+    if (buffer !== undefined) this.#ask({ ask: 'drop', path: this.#path, buffer: buffer.id }, AT_ONCE);
   }
 
   /** Waits for all parts that were put since the last call. @throws their first failure. */
@@ -153,9 +156,9 @@ export class PartUploads {
     return ask<T>(this.#attached, question, check);
   }
 
-  #bytesOf({ blocks }: Room, index: number): Uint8Array {
+  #bytesOf({ blocks }: LentBuffer, index: number): Uint8Array {
     const block = blocks[index];
-    if (block === undefined) throw new RangeError(`a room of ${this.#path} has ${blocks.length} blocks`);
+    if (block === undefined) throw new RangeError(`a buffer of ${this.#path} has ${blocks.length} blocks`);
     const { fetcher, pool } = this.#attached;
     return pool.subarray(block * fetcher.blockBytes, (block + 1) * fetcher.blockBytes);
   }

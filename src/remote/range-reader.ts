@@ -1,9 +1,9 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
-import type { VersionAnswer } from './desk.js';
-import { type Body, type Headers, type Reply, type Target, targetAt } from './exchange.js';
 import { type OnRetry, PassingFailure, type Patience, type Progress, withPatience } from './failure.js';
+import type { VersionAnswer } from './fetch-channel.js';
 import type { Http } from './http.js';
+import { type Body, type Headers, type Reply, type Target, targetAt } from './http-messages.js';
 import { changedObject, refusal, type Service } from './service.js';
 
 /** Redirects, and questions that were signed anew. */

@@ -5,8 +5,8 @@ import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { afterLastJob } from '../floor/cleanup.js';
 import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
-import { Desk, FETCHER, type Fetcher } from './desk.js';
 import { PATIENCE, type Patience } from './failure.js';
+import { FETCHER, FetchChannel, type Fetcher } from './fetch-channel.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
 import type { ObjectStore } from './object-store.js';
 import { PART_BYTES, type PoolRequest, poolSizesFor } from './transfer-pool.js';
@@ -88,7 +88,7 @@ export class RemoteInputs {
     this.poolBytes = blockBytes * blockCount;
     this.service = service;
     const fetcher: Fetcher = {
-      desk: new SharedArrayBuffer(Desk.bytesFor(blockCount)),
+      channel: new SharedArrayBuffer(FetchChannel.bytesFor(blockCount)),
       pool: new SharedArrayBuffer(blockBytes * blockCount),
       blockBytes,
     };

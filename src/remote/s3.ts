@@ -7,9 +7,9 @@ import { adviceOnPattern, requireUnfolded } from './address.js';
 import { CredentialsOfAws } from './aws-credentials.js';
 import type { AwsSettings } from './aws-settings.js';
 import { CRC32, CRC32C, CRC64NVME, type Crc } from './checksum.js';
-import type { VersionAnswer } from './desk.js';
-import type { Headers, Reply, Target } from './exchange.js';
+import type { VersionAnswer } from './fetch-channel.js';
 import type { Http } from './http.js';
+import type { Headers, Reply, Target } from './http-messages.js';
 import type { KnownChecksum } from './read-checksum.js';
 import { type Ask, type AskHead, type ListedObject, type Service, tag, validatorOfHttp } from './service.js';
 

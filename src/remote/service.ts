@@ -1,9 +1,9 @@
 /** The part that the kinds of places have in common. It makes of a reply that is no data one line for a person. */
 import { InputError } from '../errors.js';
 import { shownText } from './address.js';
-import type { VersionAnswer } from './desk.js';
-import type { Headers, Reply, Target } from './exchange.js';
 import { passingStatus } from './failure.js';
+import type { VersionAnswer } from './fetch-channel.js';
+import type { Headers, Reply, Target } from './http-messages.js';
 import type { KnownChecksum } from './read-checksum.js';
 
 export interface ListedObject extends VersionAnswer {

@@ -3,8 +3,8 @@
  * byte it is asked for again.
  */
 import { STREAMED } from '../io/files.js';
-import type { VersionAnswer } from './desk.js';
 import { PassingFailure, type Progress } from './failure.js';
+import type { VersionAnswer } from './fetch-channel.js';
 import type { RangeReader } from './range-reader.js';
 
 interface Part {

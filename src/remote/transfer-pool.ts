@@ -1,5 +1,5 @@
 /** The part of the memory budget that transfers take, and the budget that leaves so much beside them. Pure. */
-import { CONNECTIONS_OF_HOST } from './exchange.js';
+import { CONNECTIONS_OF_HOST } from './http-messages.js';
 
 const MIB = 1024 * 1024;
 /** The smallest part that leaves room for 160 GB in 10,000 parts. */

@@ -1,13 +1,13 @@
 /**
  * Uploads of the fetching thread: it takes whole parts from the threads that write them, and sends them by itself. It does
- * for the main thread what needs no room, and sends parts that lie in local files.
+ * for the main thread what needs no buffer, and sends parts that lie in local files.
  */
 import { setMaxListeners } from 'node:events';
 import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
 import type { FilePart, ObjectStore, UploadedPart } from './object-store.js';
-import type { Room, UploadQuestion } from './part-uploads.js';
-import type { HeldRoom, Rooms } from './rooms.js';
+import type { PartBuffer, PartBuffers } from './part-buffers.js';
+import type { LentBuffer, UploadQuestion } from './part-uploads.js';
 import type { S3Uploads } from './s3-uploads.js';
 
 interface OfUpload {
@@ -34,7 +34,7 @@ interface UnderWay {
 }
 
 interface KeptPart {
-  readonly room: HeldRoom;
+  readonly buffer: PartBuffer;
   readonly number: number;
   readonly byteLength: number;
 }
@@ -47,7 +47,7 @@ interface Writer {
 
 export class Uploads {
   readonly #s3: S3Uploads;
-  readonly #rooms: Rooms;
+  readonly #buffers: PartBuffers;
   readonly #underWay = new Map<string, UnderWay>();
   readonly #writers = new Map<string, Writer>();
   readonly #left = new Set<Promise<void>>();
@@ -69,30 +69,30 @@ export class Uploads {
   /** The beginning of a part by its upload, for whoever writes the rest. */
   readonly #kept = new Map<string, KeptPart>();
 
-  constructor(s3: S3Uploads, rooms: Rooms) {
+  constructor(s3: S3Uploads, buffers: PartBuffers) {
     this.#s3 = s3;
-    this.#rooms = rooms;
+    this.#buffers = buffers;
   }
 
-  async answer(question: UploadQuestion): Promise<string | boolean | Room | readonly UploadedPart[] | null> {
+  async answer(question: UploadQuestion): Promise<string | boolean | LentBuffer | readonly UploadedPart[] | null> {
     switch (question.ask) {
       case 'begin':
         return this.#s3.begin(question.path);
-      case 'room': {
-        const { room, blocks } = await this.#rooms.take(question.byteLength);
-        return { room, blocks };
+      case 'buffer': {
+        const { id, blocks } = await this.#buffers.take(question.byteLength);
+        return { id, blocks };
       }
       case 'put':
         this.#put(question);
         return null;
       case 'drop':
-        this.#rooms.find(question.room).giveBack();
+        this.#buffers.find(question.buffer).giveBack();
         return null;
       case 'keep':
         return this.#keep(question);
       case 'take over': {
         const kept = this.#takeKept(question.uploadId, question.number);
-        return kept === undefined ? null : { room: kept.room.room, blocks: kept.room.blocks };
+        return kept === undefined ? null : { id: kept.buffer.id, blocks: kept.buffer.blocks };
       }
       case 'settle':
         return this.#settle(question.writer, question.numbers);
@@ -105,7 +105,7 @@ export class Uploads {
       const aborted = this.#abort(path, value).catch(() => {});
       this.#left.add(aborted);
       void aborted.then(() => this.#left.delete(aborted));
-    } else if (isRoom(value)) this.#rooms.find(value.room).giveBack();
+    } else if (isLentBuffer(value)) this.#buffers.find(value.id).giveBack();
   }
 
   answerStarter(request: UploadRequest): Promise<unknown> {
@@ -116,23 +116,23 @@ export class Uploads {
 
   #put(question: UploadQuestion & { readonly ask: 'put' }): void {
     const { path, uploadId, number, byteLength } = question;
-    const room = this.#rooms.find(question.room);
+    const buffer = this.#buffers.find(question.buffer);
     const writer = this.#writers.get(question.writer) ?? { parts: new Map(), failure: undefined };
     this.#writers.set(question.writer, writer);
     if (writer.failure !== undefined) {
-      room.giveBack();
+      buffer.giveBack();
       throw writer.failure;
     }
-    const part = this.#send({ address: path, uploadId }, number, room, byteLength);
+    const part = this.#send({ address: path, uploadId }, number, buffer, byteLength);
     writer.parts.set(number, part);
     part.catch((error: unknown) => {
       writer.failure ??= error;
     });
   }
 
-  #keep({ uploadId, number, room, byteLength }: UploadQuestion & { readonly ask: 'keep' }): boolean {
-    if (!this.#rooms.canKeep(this.#kept.size + 1)) return false;
-    this.#kept.set(uploadId, { room: this.#rooms.find(room), number, byteLength });
+  #keep({ uploadId, number, buffer, byteLength }: UploadQuestion & { readonly ask: 'keep' }): boolean {
+    if (!this.#buffers.canKeep(this.#kept.size + 1)) return false;
+    this.#kept.set(uploadId, { buffer: this.#buffers.find(buffer), number, byteLength });
     return true;
   }
 
@@ -154,11 +154,11 @@ export class Uploads {
   async #putFile(upload: OfUpload, { number, path, start, byteLength }: FilePart): Promise<UploadedPart> {
     // Its beginning may never have been in the file.
     const kept = this.#takeKept(upload.uploadId, number);
-    const room = kept?.room ?? (await this.#rooms.take(byteLength));
+    const buffer = kept?.buffer ?? (await this.#buffers.take(byteLength));
     try {
       await withFileAsync(openForRead(path, 'output'), async (file) => {
         let end = 0;
-        for (const piece of room.pieces(byteLength)) {
+        for (const piece of buffer.pieces(byteLength)) {
           const at = Math.min(end + piece.byteLength, Math.max(end, kept?.byteLength ?? 0));
           end += piece.byteLength;
           const rest = piece.subarray(piece.byteLength - (end - at));
@@ -167,23 +167,28 @@ export class Uploads {
         }
       });
     } catch (error) {
-      room.giveBack();
+      buffer.giveBack();
       throw error;
     }
-    return this.#send(upload, number, room, byteLength);
+    return this.#send(upload, number, buffer, byteLength);
   }
 
-  /** Gives the room back in the end. */
-  #send({ address, uploadId }: OfUpload, number: number, room: HeldRoom, byteLength: number): Promise<UploadedPart> {
+  /** Gives the buffer back in the end. */
+  #send(
+    { address, uploadId }: OfUpload,
+    number: number,
+    buffer: PartBuffer,
+    byteLength: number,
+  ): Promise<UploadedPart> {
     const { parts, stop } = this.#of(uploadId);
     const former = parts.get(number);
     const send = async () => {
       // The one that came last counts, for the service and for us.
       await former?.catch(() => {});
-      return this.#s3.put(address, uploadId, number, () => room.pieces(byteLength), stop.signal);
+      return this.#s3.put(address, uploadId, number, () => buffer.pieces(byteLength), stop.signal);
     };
     const sent = send().finally(() => {
-      room.giveBack();
+      buffer.giveBack();
       if (parts.get(number) === sent) parts.delete(number);
     });
     parts.set(number, sent);
@@ -194,7 +199,7 @@ export class Uploads {
     const { parts, stop } = this.#of(uploadId);
     const hadParts = parts.size > 0;
     stop.abort(new AbortError());
-    this.#kept.get(uploadId)?.room.giveBack();
+    this.#kept.get(uploadId)?.buffer.giveBack();
     this.#kept.delete(uploadId);
     await Promise.allSettled(parts.values());
     await this.#s3.abort(address, uploadId, hadParts);
@@ -211,6 +216,6 @@ export class Uploads {
   }
 }
 
-function isRoom(value: unknown): value is Room {
-  return typeof value === 'object' && value !== null && 'room' in value;
+function isLentBuffer(value: unknown): value is LentBuffer {
+  return typeof value === 'object' && value !== null && 'blocks' in value;
 }

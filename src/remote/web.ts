@@ -1,7 +1,7 @@
 /** Files of web servers. */
 import { InputError } from '../errors.js';
 import { shownAddress } from './address.js';
-import { type Reply, type Target, targetAt } from './exchange.js';
+import { type Reply, type Target, targetAt } from './http-messages.js';
 import { type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 export class Web implements Service {

@@ -13,8 +13,8 @@ import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFile } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
-import { doubtsOf } from './beginnings.js';
 import { type FileInput, type Input, isKept } from './source.js';
+import { doubtsOf } from './start-findings.js';
 
 /** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
 const PEEKED_FILES = 16;

@@ -37,7 +37,7 @@ import type { Threads } from './threads.js';
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
 export function foundEnds(
   { header: spec }: Pick<ReadSpec, 'header'>,
-  { header, beginnings: { markOfOutput } }: Pick<FoundInInputs, 'header' | 'beginnings'>,
+  { header, startFindings: { markOfOutput } }: Pick<FoundInInputs, 'header' | 'startFindings'>,
 ): ShardEnds {
   const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
   const headerOf = (recordBytes: number) =>

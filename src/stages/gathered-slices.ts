@@ -6,9 +6,9 @@ import { headerRuleOf } from '../formats/record-format.js';
 import type { GroupAmount } from '../keep/mix.js';
 import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
-import { Beginnings } from '../sources/beginnings.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { isKept } from '../sources/source.js';
+import { StartFindings } from '../sources/start-findings.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -16,7 +16,7 @@ import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './sh
 /** The facts that the tasks found beside the piles. */
 export type FoundInInputs = Pick<
   GatheredSlices,
-  'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'beginnings' | 'groups'
+  'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'startFindings' | 'groups'
 >;
 
 interface GatherableWork extends Omit<ReadableInputs, 'gates'> {
@@ -32,7 +32,7 @@ export class GatheredSlices {
   readonly #inputs: ReadableInputs['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
-  readonly beginnings = new Beginnings();
+  readonly startFindings = new StartFindings();
   readonly blank = { records: 0, bytes: 0 };
   /** The end of the records of each input, in decoded bytes. */
   readonly recordEnds: Float64Array;
@@ -48,7 +48,7 @@ export class GatheredSlices {
     const { header } = settings.read;
     this.#headerRule = header && headerRuleOf(header);
     this.#firstHeader = firstHeader;
-    if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.beginnings.addUnread();
+    if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.startFindings.addUnread();
     this.#firstHeaderOrdinal = inputs.findIndex(isKept);
     this.#totals = emptyTotals(pileCount);
     this.#coverage = new CoverageCheck(inputs, weighing?.weights);
@@ -83,7 +83,7 @@ export class GatheredSlices {
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
-    for (const raised of doubts) this.beginnings.doubts.add(raised);
+    for (const raised of doubts) this.startFindings.doubts.add(raised);
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     this.#pileSets[slice] = { name, index, diskBytes };
     for (const part of coverage) {
@@ -92,7 +92,7 @@ export class GatheredSlices {
       this.blank.records += part.blank?.records ?? 0;
       this.blank.bytes += part.blank?.bytes ?? 0;
       const input = this.#inputs[part.inputOrdinal];
-      if (input !== undefined) this.beginnings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
+      if (input !== undefined) this.startFindings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);

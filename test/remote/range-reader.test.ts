@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type Reply, type Target, targetAt } from '#src/remote/exchange.js';
 import { PATIENCE } from '#src/remote/failure.js';
 import { Http } from '#src/remote/http.js';
+import { type Reply, type Target, targetAt } from '#src/remote/http-messages.js';
 import { RangeReader } from '#src/remote/range-reader.js';
 import { Web } from '#src/remote/web.js';
 

@@ -25,7 +25,7 @@ import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
-import { waitingPlaces } from '../piles/waiting-places.js';
+import { spillPlaces } from '../piles/spill-places.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import { rowThreadOf } from '../thread-state.js';
 import { openOrder, type PilesTask } from './open-order.js';
@@ -64,7 +64,7 @@ async function makerOfMembers({ job, target, attemptName, start }: WriteTask): P
   const output = 'rows' in target ? target.rows : undefined;
   if (output === undefined) throw new RangeError('an output of units has rows');
   const thread = await rowThreadOf(job, output.rows);
-  const newPlace = waitingPlaces(job, `${attemptName}-units`, start.turn);
+  const newPlace = spillPlaces(job, `${attemptName}-units`, start.turn);
   return () => thread.openWriter(output, { newPlace, allowanceBytes: job.columnBytes });
 }
 

@@ -1,12 +1,12 @@
 /**
  * Objects of services (S3, the Hub) and files of web servers as inputs. The fetching thread of the process lists them and
- * brings their bytes; every thread reads these by the desk (`../../remote/desk.ts`).
+ * brings their bytes; every thread reads these by the channel (`../../remote/fetch-channel.ts`).
  */
 import { hash } from 'node:crypto';
 import { UsageError } from '../../errors.js';
 import type { FileVersion, InputReader } from '../../io/files.js';
 import { adviceOnPattern, isRemote, requireAddress, shownAddress } from '../../remote/address.js';
-import { type Attached, ask, attach, type HeldBlock, type VersionAnswer } from '../../remote/desk.js';
+import { type Attached, ask, attach, type HeldBlock, type VersionAnswer } from '../../remote/fetch-channel.js';
 import { currentFetcher, remoteInputs, unlessAborted } from '../../remote/remote-inputs.js';
 import type { ListedObject } from '../../remote/service.js';
 import { poolBytesOf } from '../../remote/transfer-pool.js';
@@ -100,7 +100,7 @@ export class RemoteObject implements InputReader {
       const count = Math.min(wanted - done, block.byteLength - at);
       const from = block.block * this.#attached.fetcher.blockBytes + at;
       bytes.set(this.#attached.pool.subarray(from, from + count), offset + done);
-      this.#attached.desk.giveBack(block.block);
+      this.#attached.channel.giveBack(block.block);
       done += count;
     }
     return wanted;
@@ -114,7 +114,7 @@ export class RemoteObject implements InputReader {
   /** Leased. */
   #heldAt(position: number): HeldBlock | undefined {
     const found = this.#blocks.find(({ start, byteLength }) => position >= start && position < start + byteLength);
-    return found !== undefined && this.#attached.desk.lease(found.block, found.generation) ? found : undefined;
+    return found !== undefined && this.#attached.channel.lease(found.block, found.generation) ? found : undefined;
   }
 
   /** Leased. */

@@ -7,7 +7,7 @@ import type { ShuffleSettings } from '../settings.js';
  * @param beginning of the names of the files.
  * @param turn of the task: those of several tasks begin with different disks.
  */
-export function waitingPlaces(job: ShuffleSettings, beginning: string, turn: number): () => SpillPlace {
+export function spillPlaces(job: ShuffleSettings, beginning: string, turn: number): () => SpillPlace {
   const { disks } = job.rescatterTo;
   let files = 0;
   return () => {

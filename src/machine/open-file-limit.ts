@@ -10,7 +10,7 @@ import { readOpenFileLimit } from './limits.js';
 const ENOUGH_FILES = 64;
 
 /** The error for a failure that comes from too many open files, unless it is an error of pileshuf already. */
-export function fewFilesError(thrown: unknown): SystemError | undefined {
+export function tooManyFilesError(thrown: unknown): SystemError | undefined {
   if (thrown instanceof PileshufError || !(thrown instanceof Error)) return undefined;
   // Node reports some modules that it cannot open as missing.
   const isUnread = errnoOf(thrown) === 'ERR_MODULE_NOT_FOUND' && readOpenFileLimit() < ENOUGH_FILES;
@@ -20,7 +20,7 @@ export function fewFilesError(thrown: unknown): SystemError | undefined {
 }
 
 /** Reserves a descriptor for the cleanup, which cannot list a directory without one. The result gives it back. */
-export function keepFileFree(): () => void {
+export function reserveFile(): () => void {
   const file = ifPossible(() => openForRead('/dev/null', 'temp'));
   return () => {
     if (file !== undefined) ifPossible(() => closeFile(file));

@@ -2,7 +2,7 @@
  * Inputs that lie on other machines, as the threads of a job read them: by position, and blocked until the bytes are
  * there. One thread of the process fetches (`fetcher.ts`). It shares two buffers with all others:
  *
- *     desk   whether the fetcher has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
+ *     channel   whether the fetcher has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
  *            then slots, one for each question under way: its state, its length, its text (JSON)
  *     pool   the blocks: fetched bytes
  *
@@ -18,7 +18,7 @@ export const FETCHER = 'pileshuf fetcher';
 
 /** The fetcher as it stands in the environment of threads. */
 export interface Fetcher {
-  readonly desk: SharedArrayBuffer;
+  readonly channel: SharedArrayBuffer;
   readonly pool: SharedArrayBuffer;
   readonly blockBytes: number;
 }
@@ -79,7 +79,7 @@ export const LEFT = 5;
 /** How often a thread that waits for an answer looks whether its job goes on. */
 const LOOK_MILLISECONDS = 50;
 
-export class Desk {
+export class FetchChannel {
   readonly words: Int32Array;
   readonly #bytes: Buffer;
   readonly #slotsOffset: number;
@@ -88,10 +88,10 @@ export class Desk {
     return 4 * (BLOCKS_WORD + WORDS_OF_BLOCK * blockCount) + SLOT_COUNT * SLOT_BYTES;
   }
 
-  constructor({ desk }: Pick<Fetcher, 'desk'>) {
-    this.words = new Int32Array(desk);
-    this.#bytes = Buffer.from(desk);
-    this.#slotsOffset = desk.byteLength - SLOT_COUNT * SLOT_BYTES;
+  constructor({ channel }: Pick<Fetcher, 'channel'>) {
+    this.words = new Int32Array(channel);
+    this.#bytes = Buffer.from(channel);
+    this.#slotsOffset = channel.byteLength - SLOT_COUNT * SLOT_BYTES;
   }
 
   /** Tells those who wait for answers that do not come. */
@@ -180,7 +180,7 @@ function wordOf(block: number): number {
 /** The state that a thread makes of the fetcher once. */
 export interface Attached {
   readonly fetcher: Fetcher;
-  readonly desk: Desk;
+  readonly channel: FetchChannel;
   readonly pool: Uint8Array;
 }
 
@@ -190,43 +190,43 @@ export function attach(path: string): Attached {
   const fetcher = getEnvironmentData(FETCHER) as Fetcher | undefined;
   if (fetcher === undefined) throw notFetched(path);
   if (attached?.fetcher !== fetcher)
-    attached = { fetcher, desk: new Desk(fetcher), pool: new Uint8Array(fetcher.pool) };
+    attached = { fetcher, channel: new FetchChannel(fetcher), pool: new Uint8Array(fetcher.pool) };
   return attached;
 }
 
 /** @param check throws to leave: the job was aborted. */
 export function ask<T>(
-  { desk }: Attached,
+  { channel }: Attached,
   question: { readonly ask: string; readonly path: string },
   check: () => void,
 ): T {
-  let slot = desk.takeSlot();
+  let slot = channel.takeSlot();
   while (slot === undefined) {
     check();
-    Atomics.wait(desk.words, desk.stateWord(0), Atomics.load(desk.words, desk.stateWord(0)), 1);
-    slot = desk.takeSlot();
+    Atomics.wait(channel.words, channel.stateWord(0), Atomics.load(channel.words, channel.stateWord(0)), 1);
+    slot = channel.takeSlot();
   }
-  const word = desk.stateWord(slot);
-  desk.write(slot, question);
-  Atomics.store(desk.words, word, ASKED);
-  desk.ring();
+  const word = channel.stateWord(slot);
+  channel.write(slot, question);
+  Atomics.store(channel.words, word, ASKED);
+  channel.ring();
   for (;;) {
-    const state = Atomics.load(desk.words, word);
+    const state = Atomics.load(channel.words, word);
     if (state === ANSWERED) break;
-    Atomics.wait(desk.words, word, state, LOOK_MILLISECONDS);
+    Atomics.wait(channel.words, word, state, LOOK_MILLISECONDS);
     try {
       check();
-      desk.throwIfEnded();
+      channel.throwIfEnded();
     } catch (error) {
-      const former = Atomics.exchange(desk.words, word, LEFT);
+      const former = Atomics.exchange(channel.words, word, LEFT);
       // What came in the last moment is taken: it may have to be given back.
       if (former === ANSWERED) break;
-      if (former === ASKED) Atomics.store(desk.words, word, FREE);
+      if (former === ASKED) Atomics.store(channel.words, word, FREE);
       throw error;
     }
   }
-  const answer = desk.read(slot) as Answer<T>;
-  Atomics.store(desk.words, word, FREE);
+  const answer = channel.read(slot) as Answer<T>;
+  Atomics.store(channel.words, word, FREE);
   if ('error' in answer) throw decodeError(answer.error);
   return answer.value;
 }

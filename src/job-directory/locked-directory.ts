@@ -23,7 +23,7 @@ import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld 
 /** The lock of a directory that is only looked at. */
 const NO_LOCK: JobLock = { takenOver: [], release() {} };
 
-export class HeldDirectory {
+export class LockedDirectory {
   readonly path: string;
   readonly #readers: 'owner' | 'anyone';
   #lock: JobLock | undefined;

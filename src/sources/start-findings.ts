@@ -47,7 +47,7 @@ export function doubtsOf(inputs: readonly Input[]): Doubts {
   return doubts;
 }
 
-export class Beginnings {
+export class StartFindings {
   /** The doubts about compressed inputs and streams. */
   readonly doubts = new Doubts();
   readonly #marked = new Set<number>();

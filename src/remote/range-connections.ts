@@ -5,15 +5,15 @@
  */
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely, type SecureContext } from 'node:tls';
-import type { Body, Headers, Reply, Target } from './exchange.js';
 import { PassingFailure, type Patience } from './failure.js';
+import type { Body, Headers, Reply, Target } from './http-messages.js';
 
 /** The most bytes of the head of a reply. */
 const MOST_HEAD_BYTES = 16 * 1024;
 const MOST_TEXT_BYTES = 16 * 1024;
 const END_OF_HEAD = '\r\n\r\n';
 
-export class StraightReader {
+export class RangeConnections {
   readonly #silenceMilliseconds: number;
   readonly #mostConnections: number;
   readonly #secureContext: () => SecureContext | undefined;
