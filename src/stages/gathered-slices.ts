@@ -3,14 +3,20 @@ import type { ReadSettings } from '../../workers/settings.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
-import type { GroupAmount } from '../keep/mix.js';
+import type { GroupAmount, Weighing } from '../keep/mix.js';
 import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
-import type { ReadableInputs } from '../sources/input-part.js';
+import {
+  bytesWithCopies,
+  type Coverage,
+  type ReadableInputs,
+  readBytesOf,
+  recordsWithCopies,
+} from '../sources/input-part.js';
+
 import { isKept } from '../sources/source.js';
 import { StartFindings } from '../sources/start-findings.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
-import { GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
 /** The facts that the tasks found beside the piles. */
@@ -122,5 +128,33 @@ export class GatheredSlices {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
     return piles;
+  }
+}
+
+export class GroupAmounts {
+  readonly #weighing: Weighing;
+  readonly amounts: GroupAmount[];
+
+  constructor(weighing: Weighing) {
+    this.#weighing = weighing;
+    const nothing = { records: 0, bytes: 0 };
+    this.amounts = weighing.groups.map(() => ({ read: nothing, weighed: nothing, undrawnSum: 0n }));
+  }
+
+  add(part: Coverage): void {
+    const { groupOf, weights } = this.#weighing;
+    const group = groupOf[part.inputOrdinal] ?? -1;
+    const weight = weights[part.inputOrdinal];
+    const before = this.amounts[group];
+    if (before === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
+    const { read, weighed, undrawnSum } = before;
+    this.amounts[group] = {
+      read: { records: read.records + (part.weighed?.records ?? 0), bytes: read.bytes + readBytesOf(part) },
+      weighed: {
+        records: weighed.records + recordsWithCopies(part, weight),
+        bytes: weighed.bytes + bytesWithCopies(part, weight),
+      },
+      undrawnSum: undrawnSum + BigInt(part.weighed?.undrawnSum ?? 0),
+    };
   }
 }

@@ -4,7 +4,6 @@
  * record start, end of last record), so that the coordinator can check that the parts of an input join without a gap or
  * an overlap.
  */
-
 import { InputError } from '../../src/errors.js';
 import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { type JobControl, UncountedControl } from '../../src/floor/job-control.js';
@@ -12,6 +11,8 @@ import { IGZIP } from '../../src/formats/codecs/igzip.js';
 import type { Framing } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
+import { KnownEnds } from '../../src/formats/known-ends.js';
+import type { RecordList } from '../../src/formats/record-format.js';
 import type { RecordSource } from '../../src/formats/record-source.js';
 import { loadPlaces } from '../../src/places/inputs/find-input.js';
 import { inputName, RegularInput } from '../../src/places/inputs/input-source.js';
@@ -20,8 +21,7 @@ import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
 import { type ReadState, readStateOf, rowThreadOf } from '../thread-state.js';
 import { withFile } from './file-source.js';
-import { listSource } from './list-source.js';
-import { beginAt, type ReadContext, type ToldBySource, type UseOfSource } from './part-source.js';
+import { beginAt, type PartSource, type ReadContext, type ToldBySource, type UseOfSource } from './part-source.js';
 import { ReadArena } from './read-arena.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
 import { withStream } from './stream-source.js';
@@ -140,4 +140,24 @@ class RecordDropper extends ReadArena {
   take(): number {
     return 0;
   }
+}
+
+export function listSource(list: RecordList, { framing: given, control }: ReadContext): PartSource {
+  const ends = new KnownEnds();
+  ends.follow(list.ends);
+  const framing = ends.framing(given?.delimiter);
+  let position = 0;
+  return {
+    framing,
+    begin: beginAt(framing, 0, 0),
+    end: Number.POSITIVE_INFINITY,
+    read: ({ bytes }, at, most) => {
+      const piece = list.bytes.subarray(position, position + most);
+      bytes.set(piece, at);
+      position += piece.byteLength;
+      control.count('scatteredBytes', piece.byteLength);
+      control.count('decodedBytes', piece.byteLength);
+      return piece.byteLength;
+    },
+  };
 }

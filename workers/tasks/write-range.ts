@@ -3,11 +3,13 @@
  * of one key, it compares neighbours, and ends at two of one key.
  */
 
+import { join } from 'node:path';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { MemberWriter } from '../../src/formats/member.js';
+import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
 import {
   emptyTotals,
@@ -25,8 +27,8 @@ import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
-import { spillPlaces } from '../piles/spill-places.js';
 import { noteWritten } from '../piles/written-ranks.js';
+import type { ShuffleSettings } from '../settings.js';
 import { rowThreadOf } from '../thread-state.js';
 import { openOrder, type PilesTask } from './open-order.js';
 
@@ -214,4 +216,19 @@ async function emitLong(order: PileOrderer, index: number, sink: OutputSink): Pr
     await sink.flush();
   }
   return byteLength;
+}
+
+/**
+ * @param beginning of the names of the files.
+ * @param turn of the task: those of several tasks begin with different disks.
+ */
+export function spillPlaces(job: ShuffleSettings, beginning: string, turn: number): () => SpillPlace {
+  const { disks } = job.rescatterTo;
+  let files = 0;
+  return () => {
+    const disk = disks[(turn + files) % disks.length];
+    if (disk === undefined) throw new RangeError('this job has no temp disk');
+    files += 1;
+    return { path: join(disk.directory, `${beginning}${files}`), gate: disk.gate };
+  };
 }

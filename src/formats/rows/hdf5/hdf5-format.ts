@@ -1,9 +1,11 @@
 /** HDF5 as a format of rows. */
 import { UsageError } from '../../../errors.js';
+import { closeFile, readBytes } from '../../../io/files.js';
+import type { FileContent, StoredEnds } from '../../stored-ends.js';
 import type { RowFormat, RowsOutput } from '../row-format.js';
 import { datasetMembers } from './dataset-members.js';
 import { withDatasets } from './dataset-source.js';
-import { hdf5Ends } from './hdf5-ends.js';
+import { fileEndsOf } from './file-end.js';
 import { type Hdf5Facts, openDatasets } from './open-datasets.js';
 import { type Hdf5Output, type Hdf5Rows, writerBytes } from './rows-spec.js';
 
@@ -40,3 +42,26 @@ export const HDF5: RowFormat = {
     openWriter: ({ rows }: WrittenDatasets, place) => datasetMembers(rows, place, control),
   }),
 };
+
+export function hdf5Ends({ datasets }: Hdf5Rows, { head }: Hdf5Output): StoredEnds {
+  const endsOf = ({ path, byteLength, open }: FileContent) => {
+    const hasRows = byteLength > head.byteLength;
+    const file = hasRows ? open() : undefined;
+    const read = (position: number, count: number) =>
+      file === undefined ? new Uint8Array() : readBytes(file, position, count);
+    try {
+      return fileEndsOf(datasets, head, { path, byteLength, read });
+    } finally {
+      if (file !== undefined) closeFile(file);
+    }
+  };
+  return {
+    headerBytes: head.byteLength,
+    headerNeedsContent: true,
+    headerOf: (_, content) => {
+      if (content === undefined) throw new RangeError('the head is written when all rows are');
+      return endsOf(content).head;
+    },
+    trailerOf: (content) => endsOf(content).tail(),
+  };
+}
