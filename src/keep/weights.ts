@@ -108,7 +108,7 @@ export function weightsOfShares({ unit, total, groups }: ShareMix, amounts: read
     if (numerator * limit.denominator > limit.numerator * denominator) {
       const epochs = Number((100n * weight.numerator) / weight.denominator) / 100;
       throw new UsageError(
-        `\`mix\`: the group ${name} has ${amountText(amount)} ${unit}, and its share of the total is ${amountText(share)}, ${epochs} times as many; expected at most its max_epochs, ${amountText(maxEpochs)}: give it more, or a smaller total or share`,
+        `\`mix\`: the group ${name} has ${amountText(amount)} ${unit} and its share asks for ${amountText(share)}, ${epochs} times as many; its max_epochs allows ${amountText(maxEpochs)} times: raise max_epochs, or lower its share or the total`,
       );
     }
     return weightOf(weight);

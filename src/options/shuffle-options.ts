@@ -78,7 +78,7 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
   ] as const;
 
 const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
-const ALIGNED = 'those keep files aligned in which each record comes once';
+const ALIGNED = 'they keep files aligned, so each record must come once';
 
 // biome-ignore format: a table, of few lines an entry
 const OUTPUT = optionGroup('Output', {
@@ -255,7 +255,7 @@ const ORDER = optionGroup('Order', {
     check: oneOf('position', 'ordinal'),
     neutral: 'position',
     excludes: [
-      ['skipBlank', '`skipBlank` does not go with `keys` from ordinals: those keep files aligned, of which none leaves a record out'],
+      ['skipBlank', '`skipBlank` does not go with `keys` from ordinals: they keep files aligned, so no record may be left out'],
       ['weights.0', `\`weights\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
       ['mix', `\`mix\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
     ],

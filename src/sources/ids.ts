@@ -62,7 +62,9 @@ function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
   if (isNameless) {
     const what =
       kind === 'list' ? `${path} have no name that could be their` : 'standard input (-) has no name that could be its';
-    throw new UsageError(`${what} input id: name a file, or give a list of ids`);
+    throw new UsageError(
+      `${what} input id: name files as inputs, or give a list of ids (\`pileshuf pile\` gives one to standard input)`,
+    );
   }
   return rule === 'path' ? factsOf(path).idOf(path) : basename(path);
 }

@@ -105,6 +105,6 @@ export function requireStoreSettings(storeDirectory: string): StoreSettings {
   const settings = readStoreSettings(storeDirectory);
   if (settings !== undefined) return settings;
   throw storeError(
-    `${storeDirectory} is no pile store: it has no file ${STORE_SETTINGS_NAME}; make one with pileshuf pile or pileshuf append`,
+    `${storeDirectory} is no pile store: there is no ${join(storeDirectory, STORE_SETTINGS_NAME)}; name a pile store, or make one with pileshuf pile or pileshuf append`,
   );
 }

@@ -113,7 +113,7 @@ describe('a mix', () => {
     [{ ...both({ share: 1 }, { share: 1 }), groups: [{ name: 'x', inputs: 'a', share: 1 }] }, /b is in no group/],
     [
       both({ share: 1 }, { share: 1 }, { unit: 'records', total: 5 }),
-      /the group second has 2 records, and its share of the total is 2.5, 1.25 times as many; expected at most its max_epochs, 1/,
+      /the group second has 2 records and its share asks for 2.5, 1.25 times as many; its max_epochs allows 1 times: raise/,
     ],
   ])('%j is refused', (mix, message) => expectRefusal({ mix }, message));
 
@@ -197,7 +197,8 @@ describe('a mix', () => {
     writeFileSync(directory.path('a'), '{"n":0.1}\n{"n":0.2}\n');
     writeFileSync(directory.path('b'), '{"n":12.35}\n');
     const mix = both({ share: 1 }, { share: 2 }, { unit: '.n', total: 1 });
-    const line = /the group first has 0.3 .n, and its share of the total is 0.333333, 1.11 times as many; expected at/;
+    const line =
+      /the group first has 0.3 .n and its share asks for 0.333333, 1.11 times as many; its max_epochs allows/;
     await expectRefusal({ mix }, line);
   });
 
