@@ -281,7 +281,7 @@ export interface MemoryOfPass1 {
   readonly tableBytes: number;
   /** The most bytes of piles that stay in memory. */
   readonly poolBytes: number;
-  /** The bytes that fetches and uploads hold. */
+  /** The bytes that transfers hold. */
   readonly transferBytes: number;
   /** The bytes for long records, decoders, and more data than expected. */
   readonly spareBytes: number;

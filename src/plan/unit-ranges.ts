@@ -7,10 +7,7 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from './pile-ranges.js';
 import { type OwnUnits, ownUnits, type UnitCuts, unitsFrom } from './unit-cuts.js';
 
-/**
- * The parts into which a range divides the piles that are left, for each thread: so all threads end at about the same
- * time.
- */
+/** The ranges, for each thread, that the piles left would make: so all threads end at about the same time. */
 const RANGES_PER_THREAD = 8;
 /** Each range reads one pile more, and what a longer one makes waits for its turn. */
 const MOST_PILES_WANTED = 4;

@@ -9,7 +9,7 @@ export interface Patience {
   readonly totalMilliseconds: number;
   readonly firstPauseMilliseconds: number;
   readonly longestPauseMilliseconds: number;
-  /** The time without a byte. */
+  /** The longest time without a byte. */
   readonly silenceMilliseconds: number;
 }
 

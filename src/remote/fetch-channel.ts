@@ -64,7 +64,7 @@ const ENDED_WORD = 0;
 /** How often it rang. */
 const BELL_WORD = 1;
 const WORDS_OF_BLOCK = 2;
-/** The word of the first block. */
+/** The first of the words that have the states of blocks. */
 const BLOCKS_WORD = 2;
 
 /** States of a slot. */

@@ -61,7 +61,7 @@ export class PartUploads {
   readonly #partBytes: number;
   readonly #check: () => void;
   readonly #attached: Attached;
-  /** The name of this process. */
+  /** The name of this writer, which no other writer of the process has. */
   readonly #writer = `${threadId} ${writerCount++}`;
   #buffer: LentBuffer | undefined;
   #numbers: number[] = [];

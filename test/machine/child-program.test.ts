@@ -40,8 +40,7 @@ describe('ChildProgram', () => {
     for await (const piece of program.output) lengths.push(piece.byteLength);
     await program.stop();
     expect(lengths.reduce((sum, byteLength) => sum + byteLength, 0)).toBe(3_000_000);
-    // A pipe holds 64 KiB, and a machine at work elsewhere makes the program pause.
-    expect(lengths.length).toBeLessThan(30);
+    for (const byteLength of lengths.slice(0, -1)) expect(byteLength).toBeGreaterThan(500_000);
   });
 
   it('hands over what a program wrote before a pause', async () => {

@@ -22,7 +22,7 @@ import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './prepare-keys.js';
 
 interface ScatterSizes {
-  /** The first address that is free. Absent: the beginning of the arena. */
+  /** The address at which the layout begins. Absent: the beginning of the arena. */
   readonly startAddress?: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
