@@ -21,8 +21,8 @@ import { replaceDurably } from '../../io/small-file.js';
 import { splitSummary } from '../../job-directory/job-manifest.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
-import { type Destination, outputIdentityOf, type ShardsDestination } from './destination.js';
-import { isMadeWayFor, isNameOfShard, type ShardGroup } from './shard-names.js';
+import { type Destination, outputIdentityOf, shardsAt } from './destination.js';
+import { isMadeWayFor, isNameOfShard, type ShardGroup, shardNames } from './shard-names.js';
 
 export interface MoveDirectories {
   readonly stagingDirectory: string;
@@ -114,14 +114,19 @@ function requireConsistent(journal: CommitJournal, path: string): void {
 
 export type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
 
-/** The shards that get a marker of their own: those of each split, or all. */
+/** The shards that get a marker of their own: those of each split, or all. One file has none. */
 export function groupsOf(
-  { naming }: ShardsDestination,
+  to: Destination,
   { splits, records, bytes, checksum }: Totals,
   shardCount: number,
 ): readonly FilledGroup[] {
   if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
-  return naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
+  return shardsAt(to).naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
+}
+
+/** Returns the final names of the shards, in their order; none for one file. */
+export function finalNames(to: Destination, totals: Totals, shardCount: number): readonly string[] {
+  return shardNames(shardsAt(to).naming, groupsOf(to, totals, shardCount));
 }
 
 export function textOfMarker({ shardCount, records, bytes, checksum }: FilledGroup): string {

@@ -19,8 +19,15 @@ export interface ShardsDestination {
   readonly mayReplace: boolean;
 }
 
+const NO_SHARDS = { exists: false, naming: { prefixes: [], extension: '' } };
+
+/** Returns how shards are named there, and whether in an existing directory. One file has no prefix of shards. */
+export function shardsAt(to: Destination): Pick<ShardsDestination, 'exists' | 'naming'> {
+  return to.kind === 'file' ? NO_SHARDS : to;
+}
+
 export function outputIdentityOf(to: Destination): string {
-  return formatOutputIdentity(to.kind, to.path, to.kind === 'shards' ? to.naming.prefixes : []);
+  return formatOutputIdentity(to.kind, to.path, shardsAt(to).naming.prefixes);
 }
 
 export function formatOutputIdentity(kind: Destination['kind'], path: string, prefixes: readonly string[]): string {

@@ -35,38 +35,41 @@ import {
   textOfMarker,
   writeJournal,
 } from './commit-journal.js';
-import type { Destination, ShardsDestination } from './destination.js';
+import type { Destination, FileDestination, ShardsDestination } from './destination.js';
 import { completionMarkerName } from './shard-names.js';
 
+export async function moveFile(
+  place: FileDestination,
+  { stagingDirectory }: MoveDirectories,
+  journal: CommitJournal,
+): Promise<void> {
+  requireIdentity(place, journal);
+  const staged = stagedPath(stagingDirectory, 0);
+  const give = place.mayReplace ? moveIntoPlace : addName;
+  if (place.mayReplace && isWithoutName(staged, place.path)) await keepPermissions(staged, place.path);
+  nameOnce(staged, place.path, journal.byteLengths[0] ?? 0, give);
+  await syncPath(dirname(place.path));
+}
+
 /** Makes all moves that are not made yet. */
-export async function moveOutputs(
-  place: Destination,
+export async function moveShards(
+  place: ShardsDestination,
   directories: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
-  const { stagingDirectory } = directories;
   requireJournalOf(place, journal);
-  if (place.kind === 'file') {
-    const staged = stagedPath(stagingDirectory, 0);
-    const give = place.mayReplace ? moveIntoPlace : addName;
-    if (place.mayReplace && isWithoutName(staged, place.path)) await keepPermissions(staged, place.path);
-    nameOnce(staged, place.path, journal.byteLengths[0] ?? 0, give);
-    await syncPath(dirname(place.path));
-  } else if (journal.intoExisting) {
-    await moveIntoExisting(place, directories, journal);
-  } else {
-    await moveAsDirectory(place, stagingDirectory, journal);
-  }
+  if (journal.intoExisting) await moveIntoExisting(place, directories, journal);
+  else await moveAsDirectory(place, directories.stagingDirectory, journal);
 }
 
-/** Moves outputs as `moveOutputs`. If a step fails, it undoes the earlier ones: then there is the whole output, or all former files. */
+/** Moves shards as `moveShards`. If a step fails, it undoes the earlier ones: then there is the whole output, or all former files. */
 export async function moveOrTakeBack(
-  place: Destination,
+  place: ShardsDestination,
   directories: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
   try {
-    await moveOutputs(place, directories, journal);
+    await moveShards(place, directories, journal);
   } catch (error) {
     try {
       const soFar = readJournal(directories.jobDirectory) ?? journal;
@@ -178,7 +181,7 @@ export async function takeBack(
   journal: CommitJournal,
 ): Promise<void> {
   requireJournalOf(place, journal);
-  if (place.kind === 'shards' && journal.intoExisting) {
+  if (journal.intoExisting) {
     if (journal.phase === 'move-in') {
       for (const { prefix } of groupsOf(place, journal, journal.names.length))
         removeFile(join(place.path, completionMarkerName(prefix)), 'output');
@@ -204,8 +207,7 @@ export async function takeBack(
 
 function requireJournalOf(place: Destination, journal: CommitJournal): void {
   requireIdentity(place, journal);
-  const { intoExisting } = journal;
-  if (place.kind !== 'shards' || !intoExisting || nameExists(place.path, 'output')) return;
+  if (!journal.intoExisting || nameExists(place.path, 'output')) return;
   throw new SystemError(
     'ERR_IO',
     `the output directory ${place.path} is gone, and shards had begun to move into it; make it again (mkdir) and run the same command`,

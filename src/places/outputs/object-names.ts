@@ -8,8 +8,9 @@ import { type ShardGroup, type ShardNaming, shardName } from './shard-names.js';
 export interface UploadTarget {
   /** The address of the object, or of the directory of the shards without a slash at its end. */
   readonly address: string;
-  /** The names of the shards. Absent: there is one object. */
-  readonly shards?: { readonly extension: string; readonly groups: readonly ShardGroup[] } | undefined;
+  readonly extension: string;
+  /** The shards of each prefix, in order. Empty: there is one object. */
+  readonly groups: readonly ShardGroup[];
   /** The size of each part but the last. */
   readonly partBytes: number;
   /** The first bytes of each object. Undefined: they are known at the end, and the first part waits for them. */
@@ -45,12 +46,15 @@ export function resolveObjects(output: string, naming: ShardNaming | undefined, 
   return { kind: 'file', path: output, mayReplace };
 }
 
-export function addressOfShard({ address, shards }: Pick<UploadTarget, 'address' | 'shards'>, shard: number): string {
-  if (shards === undefined) return address;
+export function addressOfShard(
+  { address, extension, groups }: Pick<UploadTarget, 'address' | 'extension' | 'groups'>,
+  shard: number,
+): string {
+  if (groups.length === 0) return address;
   let first = 0;
-  for (const { prefix, shardCount } of shards.groups) {
+  for (const { prefix, shardCount } of groups) {
     if (shard < first + shardCount)
-      return addressIn(address, shardName({ prefix, extension: shards.extension }, shard - first, shardCount));
+      return addressIn(address, shardName({ prefix, extension }, shard - first, shardCount));
     first += shardCount;
   }
   throw new RangeError(`there is no shard ${shard}`);

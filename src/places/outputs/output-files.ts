@@ -16,9 +16,8 @@ import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
 import { nameSome } from '../../values/quantity.js';
 import { factsOf } from '../inputs/find-input.js';
-import type { CommitJournal, MoveDirectories } from './commit-journal.js';
-import { type Destination, outputIdentityOf, type ShardsDestination } from './destination.js';
-import { moveOrTakeBack, moveOutputs, takeBack } from './file-moves.js';
+import { type FileDestination, outputIdentityOf, type ShardsDestination } from './destination.js';
+import { moveFile, moveOrTakeBack, moveShards, takeBack } from './file-moves.js';
 import { badPlace, type OutputPlace, type OutputPlaces, type StreamPlace } from './output-place.js';
 import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './output-stream.js';
 import { findFormerFiles, findOtherShards, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
@@ -27,107 +26,93 @@ export const DISKS: OutputPlaces = {
   poolBytes: 0,
   resolve: resolveOnDisk,
   // A directory of shards may have appeared, or gone.
-  at: (to) => new DiskPlace(to.kind === 'file' ? to : { ...to, exists: nameExists(to.path, 'output') }),
+  at: (to) => (to.kind === 'file' ? fileOnDisk(to) : shardsOnDisk({ ...to, exists: nameExists(to.path, 'output') })),
   findLeftovers: async () => [],
 };
 
 /** Staged files become the output by moves. A file that is staged is deleted with its directory. */
-class DiskPlace implements OutputPlace {
-  readonly kind = 'staged';
-  readonly isOnDisk = true;
-  readonly to: Destination;
+const ON_DISK = { kind: 'staged', isOnDisk: true } as const;
 
-  constructor(to: Destination) {
-    this.to = to;
-  }
-
-  get appearsAtOnce(): boolean {
-    return this.to.kind === 'file' || !this.to.exists;
-  }
-
-  /**
-   * The existing directory in which the output is staged: the parent of the output, so that it is the same before and after
-   * the output appears; or the directory of shards itself, when that is a mount point or its parent cannot be written.
-   */
-  stagingParent(): string {
-    const { to } = this;
-    const parent = dirname(to.path);
-    if (to.kind === 'file' || !to.exists) return parent;
-    // An earlier attempt may have staged its outputs in either.
-    const there = [parent, to.path].find((path) =>
-      nameExists(stagingDirectoryIn(path, outputIdentityOf(to)), 'output'),
-    );
-    if (there !== undefined) return there;
-    return !areOnOneMount(to.path, parent) || findObstacle(parent, 'write', 'output') !== undefined ? to.path : parent;
-  }
-
-  pathOf(name: string): string {
-    return join(this.to.path, name);
-  }
-
-  async requireReplaceable(output: string, inputPaths: readonly string[]): Promise<void> {
-    const { to } = this;
-    if (to.kind === 'file') {
-      const isThere = statPath(to.path, 'output') !== undefined;
-      if (to.mayReplace || !isThere) {
-        requireReadable(dirname(to.path));
-        if (isThere) requireNoObstacle([to.path], () => output);
+function fileOnDisk(to: FileDestination): OutputPlace {
+  const { path, mayReplace } = to;
+  const parent = dirname(path);
+  return {
+    ...ON_DISK,
+    to,
+    appearsAtOnce: true,
+    stagingParent: () => parent,
+    async requireReplaceable(output, inputPaths) {
+      const isThere = statPath(path, 'output') !== undefined;
+      if (mayReplace || !isThere) {
+        requireReadable(parent);
+        if (isThere) requireNoObstacle([path], () => output);
         return;
       }
       throw new UsageError(
-        inputPaths.some((input) => isSameFile(input, to.path, 'output'))
+        inputPaths.some((input) => isSameFile(input, path, 'output'))
           ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
           : `the output ${output} exists already; give \`force\` to replace it`,
         'ERR_OUTPUT_EXISTS',
       );
-    }
-    if (to.exists) requireWritable(to.path);
-    requireReadable(dirname(to.path));
-    if (!to.exists) return;
-    requireReadable(to.path);
-    const { path, naming, mayReplace } = to;
-    const former = findFormerFiles(to);
-    const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
-    if (noFile !== undefined) {
-      throw badPlace(
-        `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
+    },
+    pathOf: (name) => join(path, name),
+    formerNames: async () => [],
+    describe: async () => linesOfFiles(parent, [basename(path)]),
+    appear: (directories, journal) => moveFile(to, directories, journal),
+    takeBack: (directories, journal) => takeBack(to, directories, journal),
+  };
+}
+
+function shardsOnDisk(to: ShardsDestination): OutputPlace {
+  const { path, exists, naming, mayReplace } = to;
+  return {
+    ...ON_DISK,
+    to,
+    appearsAtOnce: !exists,
+    stagingParent: () => (exists ? stagingParentOf(path, outputIdentityOf(to)) : dirname(path)),
+    pathOf: (name) => join(path, name),
+    async requireReplaceable(output) {
+      if (exists) requireWritable(path);
+      requireReadable(dirname(path));
+      if (!exists) return;
+      requireReadable(path);
+      const former = findFormerFiles(to);
+      const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
+      if (noFile !== undefined) {
+        throw badPlace(
+          `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
+        );
+      }
+      const existing = former.find(isShard);
+      if (existing !== undefined && !mayReplace) {
+        throw new UsageError(
+          `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
+          'ERR_OUTPUT_EXISTS',
+        );
+      }
+      requireNoObstacle(
+        former.map((name) => join(path, name)),
+        (shard) => join(output, basename(shard)),
       );
-    }
-    const existing = former.find(isShard);
-    if (existing !== undefined && !mayReplace) {
-      throw new UsageError(
-        `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
-        'ERR_OUTPUT_EXISTS',
-      );
-    }
-    requireNoObstacle(
-      former.map((name) => join(path, name)),
-      (shard) => join(output, basename(shard)),
-    );
-  }
+    },
+    formerNames: async () => (exists ? findFormerFiles(to) : []),
+    otherShards: () => (exists ? findOtherShards(to) : []),
+    describe: async () => linesOfFiles(path, findFormerFiles(to)),
+    appear: (directories, journal, takesBack) => (takesBack ? moveOrTakeBack : moveShards)(to, directories, journal),
+    takeBack: (directories, journal) => takeBack(to, directories, journal),
+  };
+}
 
-  async formerNames(): Promise<readonly string[]> {
-    return this.to.kind === 'shards' && this.to.exists ? findFormerFiles(this.to) : [];
-  }
-
-  otherShards(): readonly string[] {
-    return this.to.kind === 'shards' && this.to.exists ? findOtherShards(this.to) : [];
-  }
-
-  async describe(): Promise<readonly string[]> {
-    const { to } = this;
-    return to.kind === 'file'
-      ? linesOfFiles(dirname(to.path), [basename(to.path)])
-      : linesOfFiles(to.path, findFormerFiles(to));
-  }
-
-  async appear(directories: MoveDirectories, journal: CommitJournal, takesBack: boolean): Promise<void> {
-    await (takesBack ? moveOrTakeBack : moveOutputs)(this.to, directories, journal);
-  }
-
-  async takeBack(directories: MoveDirectories, journal: CommitJournal): Promise<void> {
-    await takeBack(this.to, directories, journal);
-  }
+/**
+ * Returns the existing directory in which the output is staged: the parent of the directory of shards, so that it is the
+ * same before and after the output appears; or that directory, when it is a mount point or its parent cannot be written.
+ */
+function stagingParentOf(path: string, identity: string): string {
+  const parent = dirname(path);
+  // An earlier attempt may have staged its outputs in either.
+  const there = [parent, path].find((each) => nameExists(stagingDirectoryIn(each, identity), 'output'));
+  if (there !== undefined) return there;
+  return !areOnOneMount(path, parent) || findObstacle(parent, 'write', 'output') !== undefined ? path : parent;
 }
 
 export function linesOfFiles(directory: string, names: readonly string[]): string[] {
@@ -147,7 +132,7 @@ function resolveOnDisk(
   if (naming !== undefined) {
     if (isStandardOutput)
       throw new UsageError('shards cannot be written to standard output; name a directory with `output`');
-    return new DiskPlace(resolveShardDirectory(output, naming, mayReplace));
+    return shardsOnDisk(resolveShardDirectory(output, naming, mayReplace));
   }
   if (isStandardOutput) {
     requireOpenStandardOutput();
@@ -162,7 +147,7 @@ function resolveOnDisk(
         `the output ${output} is named as a directory; expected a file, or \`shards\` to write shards into it`,
       );
     }
-    return new DiskPlace({ kind: 'file', path: realPathOfNew(output), mayReplace });
+    return fileOnDisk({ kind: 'file', path: realPathOfNew(output), mayReplace });
   }
   if (stat.isDirectory()) {
     throw badPlace(`the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`);
@@ -171,7 +156,7 @@ function resolveOnDisk(
   if (!stat.isFile()) {
     throw badPlace(`the output ${output} is neither a file, a pipe nor a device; name another`);
   }
-  return new DiskPlace({ kind: 'file', path: realPathOf(output, 'output'), mayReplace });
+  return fileOnDisk({ kind: 'file', path: realPathOf(output, 'output'), mayReplace });
 }
 
 function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: boolean): ShardsDestination {

@@ -27,7 +27,7 @@ import {
   textOfMarker,
   writeJournal,
 } from './commit-journal.js';
-import type { Destination } from './destination.js';
+import { type Destination, shardsAt } from './destination.js';
 import { addressIn, addressOfShard, resolveObjects, type UploadTarget } from './object-names.js';
 import type { OutputPlace, OutputPlaces, PlacesRequest } from './output-place.js';
 import { completionMarkerName, formerFilesAmong, isShard, type ShardGroup } from './shard-names.js';
@@ -93,23 +93,29 @@ export class ObjectsPlace implements OutputPlace {
 
   async formerNames(): Promise<readonly string[]> {
     const { to } = this;
-    if (to.kind === 'file') return (await this.#outputs.head(to.path)) === undefined ? [] : [nameIn(to.path)];
+    const { naming } = shardsAt(to);
     const names: string[] = [];
-    for (const prefix of to.naming.prefixes) {
+    for (const prefix of naming.prefixes) {
       const begin = `${prefix}-`;
       for (const { place: rest } of await this.#outputs.list(addressIn(to.path, begin))) names.push(begin + rest);
       const marker = completionMarkerName(prefix);
       if ((await this.#outputs.head(addressIn(to.path, marker))) !== undefined) names.push(marker);
     }
-    return formerFilesAmong(names, to.naming);
+    return formerFilesAmong(names, naming);
+  }
+
+  /** Returns the addresses of what the output replaces. */
+  async #former(): Promise<readonly string[]> {
+    const { kind, path } = this.to;
+    if (kind === 'file') return (await this.#outputs.head(path)) === undefined ? [] : [path];
+    return (await this.formerNames()).map((name) => addressIn(path, name));
   }
 
   async describe(): Promise<readonly string[]> {
-    const { kind, path } = this.to;
     const lines: string[] = [];
-    await severalAtOnce(await this.formerNames(), async (name) => {
-      const found = await this.#outputs.head(kind === 'file' ? path : addressIn(path, name));
-      lines.push(`${name} ${found?.byteLength} ${found?.tag}`);
+    await severalAtOnce(await this.#former(), async (address) => {
+      const found = await this.#outputs.head(address);
+      lines.push(`${nameIn(address)} ${found?.byteLength} ${found?.tag}`);
     });
     return lines.sort();
   }
@@ -117,16 +123,17 @@ export class ObjectsPlace implements OutputPlace {
   /** Finds out, too, whether uploads are allowed. */
   async requireReplaceable(output: string, _inputPaths: readonly string[], isLook: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.to;
-    const existing = (await this.formerNames()).find((name) => kind === 'file' || isShard(name));
+    const isOne = kind === 'file';
+    const existing = (await this.#former()).map(nameIn).find((name) => isOne || isShard(name));
     if (existing !== undefined && !mayReplace)
       throw new UsageError(
-        kind === 'file'
+        isOne
           ? `the output ${output} exists already; give \`force\` to replace it`
           : `the output directory ${output} holds shards already (${existing}); give \`force\` to replace them, or another \`shardPrefix\``,
         'ERR_OUTPUT_EXISTS',
       );
     if (isLook) return;
-    const address = kind === 'file' ? path : addressIn(path, PROBE_NAME);
+    const address = isOne ? path : addressIn(path, PROBE_NAME);
     await this.#outputs.abort(address, await this.#outputs.begin(address));
   }
 
@@ -160,14 +167,11 @@ export class ObjectsPlace implements OutputPlace {
     return neededBytes <= this.#leastPartBytes ? this.#leastPartBytes : MIB * Math.ceil(neededBytes / MIB);
   }
 
-  #namesFor(cuts: OutputLayout['cuts']): Pick<UploadTarget, 'address' | 'shards'> {
-    const { to } = this;
-    const address = to.path;
-    if (to.kind === 'file') return { address };
-    const { prefixes, extension } = to.naming;
+  #namesFor(cuts: OutputLayout['cuts']): Pick<UploadTarget, 'address' | 'extension' | 'groups'> {
+    const { prefixes, extension } = shardsAt(this.to).naming;
     const counts = 'splits' in cuts ? cuts.splits.map((split) => split.cuts.shardCount) : [cuts.shardCount];
-    const groups = counts.map((shardCount, i): ShardGroup => ({ prefix: prefixes[i] ?? '', shardCount }));
-    return { address, shards: { extension, groups } };
+    const groups = prefixes.map((prefix, i): ShardGroup => ({ prefix, shardCount: counts[i] ?? 0 }));
+    return { address: this.to.path, extension, groups };
   }
 
   /** Compares the parts of an earlier attempt with those that the server has, and what waits with its checksum. */
@@ -246,7 +250,7 @@ export class ObjectsPlace implements OutputPlace {
     const { names, replaced, byteLengths } = journal;
     await this.#remove(replaced.filter((name) => !isShard(name)));
     await this.#complete(stagingDirectory, byteLengths);
-    if (to.kind === 'file') return;
+    if (names.length === 0) return;
     const now = new Set(names);
     await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
     for (const group of groupsOf(to, journal, names.length))

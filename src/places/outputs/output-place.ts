@@ -10,7 +10,7 @@ import type { RemoteRequest } from '../../remote/remote-inputs.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
 import type { SentShards } from '../../sinks/output-target.js';
 import type { CommitJournal, MoveDirectories } from './commit-journal.js';
-import type { Destination } from './destination.js';
+import { type Destination, shardsAt } from './destination.js';
 import { type ShardNaming, shardName } from './shard-names.js';
 
 /** An output that is written in place, and cannot be taken back. */
@@ -131,15 +131,15 @@ export function requireUnread(
   placeOf: (path: string) => { readonly directory: string; readonly place: string } | undefined,
 ): void {
   const { to } = output;
-  const files =
-    to.kind === 'file'
-      ? [to.path]
-      : to.naming.prefixes.map((prefix) => output.pathOf(shardName({ ...to.naming, prefix }, 0, 1)));
+  const { exists, naming } = shardsAt(to);
+  const isFile = to.kind === 'file';
+  const shards = naming.prefixes.map((prefix) => output.pathOf(shardName({ ...naming, prefix }, 0, 1)));
+  const files = isFile ? [to.path] : shards;
   const found = files.map(placeOf).find((place) => place !== undefined);
   if (found === undefined) return;
   const { directory, place } = found;
-  const below = to.kind === 'file' ? place : dirname(place);
-  const glob = to.kind === 'shards' && to.exists ? join(below, globOfShards(to.naming.prefixes)) : below;
+  const below = isFile ? place : dirname(place);
+  const glob = exists ? join(below, globOfShards(naming.prefixes)) : below;
   throw badPlace(
     `${what} lies in the input directory ${directory}, where the next job would read it; name a place elsewhere, or give \`exclude\` '/${glob}' to leave it out`,
   );

@@ -25,11 +25,11 @@ import type { WrittenRegion } from '../../job-directory/notes.js';
 import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
 import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
-import { type CommitJournal, groupsOf, type MoveDirectories, type Totals, writeJournal } from './commit-journal.js';
-import { outputIdentityOf } from './destination.js';
+import { type CommitJournal, finalNames, type MoveDirectories, type Totals, writeJournal } from './commit-journal.js';
+import { outputIdentityOf, shardsAt } from './destination.js';
 import { asideDirectory } from './file-moves.js';
 import type { OutputPlace } from './output-place.js';
-import { isShard, shardNames } from './shard-names.js';
+import { isShard } from './shard-names.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -241,25 +241,20 @@ export class StagedOutput {
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const outputIdentity = outputIdentityOf(to);
     const totals = { records, bytes, checksum, splits };
-    const common = { outputIdentity, phase: 'move-aside', byteLengths, ...totals } as const;
-    if (to.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
-    const names = shardNames(to.naming, groupsOf(to, totals, shards.length));
+    const names = finalNames(to, totals, shards.length);
     const replaced = await this.#place.formerNames();
     const appeared = replaced.find(isShard);
     if (appeared !== undefined && !to.mayReplace) throw appearedDuringJob(this.#place.pathOf(appeared));
-    return { ...common, intoExisting: to.exists, names, replaced };
+    const intoExisting = shardsAt(to).exists;
+    return { outputIdentity, phase: 'move-aside', byteLengths, ...totals, intoExisting, names, replaced };
   }
 
   /** An undamaged journal may be of other outputs. */
   #requireOwn(journal: CommitJournal): void {
     const { to } = this.#place;
-    const { names } = journal;
-    const expected = to.kind === 'file' ? [] : shardNames(to.naming, groupsOf(to, journal, names.length));
-    const isOwn =
-      names.length === expected.length &&
-      names.every((name, shard) => name === expected[shard]) &&
-      (to.kind === 'file' || names.length > 0);
-    if (isOwn) return;
+    const { names, byteLengths } = journal;
+    const expected = finalNames(to, journal, byteLengths.length);
+    if (names.length === expected.length && names.every((name, shard) => name === expected[shard])) return;
     const path = join(this.#directories.jobDirectory, JOURNAL_NAME);
     throw damagedFile(path, `expected the outputs of ${to.path}, got others`);
   }

@@ -22,7 +22,7 @@ import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
 import { type Destination, formatOutputIdentity } from '#src/places/outputs/destination.js';
-import { moveOutputs, takeBack } from '#src/places/outputs/file-moves.js';
+import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
 import { stagedPath } from '#src/sinks/output-target.js';
 import { interrupted, withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
@@ -146,8 +146,8 @@ const staging = () => directory.path('staging');
 const aside = () => directory.path('staging', 'replaced');
 const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
 const journalOnDisk = () => readJournal(directory.path('job')) ?? expect.fail('there is no journal');
-const move = (kind: Kind) => moveOutputs(kind.place(), directories(), journalOnDisk());
-const back = (kind: Kind) => takeBack(kind.place(), directories(), journalOnDisk());
+const move = (kind: Kind) => ONLY_DISKS.at(kind.place()).appear(directories(), journalOnDisk(), false);
+const back = async (kind: Kind) => ONLY_DISKS.at(kind.place()).takeBack?.(directories(), journalOnDisk());
 /** Does work without waiting for a device. */
 async function quickly(work: () => Promise<void>): Promise<void> {
   const { error } = await withCallsSeen(() => {}, work);
