@@ -23,7 +23,7 @@ export function chooseRows(
   objects: readonly FoundObject[],
   names: readonly string[] | undefined,
 ): ChosenRows {
-  const all = objects.filter(({ kind }) => kind === 'dataset').map((object) => readDataset(file, object));
+  const all = objects.flatMap((object) => readDataset(file, object) ?? []);
   const withRows = all.filter((dataset) => rowsIn(dataset) !== undefined);
   if (names === undefined) requireOneLength(withRows);
   const objectAt = openPaths(file, objects);
@@ -50,7 +50,7 @@ export function chooseRows(
   const others = withRows.filter(({ address }) => !numbers.has(address));
   const leftOut = new Set(pathsOf(others.filter((dataset) => rowsIn(dataset) === rows)));
   const lengths = chunkRowsOf(chosen, rows);
-  const changed = chosen.filter(({ layout }, i) => layout.kind === 'chunks' && layout.lengths[0] !== lengths[i]);
+  const changed = chosen.filter(({ chunkLengths }, i) => chunkLengths !== undefined && chunkLengths[0] !== lengths[i]);
   const unpacked = chosen.flatMap(({ path, filters }) => lostFilters(filters).map((name) => `${path} (${name})`));
   return {
     numbers,
@@ -121,17 +121,16 @@ export function requireRows(dataset: Dataset): void {
 }
 
 function rowsDataset(dataset: Dataset, chunkRows: number): RowsDataset {
-  const { path, type, layout, filters, shape, rowShape, rowBytes } = dataset;
+  const { path, type, filters, shape, rowShape, rowBytes, chunkLengths = shape.lengths } = dataset;
   const [rows = 0] = shape.lengths;
   const [most = null, ...mostOfRow] = shape.mostLengths;
-  const inRow = layout.kind === 'chunks' ? layout.lengths.slice(1) : rowShape;
   return {
     path,
     elementBytes: type.byteLength,
     type: type.text,
     rowShape,
     rowBytes,
-    chunkLengths: [chunkRows, ...inRow],
+    chunkLengths: [chunkRows, ...chunkLengths.slice(1)],
     filters,
     mostLengths: [most === rows ? 0 : most, ...mostOfRow],
   };
@@ -148,7 +147,7 @@ const USUAL_CHUNK_BYTES = 2 ** 20;
  */
 function chunkRowsOf(chosen: readonly Dataset[], rowCount: number): readonly number[] {
   const rowBytes = chosen.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
-  const isChunked = ({ layout }: Dataset) => layout.kind === 'chunks';
+  const isChunked = ({ chunkLengths }: Dataset) => chunkLengths !== undefined;
   const byNeed = (a: Dataset, b: Dataset) => Number(isChunked(b)) - Number(isChunked(a)) || b.rowBytes - a.rowBytes;
   const found = new Map<Dataset, number>();
   let [main, common] = [0, 1];

@@ -31,6 +31,10 @@ export interface Dataset {
   /** The elements of one row in each further dimension, if it has rows. */
   readonly rowShape: readonly number[];
   readonly rowBytes: number;
+  /** The elements of a chunk in each dimension. Undefined: the data are in no chunks. */
+  readonly chunkLengths: readonly number[] | undefined;
+  /** The decoded bytes of a chunk; 0 without chunks. */
+  readonly chunkBytes: number;
   /** How many rows are decoded together: those of a chunk. */
   readonly blockRows: number;
 }
@@ -38,7 +42,9 @@ export interface Dataset {
 /** Rows that are not in chunks are read so many bytes at a time. */
 const USUAL_BLOCK_BYTES = 2 ** 20;
 
-export function readDataset(file: Hdf5Bytes, { path, address, header }: FoundObject): Dataset {
+/** Returns undefined if the object is no dataset. */
+export function readDataset(file: Hdf5Bytes, { path, address, header, kind }: FoundObject): Dataset | undefined {
+  if (kind !== 'dataset') return undefined;
   const message = (type: number) => messageIn(file, header, type);
   const [ofShape, ofType, ofLayout] = [MESSAGE.DATASPACE, MESSAGE.DATATYPE, MESSAGE.LAYOUT].map(message);
   if (ofShape === undefined || ofType === undefined || ofLayout === undefined)
@@ -49,20 +55,21 @@ export function readDataset(file: Hdf5Bytes, { path, address, header }: FoundObj
   const rowShape = shape.lengths.slice(1);
   const rowBytes = productOf(rowShape, type.byteLength);
   const usual = Math.max(1, Math.floor(USUAL_BLOCK_BYTES / rowBytes));
+  const chunkLengths = layout.kind === 'chunks' ? layout.lengths : undefined;
   return {
-    ...{ path, address, shape, type, layout, rowShape, rowBytes },
+    ...{ path, address, shape, type, layout, rowShape, rowBytes, chunkLengths },
+    chunkBytes: chunkLengths === undefined ? 0 : productOf(chunkLengths, type.byteLength),
     filters: readFilters(message(MESSAGE.FILTERS)),
     fill: readFill(message(MESSAGE.FILL), message(MESSAGE.OLD_FILL)),
-    blockRows: layout.kind === 'chunks' ? (layout.lengths[0] ?? 1) : usual,
+    blockRows: (chunkLengths ?? [usual])[0] ?? 1,
   };
 }
 
 /** Blocks of rows, chunks as they are stored and as they are decoded, and rows that are put together. */
 export function readerBytes(datasets: readonly Dataset[]): number {
-  return datasets.reduce((sum, { layout, type, rowBytes, blockRows }) => {
+  return datasets.reduce((sum, { chunkBytes, rowBytes, blockRows }) => {
     const blockBytes = blockRows * rowBytes;
-    const chunkBytes = layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : blockBytes;
-    return sum + joinedRowsOf(rowBytes) * rowBytes + blockBytes + 2 * chunkBytes;
+    return sum + joinedRowsOf(rowBytes) * rowBytes + blockBytes + 2 * (chunkBytes || blockBytes);
   }, 0);
 }
 
@@ -122,9 +129,8 @@ export class RowReader {
   }
 
   #readChunks(layout: ChunkLayout, block: number, rows: number, bytes: Uint8Array): void {
-    const { rowShape, type, filters, path } = this.#dataset;
+    const { rowShape, type, filters, path, chunkBytes } = this.#dataset;
     const elementBytes = type.byteLength;
-    const chunkBytes = productOf(layout.lengths, elementBytes);
     for (const inRow of placesIn(gridOf(rowShape, layout.lengths.slice(1)))) {
       const place = [block, ...inRow];
       const stored = this.#find?.(place);
@@ -150,9 +156,8 @@ export class RowReader {
   }
 }
 
-export function findChunksOf(file: Hdf5Bytes, { shape, type, filters }: Dataset, layout: ChunkLayout): FindChunk {
+export function findChunksOf(file: Hdf5Bytes, { shape, filters, chunkBytes }: Dataset, layout: ChunkLayout): FindChunk {
   requireKnownFilters(filters);
-  const chunkBytes = productOf(layout.lengths, type.byteLength);
   return chunkFinder({ file, layout, shape, chunkBytes, filterCount: filters.length });
 }
 

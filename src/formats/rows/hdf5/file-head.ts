@@ -130,7 +130,7 @@ class HeadMaker {
       made.push([MESSAGE.DATASPACE, dataspaceOf(rows)]);
       made.push([MESSAGE.LAYOUT, chunkLayout(undefined, rows.chunkLengths, rows.elementBytes)]);
     }
-    const dataset = kind === 'dataset' && rows === undefined ? readDataset(this.#file, object) : undefined;
+    const dataset = rows === undefined ? readDataset(this.#file, object) : undefined;
     if (dataset !== undefined) made.push([MESSAGE.LAYOUT, this.#dataOf(dataset)]);
     if (links > 1) made.push([MESSAGE.LINK_COUNT, packed([0, 1], [links, 4])]);
     for (const message of header.messages) {
@@ -246,9 +246,9 @@ class HeadMaker {
 
   /** Writes what a dataset without rows holds. @returns its layout. */
   #dataOf(dataset: Dataset): Buffer {
-    const { layout, type, shape, filters, path } = dataset;
+    const { layout, type, shape, filters, path, chunkBytes } = dataset;
     const byteLength = shape.isNull ? 0 : productOf(shape.lengths, type.byteLength);
-    this.#count(layout.kind === 'chunks' ? 0 : byteLength, path);
+    if (dataset.chunkLengths === undefined) this.#count(byteLength, path);
     if (layout.kind === 'compact') {
       const bytes = Buffer.from(layout.bytes);
       this.#relocate(type, bytes, path);
@@ -261,7 +261,6 @@ class HeadMaker {
       return packed(Buffer.of(3, 1), [isThere ? this.#put(bytes) : undefined, 8], [byteLength, 8]);
     }
     const { lengths: chunkLengths } = layout;
-    const chunkBytes = productOf(chunkLengths, type.byteLength);
     const find = findChunksOf(this.#file, dataset, layout);
     const grid = gridOf(shape.lengths, chunkLengths);
     this.#count(productOf(grid, CHUNK_ENTRY_BYTES), path);

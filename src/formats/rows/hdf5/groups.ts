@@ -20,7 +20,7 @@ export function kindOf({ messages }: ObjectHeader): ObjectKind {
 const LINK_ID_AT = 4;
 const ATTRIBUTE_ID_AT = 0;
 
-/** Returns the links in the order of the file: of creation, if it notes that, else of names. */
+/** Returns the links of a group in the order of the file: of creation, if it notes that, else of names. Others have none. */
 export function linksOf(file: Hdf5Bytes, { messages }: ObjectHeader): readonly Link[] {
   const links: Link[] = [];
   for (const { type, body } of messages) {
@@ -101,8 +101,8 @@ export function objectsIn(file: Hdf5Bytes): readonly FoundObject[] {
   const root = found(file, '/', readSuperblock(file));
   const seen = new Set([root.address]);
   const objects = [root];
-  for (const { path, kind, header } of objects) {
-    const links = kind === 'group' ? linksOf(file, header) : [];
+  for (const { path, header } of objects) {
+    const links = linksOf(file, header);
     // The path of an object with several links does not depend on what the file notes of their order.
     for (const { name, address, softPath } of links.toSorted((a, b) => Buffer.compare(a.name, b.name))) {
       const linkPath = pathIn(path, name);

@@ -160,7 +160,7 @@ export function datasetsIn(
   const objectAt = openPaths(file, objects);
   const datasets = expected.map((rows) => {
     const object = objectAt(rows.path);
-    const dataset = object?.kind === 'dataset' ? readDataset(file, object) : undefined;
+    const dataset = object && readDataset(file, object);
     const difference = differenceOf(rows, dataset);
     if (difference !== undefined || dataset === undefined)
       throw new InputError(

@@ -36,12 +36,11 @@ const LAYOUTS: readonly OwnLayout[] = [
 
 /** @throws Hdf5Problem if an object has such a layout. */
 export function refuseOwnLayouts(file: Hdf5Bytes, objects: readonly FoundObject[]): void {
-  for (const { path, header, kind } of objects) {
+  for (const { path, header } of objects) {
     const attributes = attributesOf(file, header).map((message) => openAttribute(file, message));
-    const links = kind === 'group' ? linksOf(file, header) : [];
     const has = [
       ...attributes.map(({ name, datatype, data }) => `${name}=${shownValue(file, datatype, data) ?? ''}`),
-      ...links.map(({ name }) => `${name}/`),
+      ...linksOf(file, header).map(({ name }) => `${name}/`),
     ].sort();
     const layout = LAYOUTS.find(({ marks }) => marks.test(has.join('\n')));
     if (layout !== undefined) throw new Hdf5Problem(`${path} is ${layout.what}; ${layout.remedy}`, false);

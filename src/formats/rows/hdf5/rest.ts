@@ -63,11 +63,11 @@ class RestReader {
   *facts(): Facts {
     const { objects, leavesOut } = this.#request;
     for (const object of objects) {
-      const dataset = object.kind === 'dataset' ? readDataset(this.#file, object) : undefined;
+      const dataset = readDataset(this.#file, object);
       if (dataset !== undefined && leavesOut(dataset)) continue;
       yield* dataset === undefined ? this.#ofObject(object) : this.#ofDataset(dataset);
       yield* this.#attributes(object);
-      if (object.kind === 'group') yield* this.#links(object);
+      yield* this.#links(object);
     }
   }
 
@@ -77,10 +77,9 @@ class RestReader {
   }
 
   *#ofDataset(dataset: Dataset): Facts {
-    const { path, address, type, shape, layout, fill = Buffer.alloc(0) } = dataset;
+    const { path, address, type, shape, chunkBytes, fill = Buffer.alloc(0) } = dataset;
     if (!this.#request.rows.has(address)) {
       yield [nameOfDataset(path), { value: `${type.text} ${shape.isNull} ${shape.lengths}` }];
-      const chunkBytes = layout.kind === 'chunks' ? productOf(layout.lengths, type.byteLength) : 0;
       this.#count(Math.max(chunkBytes, productOf(shape.lengths, type.byteLength)), path);
       yield [`the values of ${path}`, { value: this.#digest(type, blocksOf(this.#file, dataset), path) }];
     }
