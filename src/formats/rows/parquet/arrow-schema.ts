@@ -5,7 +5,7 @@
  *
  *     message   u32 0xFFFFFFFF (not in old ones), u32 byte length, FlatBuffer
  */
-import { encodeFlatBuffer, FlatTable, type FlatValue } from './flat-buffer.js';
+import { encodeFlatBuffer, FlatTable, type FlatValue, number, numbers, table, tables, text } from './flat-buffer.js';
 
 export interface ArrowSchema {
   /** Version of the message; `endianness` is that of the schema. */
@@ -77,6 +77,15 @@ const TYPES = [
   return { name, kinds };
 });
 
+/** Reads a field of such a table, by what it is. */
+const PARAMETERS: Record<string, (table: FlatTable, field: number) => ArrowType['parameters'][number]> = {
+  text: (of, i) => of.text(i),
+  numbers: (of, i) => of.numbers(i),
+  u8: (of, i) => of.number(i, 'u8'),
+  i16: (of, i) => of.number(i, 'i16'),
+  i32: (of, i) => of.number(i, 'i32'),
+};
+
 /** The fields of their tables, by number. */
 const MESSAGE = { version: 0, headerType: 1, header: 2, bodyBytes: 3 } as const;
 const SCHEMA = { endianness: 0, fields: 1, metadata: 2 } as const;
@@ -87,9 +96,9 @@ const INT = 2;
 const HEADER_OF_SCHEMA = 1;
 const CONTINUATION = 0xffffffff;
 
-/** @returns undefined: the text is no schema, or has types that are not known here. */
-export function readArrowSchema(text: string): ArrowSchema | undefined {
-  const bytes = Buffer.from(text, 'base64');
+/** @returns undefined: it is no schema, or has types that are not known here. */
+export function readArrowSchema(base64: string): ArrowSchema | undefined {
+  const bytes = Buffer.from(base64, 'base64');
   try {
     const start = bytes.readUInt32LE(0) === CONTINUATION ? 8 : 4;
     const message = FlatTable.root(bytes, start);
@@ -107,20 +116,20 @@ export function readArrowSchema(text: string): ArrowSchema | undefined {
   }
 }
 
-function readField(table: FlatTable): ArrowField {
-  const dictionary = table.table(FIELD.dictionary);
+function readField(field: FlatTable): ArrowField {
+  const dictionary = field.table(FIELD.dictionary);
   return {
-    name: String(table.text(FIELD.name) ?? ''),
-    isNullable: isSet(table.number(FIELD.isNullable, 'u8')),
-    type: readType(table.number(FIELD.typeNumber, 'u8'), table.table(FIELD.type)),
+    name: String(field.text(FIELD.name) ?? ''),
+    isNullable: isSet(field.number(FIELD.isNullable, 'u8')),
+    type: readType(field.number(FIELD.typeNumber, 'u8'), field.table(FIELD.type)),
     dictionary: dictionary && {
       id: dictionary.number(DICTIONARY.id, 'i64'),
       index: readType(INT, dictionary.table(DICTIONARY.index)),
       isOrdered: isSet(dictionary.number(DICTIONARY.isOrdered, 'u8')),
       kind: dictionary.number(DICTIONARY.kind, 'i16'),
     },
-    children: table.tables(FIELD.children).map(readField),
-    metadata: readPairs(table.tables(FIELD.metadata)),
+    children: field.tables(FIELD.children).map(readField),
+    metadata: readPairs(field.tables(FIELD.metadata)),
   };
 }
 
@@ -128,16 +137,11 @@ function isSet(flag: number | undefined): boolean {
   return flag !== undefined && flag !== 0;
 }
 
-function readType(number = 0, table: FlatTable | undefined): ArrowType {
-  const type = TYPES[number];
-  if (type === undefined) throw new RangeError(`there is no type ${number}`);
+function readType(index = 0, of: FlatTable | undefined): ArrowType {
+  const type = TYPES[index];
+  if (type === undefined) throw new RangeError(`there is no type ${index}`);
   const { name, kinds } = type;
-  const parameters = kinds.map((kind, i) => {
-    if (kind === 'text') return table?.text(i);
-    if (kind === 'numbers') return table?.numbers(i);
-    return table?.number(i, kind === 'u8' || kind === 'i16' ? kind : 'i32');
-  });
-  return { name, parameters };
+  return { name, parameters: kinds.map((kind, i) => of && PARAMETERS[kind]?.(of, i)) };
 }
 
 /** A type of Schema.fbs by its name. */
@@ -165,7 +169,7 @@ export function writeArrowSchema({ version, endianness, fields, metadata }: Arro
 
 function fieldTable({ name, isNullable, type, dictionary, children, metadata }: ArrowField): FlatValue {
   return table([
-    { kind: 'text', text: name },
+    text(name),
     number('u8', isNullable ? 1 : 0),
     number(
       'u8',
@@ -189,8 +193,8 @@ function typeTable({ name, parameters }: ArrowType): FlatValue {
   return table(
     parameters.map((value, i) => {
       if (value === undefined) return undefined;
-      if (Buffer.isBuffer(value)) return { kind: 'text', text: value };
-      if (typeof value !== 'number') return { kind: 'numbers', numbers: value };
+      if (Buffer.isBuffer(value)) return text(value);
+      if (typeof value !== 'number') return numbers(value);
       const kind = kinds[i];
       return number(kind === 'u8' || kind === 'i16' ? kind : 'i32', value);
     }),
@@ -199,24 +203,5 @@ function typeTable({ name, parameters }: ArrowType): FlatValue {
 
 function pairTables(pairs: readonly ArrowPair[]): FlatValue | undefined {
   if (pairs.length === 0) return undefined;
-  return tables(
-    pairs.map(({ key, value }) =>
-      table([
-        { kind: 'text', text: key },
-        { kind: 'text', text: value },
-      ]),
-    ),
-  );
-}
-
-function table(fields: readonly (FlatValue | undefined)[]): FlatValue {
-  return { kind: 'table', fields };
-}
-
-function tables(each: readonly FlatValue[]): FlatValue {
-  return { kind: 'tables', tables: each };
-}
-
-function number(kind: 'u8' | 'i16' | 'i32' | 'i64', value: number | undefined): FlatValue | undefined {
-  return value === undefined ? undefined : { kind, value };
+  return tables(pairs.map(({ key, value }) => table([text(key), text(value)])));
 }

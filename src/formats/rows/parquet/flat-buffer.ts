@@ -83,17 +83,43 @@ export class FlatTable {
 }
 
 /** A value to write. */
-export type FlatValue =
-  | { readonly kind: NumberKind; readonly value: number }
-  | { readonly kind: 'text'; readonly text: Uint8Array | string }
-  | { readonly kind: 'table'; readonly fields: readonly (FlatValue | undefined)[] }
-  | { readonly kind: 'tables'; readonly tables: readonly FlatValue[] }
-  | { readonly kind: 'numbers'; readonly numbers: readonly number[] };
+export interface FlatValue {
+  /** The bytes of its place in a table. */
+  readonly width: number;
+  /** Writes it there, or behind all others, and there the distance to it. */
+  put(writer: FlatWriter, place: number): void;
+}
+
+export function number(kind: NumberKind, value: number | undefined): FlatValue | undefined {
+  if (value === undefined) return undefined;
+  return { width: WIDTHS[kind], put: (writer, place) => writer.putNumber(kind, value, place) };
+}
+
+export function text(value: Uint8Array | string): FlatValue {
+  return behind((writer) => writer.text(Buffer.from(value)));
+}
+
+export function table(fields: readonly (FlatValue | undefined)[]): FlatValue {
+  return behind((writer) => writer.table(fields));
+}
+
+export function tables(each: readonly FlatValue[]): FlatValue {
+  return behind((writer) => writer.vector(each));
+}
+
+export function numbers(each: readonly number[]): FlatValue {
+  return behind((writer) => writer.vector(each.map((value) => number('i32', value))));
+}
+
+/** @param write returns the place of what it wrote. */
+function behind(write: (writer: FlatWriter) => number): FlatValue {
+  return { width: 4, put: (writer, place) => writer.pointTo(place, write(writer)) };
+}
 
 /** @returns a FlatBuffer of a multiple of 8 bytes. */
 export function encodeFlatBuffer(root: FlatValue): Buffer {
   const writer = new FlatWriter();
-  writer.pointTo(writer.take(8, 8), root);
+  root.put(writer, writer.take(8, 8));
   return writer.bytes();
 }
 
@@ -119,36 +145,36 @@ class FlatWriter {
     return this.#buffer.subarray(0, this.#end);
   }
 
-  /** Writes a value behind all others, and at `place` the distance to it. */
-  pointTo(place: number, value: FlatValue): void {
-    const target = this.#write(value);
+  pointTo(place: number, target: number): void {
     this.#buffer.writeUInt32LE(target - place, place);
   }
 
-  #write(value: FlatValue): number {
-    if (value.kind === 'table') return this.#writeTable(value.fields);
-    if (value.kind === 'text') {
-      const text = Buffer.from(value.text);
-      const place = this.take(4 + text.byteLength + 1, 4);
-      this.#buffer.writeUInt32LE(text.byteLength, place);
-      text.copy(this.#buffer, place + 4);
-      return place;
-    }
-    if (value.kind !== 'tables' && value.kind !== 'numbers') throw new RangeError('a number lies in its table');
-    const { length } = value.kind === 'tables' ? value.tables : value.numbers;
-    const place = this.take(4 + 4 * length, 4);
-    this.#buffer.writeUInt32LE(length, place);
-    if (value.kind === 'tables')
-      for (const [i, table] of value.tables.entries()) this.pointTo(place + 4 + 4 * i, table);
-    else for (const [i, number] of value.numbers.entries()) this.#buffer.writeInt32LE(number, place + 4 + 4 * i);
+  putNumber(kind: NumberKind, value: number, place: number): void {
+    if (kind === 'i64') this.#buffer.writeBigInt64LE(BigInt(value), place);
+    else this.#buffer.writeIntLE(value, place, WIDTHS[kind]);
+  }
+
+  text(value: Buffer): number {
+    const place = this.take(4 + value.byteLength + 1, 4);
+    this.#buffer.writeUInt32LE(value.byteLength, place);
+    value.copy(this.#buffer, place + 4);
     return place;
   }
 
-  #writeTable(fields: readonly (FlatValue | undefined)[]): number {
+  /** @param elements 4 bytes each. */
+  vector(elements: readonly (FlatValue | undefined)[]): number {
+    const { length } = elements;
+    const place = this.take(4 + 4 * length, 4);
+    this.#buffer.writeUInt32LE(length, place);
+    for (const [i, element] of elements.entries()) element?.put(this, place + 4 + 4 * i);
+    return place;
+  }
+
+  table(fields: readonly (FlatValue | undefined)[]): number {
     let byteLength = 4;
     const places = fields.map((field) => {
       if (field === undefined) return 0;
-      const width = widthOf(field);
+      const { width } = field;
       const place = Math.ceil(byteLength / width) * width;
       byteLength = place + width;
       return place;
@@ -159,17 +185,7 @@ class FlatWriter {
     for (const [i, number] of [vtableBytes, byteLength, ...places].entries())
       this.#buffer.writeUInt16LE(number, vtable + 2 * i);
     this.#buffer.writeInt32LE(vtableBytes, table);
-    for (const [i, field] of fields.entries()) {
-      if (field === undefined) continue;
-      const place = table + (places[i] ?? 0);
-      if (!('value' in field)) this.pointTo(place, field);
-      else if (field.kind === 'i64') this.#buffer.writeBigInt64LE(BigInt(field.value), place);
-      else this.#buffer.writeIntLE(field.value, place, WIDTHS[field.kind]);
-    }
+    for (const [i, field] of fields.entries()) field?.put(this, table + (places[i] ?? 0));
     return table;
   }
-}
-
-function widthOf(field: FlatValue): number {
-  return 'value' in field ? WIDTHS[field.kind] : 4;
 }
