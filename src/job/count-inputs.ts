@@ -22,7 +22,7 @@ import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { openRows } from '../sources/rows.js';
-import { isPlain, storedBytesOf } from '../sources/source.js';
+import { isPlain, recordsIn, storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count.js';
 import { startThreads } from '../stages/threads.js';
 import { type Estimate, estimateInputs, sumBy } from './estimate.js';
@@ -139,12 +139,11 @@ async function sampleGroup(
 ): Promise<ExpectedGroup> {
   const { framing } = spec.read;
   const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
-  const lists = inputs.flatMap((input, i) => (groupOf[i] === group && input.kind === 'list' ? [input.list] : []));
-  const ofRows = files.flatMap(({ input }) => input.rows ?? []);
+  const ofGroup = inputs.filter((_, i) => groupOf[i] === group);
   const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field));
-  const known = sumBy(ofRows, ({ rows }) => rows) + sumBy(lists, ({ ends }) => ends.length);
+  const known = sumBy(ofGroup, (input) => recordsIn(input) ?? 0);
   const fileBytes = sumBy(files, ({ bytes }) => bytes);
-  const listBytes = sumBy(lists, ({ bytes }) => bytes.byteLength);
+  const listBytes = sumBy(ofGroup, ({ list }) => list?.bytes.byteLength ?? 0);
   const ends = await missingEnds(files, framing && framingOf(framing).recordEnd, signal);
   const size = files.every(({ input }) => isPlain(input)) ? exactly(1) : decodedSize(estimate);
   return {

@@ -13,7 +13,7 @@ import type { FramingSpec } from '../formats/framing-table.js';
 import { isSeekable, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
 import { openInput } from '../places/inputs/find-input.js';
-import { type FileInput, type Input, isPlain, rowsOf, storedBytesOf } from '../sources/source.js';
+import { type FileInput, type Input, isPlain, isReadOnce, recordsIn, storedBytesOf } from '../sources/source.js';
 import { InputWindows, USUAL_RECORD_BYTES, type Window } from './input-windows.js';
 
 export interface Estimate {
@@ -69,32 +69,29 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   );
   const { sizes, least, most } = sizesOf(compressed, ofCompressed);
   const decodedBytes = inputs.map((input) => {
-    if (input.kind === 'stream') return undefined;
-    if (input.kind === 'list') return input.list.bytes.byteLength;
-    return input.rows?.rowBytes ?? sizes.get(input) ?? input.version.byteLength - input.header.byteLength;
+    const known = input.list?.bytes.byteLength ?? input.rows?.rowBytes ?? sizes.get(input);
+    return known ?? (input.version && input.version.byteLength - input.header.byteLength);
   });
   const recordBytes = sumBy(decodedBytes, (bytes) => bytes ?? STREAM_GUESS_BYTES);
   const compressedBytes = sumBy([...sizes.values()], (bytes) => bytes);
-  const rows = inputs.flatMap((input) => rowsOf(input) ?? []);
-  const lists = inputs.flatMap((input) => (input.kind === 'list' ? [input.list] : []));
+  const rows = inputs.flatMap((input) => input.rows ?? []);
   // Half as much or three times: pages have headers, and values that repeat are stored once.
   const unsureBytes = sumBy(rows, (facts) => facts.unsureBytes);
   const sampled = storedBytesOf(plain) * densityOf(ofPlain) + compressedBytes * densityOf(ofCompressed);
-  const counted = sumBy(rows, (facts) => facts.rows) + sumBy(lists, ({ ends }) => ends.length);
+  const counted = sumBy(inputs, (input) => recordsIn(input) ?? 0);
   const knownBytes = sumBy(decodedBytes, (bytes) => bytes ?? 0);
   return {
     recordBytes,
     leastBytes: recordBytes - compressedBytes + least - unsureBytes / 2,
     mostBytes: recordBytes - compressedBytes + most + 2 * unsureBytes,
     meanRecordBytes: knownBytes === 0 ? USUAL_RECORD_BYTES : Math.max(1, knownBytes / (sampled + counted)),
-    exact:
-      compressed.length === 0 && rows.every(({ isExact }) => isExact) && inputs.every(({ kind }) => kind !== 'stream'),
+    exact: compressed.length === 0 && rows.every(({ isExact }) => isExact) && !inputs.some(isReadOnce),
     decodedBytes,
   };
 }
 
 function isCompressed(input: Input): input is CompressedInput {
-  return input.kind === 'file' && input.codec !== undefined && input.version.byteLength > 0;
+  return input.codec !== undefined && input.version.byteLength > 0;
 }
 
 interface Drawn {

@@ -30,7 +30,7 @@ import { CELL_ENTRY_BYTES, HEADER_BYTES, type IndexDescription } from '../record
 import { markOf } from '../record-index/indexed-file.js';
 import { plannedInput } from '../sources/cuts.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import { type FileInput, storedBytesIn } from '../sources/source.js';
+import { type FileInput, isKept, storedBytesIn } from '../sources/source.js';
 import { countBeforeRanges } from '../stages/before-ranges.js';
 import { CoverageCheck } from '../stages/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
@@ -146,7 +146,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   };
   const { framing, ...opened } = await openHeaders(inputs, request, () => memoryNeed);
   const [input] = opened.inputs;
-  if (input?.kind !== 'file' || framing === undefined) {
+  if (input === undefined || !isKept(input) || framing === undefined) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `${file} is not a regular file; only the records of a regular file can be read in any order`,

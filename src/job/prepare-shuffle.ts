@@ -31,7 +31,7 @@ import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
-import { type Input, identityOf, isKept, isPlain, rowsOf } from '../sources/source.js';
+import { type Input, identityOf, isKept, isPlain, recordsIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace } from './earlier-attempt.js';
@@ -162,7 +162,7 @@ async function claim(
   checkPlaces: Preparation['checkPlaces'],
 ) {
   const { inputs } = listed;
-  const chosen = chooseSite(request, { ...listed, rows: rowsOf(inputs[0])?.format, outputs });
+  const chosen = chooseSite(request, { ...listed, rows: inputs[0]?.rows?.format, outputs });
   requireFileForRows(rowFormat, inputs, chosen);
   const reports = request.report === undefined ? undefined : await import('./report/tell-report.js');
   checkPlaces?.(listed, chosen);
@@ -280,9 +280,8 @@ function mostRecordsOf(
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
-    if (input.kind === 'list') return input.list.ends.length;
-    const rows = rowsOf(input)?.rows;
-    if (rows !== undefined) return rows;
+    const known = recordsIn(input);
+    if (known !== undefined) return known;
     if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
     return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
   };

@@ -7,7 +7,7 @@ import { readMemory } from '../machine/limits.js';
 import { budgetText, leastMemoryFor, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
 import { mayBeCut } from '../sources/cuts.js';
-import { codecOf, isKept } from '../sources/source.js';
+import { isKept } from '../sources/source.js';
 import { formatBytes, nameSome } from '../values/quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
@@ -61,7 +61,7 @@ function longestTaskShare({ plan, inputsToRead, estimate: { decodedBytes } }: Pr
   const bytesOf = (slice: Slice) =>
     slice.reduce((sum, { inputOrdinal, start, end, members }) => {
       const input = inputsToRead[inputOrdinal];
-      const isDecodedWhole = input !== undefined && codecOf(input) !== undefined && members === undefined;
+      const isDecodedWhole = input?.codec !== undefined && members === undefined;
       const bytes = isDecodedWhole || end === undefined ? (decodedBytes[inputOrdinal] ?? 0) : end - start;
       return sum + bytes;
     }, 0);

@@ -25,7 +25,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { codecOf, type Input, isKept, isReadOnce, rowsOf, storedBytesOf } from '../sources/source.js';
+import { type Input, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { WriteSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { resumedWork } from './earlier-attempt.js';
@@ -123,8 +123,8 @@ function compressionOf({ compression, rows }: WriteSpec, format: RowFormat | und
 function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   const codecs: Record<string, number> = {};
   for (const input of inputs) {
-    const ofRows = rowsOf(input)?.format.toLowerCase();
-    const name = isReadOnce(input) ? 'stream' : (ofRows ?? codecOf(input)?.name ?? 'plain');
+    const ofRows = input.rows?.format.toLowerCase();
+    const name = isReadOnce(input) ? 'stream' : (ofRows ?? input.codec?.name ?? 'plain');
     codecs[name] = (codecs[name] ?? 0) + 1;
   }
   return codecs;

@@ -5,7 +5,7 @@ import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
-import type { Input } from '../sources/source.js';
+import { type Input, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { JobSite } from './site.js';
 
@@ -22,7 +22,7 @@ export async function requireOutputOfRows(
   const first = firstOfRows(inputs);
   const { rowChoice, compression } = spec.write;
   if (output !== undefined && spec.cut.shards === undefined) {
-    const stream = inputs.find(({ kind }) => kind === 'stream');
+    const stream = inputs.find(isReadOnce);
     if (first === undefined) refuseOtherFormats(output, undefined, false, stream && inputName(stream.path));
     else requireNameOfRows(output, first.rows.format);
   }

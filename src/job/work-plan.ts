@@ -22,7 +22,7 @@ import { bytesOfColumns, memoryFor, planWithColumns } from '../plan/pass2-memory
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
-import { codecOf, type Input, isKept, isPlain, isReadOnce, rowsOf, storedBytesIn } from '../sources/source.js';
+import { type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { WorkPlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
@@ -225,7 +225,7 @@ export function unitOfRows(spec: ShuffleSpec, format: RowFormat | undefined): Un
 function columnBytesOf(inputs: readonly Input[], spec: ShuffleSpec, format: RowFormat | undefined): number {
   const output = outputOfRows(spec);
   const writerBytes = (output && format?.writerBytes(output)) ?? 0;
-  return inputs.reduce((most, input) => Math.max(most, rowsOf(input)?.readerBytes ?? 0), writerBytes);
+  return inputs.reduce((most, input) => Math.max(most, input.rows?.readerBytes ?? 0), writerBytes);
 }
 
 function tableLogsOf(spec: ShuffleSpec, format: RowFormat | undefined): readonly number[] | undefined {
@@ -337,7 +337,7 @@ function recordBytesAtLeast(input: Input): number {
 
 /** A few rows may take less than what is stored around them. */
 function decodedBytesAtLeast(input: Input): number {
-  return Math.min(recordBytesAtLeast(input), rowsOf(input)?.rowBytes ?? Number.POSITIVE_INFINITY);
+  return Math.min(recordBytesAtLeast(input), input.rows?.rowBytes ?? Number.POSITIVE_INFINITY);
 }
 
 /** Bytes of a compressed output, for warnings: compressed inputs are assumed to keep their size. */
@@ -347,11 +347,11 @@ function expectCompressedBytes(
   format: RowFormat | undefined,
 ): number {
   return inputs.reduce((sum, input) => {
-    const rows = rowsOf(input);
+    const { rows } = input;
     const ofRows = rows && write && format?.expectStored?.(rows, write);
     if (ofRows !== undefined) return sum + ofRows.byteLength;
     const storedBytes = storedBytesIn(input) ?? 0;
-    return sum + (codecOf(input) === undefined ? storedBytes / USUAL_RATIO : storedBytes);
+    return sum + (input.codec === undefined ? storedBytes / USUAL_RATIO : storedBytes);
   }, 0);
 }
 

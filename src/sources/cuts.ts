@@ -16,7 +16,7 @@ import { isSeekable, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
-import { codecOf, type FileInput, headerBytesOf, type Input, isPlain, rowsOf, storedBytesIn } from './source.js';
+import { type FileInput, headerBytesOf, type Input, isPlain, storedBytesIn } from './source.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -31,15 +31,14 @@ const POINTS_PER_SLICE = 8;
 const MOST_POINTS = 2 ** 16;
 
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
-  const rows = rowsOf(input);
-  if (rows !== undefined) return rows.mayBeCut;
+  if (input.rows !== undefined) return input.rows.mayBeCut;
   if (framing === undefined) return false;
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
 }
 
 /** Returns whether a reader of this framing can start at a member of the input and find the next record. */
 function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
-  return codecOf(input)?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
+  return input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
 /**
@@ -57,7 +56,7 @@ export async function describeForSlices(
   const planned: PlannedInput[] = [];
   for (const [ordinal, input] of inputs.entries()) {
     const estimate = decodedBytes[ordinal] ?? 0;
-    if (input.kind === 'file' && input.rows !== undefined) {
+    if (input.rows !== undefined) {
       await hearSignalsAt(ordinal, signal);
       planned.push(await plannedRows(input, input.rows, read.rows, sliceBytes));
       continue;

@@ -37,8 +37,7 @@ export function refuseForeignFiles(
 ): void {
   if (!isHeldToText(format)) return;
   let leftToPeek = PEEKED_FILES;
-  for (const input of inputs) {
-    if (input.kind !== 'file') continue;
+  for (const input of inputs.filter(isKept)) {
     const { path, codec } = input;
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;

@@ -15,7 +15,7 @@ import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { factsOf } from '../places/inputs/find-input.js';
-import type { Input } from './source.js';
+import { type Input, isKept } from './source.js';
 
 type NotedInputs = JobManifest['inputs'];
 
@@ -42,13 +42,13 @@ export async function noteInputs(
 /** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
   hash('sha256', factsOf(input.path).fullName(input.path), 'buffer').copy(target, 0, 0, 8);
-  target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
-  target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
+  target.writeBigUInt64LE(BigInt(input.version?.byteLength ?? 0), 8);
+  target.writeBigInt64LE(BigInt.asIntN(64, input.version?.modifiedNanoseconds ?? 0n), 16);
 }
 
 function hashEnds(input: Input): Buffer {
   // The version of an input elsewhere says more than its ends, which would cost two requests.
-  return input.kind === 'file' && factsOf(input.path).isOnDisk
+  return isKept(input) && factsOf(input.path).isOnDisk
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
 }

@@ -25,7 +25,7 @@ import { readBytes, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
-import { type FileInput, type Input, isPlain } from './source.js';
+import { type FileInput, type Input, isKept, isPlain, isReadOnce } from './source.js';
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
@@ -68,22 +68,24 @@ export async function readInputHeaders(
   let isEveryMarked = true;
   for (const input of inputs) {
     await hearSignalsAt(withHeaders.length, signal);
-    if (input.kind === 'list' || (input.kind === 'stream' && !readsStreams)) {
+    const path = inputName(input.path);
+    const reading = isKept(input)
+      ? readHeaderOf(input, rule, memory, throwIfAborted)
+      : isReadOnce(input) && readsStreams
+        ? readHeaderOfStream(input, rule, memory, throwIfAborted, request)
+        : undefined;
+    if (reading === undefined) {
       withHeaders.push(input);
       isEveryMarked = false;
       continue;
     }
-    const path = inputName(input.path);
-    const { header, rest } =
-      input.kind === 'file'
-        ? await readHeaderOf(input, rule, memory, throwIfAborted)
-        : await readHeaderOfStream(input, rule, memory, throwIfAborted, request);
+    const { header, rest } = await reading;
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
     const { byteLength, recordBytes, isMarked } = header;
     isEveryMarked &&= isMarked === true;
     const kept = { byteLength, recordBytes, isMarked };
-    withHeaders.push(input.kind === 'file' ? { ...input, header: kept } : input);
+    withHeaders.push(isKept(input) ? { ...input, header: kept } : input);
     const key = sampleKeys?.keyOf(rest);
     if (key === undefined) continue;
     const earlier = pathOfKey.get(key);

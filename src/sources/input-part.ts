@@ -164,7 +164,7 @@ export async function tellReadingOrder(inputs: readonly Input[], slices: Iterabl
   const ranges = [...slices].flat().flatMap(({ inputOrdinal, start, end, members }) => {
     const input = inputs[inputOrdinal];
     // Of rows, columns are read, and not all of them.
-    if (input?.kind !== 'file' || input.rows !== undefined) return [];
+    if (input?.version === undefined || input.rows !== undefined) return [];
     const { path, version, codec } = input;
     const { byteLength } = version;
     if (members !== undefined) return [{ path, version, start: members.storedStart, end: members.storedEnd }];

@@ -23,7 +23,7 @@ import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } 
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { type FoundPath, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
-import { codecOf, type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
+import { type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
@@ -83,7 +83,7 @@ export async function listInputs(
     await hearSignalsAt(inputs.length + empty.length, signal);
     await look(path, signal);
     const opened = examine(path, { format, decompressProgram, takesRows });
-    const codec = leavesOutEmpty && opened.isEmpty !== true ? codecOf(opened.input) : undefined;
+    const codec = leavesOutEmpty && opened.isEmpty !== true ? opened.input.codec : undefined;
     return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };
   };
   for (const each of named) {
@@ -217,7 +217,7 @@ function tellOfLeftOut(
 async function loadCodecs(inputs: readonly Input[]): Promise<void> {
   const loaded = new Set<string>();
   for (const input of inputs) {
-    const codec = codecOf(input);
+    const { codec } = input;
     if (codec === undefined || loaded.has(codec.name)) continue;
     await codec.load?.(input.path);
     loaded.add(codec.name);

@@ -4,13 +4,13 @@ import { loadRowFormat, rowFormats } from '../formats/rows/registry.js';
 import type { OpenedRows, RowChoice, RowFacts, RowFormat, RowsRequest } from '../formats/rows/row-format.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ReadSpec } from '../spec.js';
-import { type FileInput, type Input, rowsOf } from './source.js';
+import type { FileInput, Input } from './source.js';
 
 type RowsInput = FileInput & { readonly rows: RowFacts };
 
 /** Returns the first input if it holds rows. */
 export function firstOfRows(inputs: readonly Input[]): RowsInput | undefined {
-  return inputs.find((input): input is RowsInput => rowsOf(input) !== undefined);
+  return inputs.find((input): input is RowsInput => input.rows !== undefined);
 }
 
 /** How these inputs are read: as rows, if one of them holds some. @throws if others do not, or options do not go with rows. */
@@ -19,7 +19,7 @@ export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
   refuseOptionsOfOthers(read.rowChoice, first);
   if (first === undefined) return read;
   const { format } = first.rows;
-  const other = inputs.find((input) => rowsOf(input)?.format !== format);
+  const other = inputs.find((input) => input.rows?.format !== format);
   if (other !== undefined)
     throw new InputError(
       'ERR_INPUT_FORMAT',
@@ -59,7 +59,7 @@ export async function openRows(
   const first = firstOfRows(inputs);
   if (first === undefined) return undefined;
   const format = await loadRowFormat(first.rows);
-  const files = inputs.filter((input): input is RowsInput => rowsOf(input) !== undefined);
+  const files = inputs.filter((input): input is RowsInput => input.rows !== undefined);
   const { facts, ...opened } = await format.open(files, { ...request, choice: read.rowChoice ?? {} });
   return { ...opened, format, inputs: files.map((input, i) => ({ ...input, rows: facts[i] })) };
 }

@@ -10,6 +10,15 @@ import type { RecordList } from '../formats/record-format.js';
 import type { RowFacts } from '../formats/rows/row-format.js';
 import type { FileVersion } from '../io/files.js';
 
+/** The facts of files. Of other inputs they are unknown. */
+interface Unknown {
+  readonly version?: undefined;
+  readonly codec?: undefined;
+  readonly finding?: undefined;
+  readonly header?: undefined;
+  readonly rows?: undefined;
+}
+
 /** Its place in the list is its ordinal. */
 export type Input =
   | {
@@ -23,14 +32,11 @@ export type Input =
       readonly header: InputHeader;
       /** `unreadRows` until they are read. Absent: it holds records, one after the other. */
       readonly rows?: RowFacts | undefined;
+      readonly list?: undefined;
     }
-  | {
-      readonly kind: 'stream';
-      readonly path: string;
-      readonly identity: string;
-    }
+  | (Unknown & { readonly kind: 'stream'; readonly path: string; readonly identity: string; readonly list?: undefined })
   /** Records in memory; messages call them `path`. */
-  | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
+  | (Unknown & { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList });
 
 export type FileInput = Input & { readonly kind: 'file' };
 
@@ -38,14 +44,9 @@ export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-/** Returns the facts of the rows of an input. Undefined: it holds records, one after the other. */
-export function rowsOf(input: Input | undefined): RowFacts | undefined {
-  return input?.kind === 'file' ? input.rows : undefined;
-}
-
 /** The unit in which its places are counted. */
 export function unitOf(input: Input | undefined): 'row' | 'byte' {
-  return rowsOf(input) === undefined ? 'byte' : 'row';
+  return input?.rows === undefined ? 'byte' : 'row';
 }
 
 export function identityOf(input: Input): string {
@@ -58,29 +59,23 @@ export function isKept(input: Input): input is FileInput {
 }
 
 /** Returns whether it gives its bytes once, and nobody knows how many. */
-export function isReadOnce({ kind }: Input): boolean {
-  return kind === 'stream';
+export function isReadOnce(input: Input): input is Input & { readonly kind: 'stream' } {
+  return input.kind === 'stream';
 }
 
 /** Returns whether its decoded bytes can be read from any place on, as they are stored. */
 export function isPlain(input: Input | undefined): input is FileInput {
-  return input?.kind === 'file' && input.codec === undefined && input.rows === undefined;
-}
-
-/** Returns the codec. Undefined: the input is plain, or unknown before it is read. */
-export function codecOf(input: Input): Codec | undefined {
-  return input.kind === 'file' ? input.codec : undefined;
+  return input?.version !== undefined && input.codec === undefined && input.rows === undefined;
 }
 
 /** Returns the length of the header. That of a stream is known when its first bytes are read. */
 export function headerBytesOf(input: Input | undefined): number {
-  return input?.kind === 'file' ? input.header.byteLength : 0;
+  return input?.header?.byteLength ?? 0;
 }
 
 /** Returns the stored bytes. Undefined: they are unknown. */
 export function storedBytesIn(input: Input): number | undefined {
-  if (input.kind === 'list') return input.list.bytes.byteLength;
-  return input.kind === 'file' ? (input.rows?.storedBytes ?? input.version.byteLength) : undefined;
+  return input.list?.bytes.byteLength ?? input.rows?.storedBytes ?? input.version?.byteLength;
 }
 
 /** Sums the stored bytes. Streams have none. */
@@ -90,5 +85,10 @@ export function storedBytesOf(inputs: readonly Input[]): number {
 
 /** Returns where it ends: a place in its decoded bytes, or among its rows; undefined: only reading tells. */
 export function endOfInput(input: Input): number | undefined {
-  return rowsOf(input)?.rows ?? (codecOf(input) === undefined ? storedBytesIn(input) : undefined);
+  return input.rows?.rows ?? (input.codec === undefined ? storedBytesIn(input) : undefined);
+}
+
+/** Returns the number of its records. Undefined: only reading tells. */
+export function recordsIn({ list, rows }: Input): number | undefined {
+  return list?.ends.length ?? rows?.rows;
 }

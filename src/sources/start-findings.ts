@@ -40,10 +40,8 @@ class Doubts {
 /** The doubts about plain files, which are known before the job. */
 export function doubtsOf(inputs: readonly Input[]): Doubts {
   const doubts = new Doubts();
-  for (const [inputOrdinal, input] of inputs.entries()) {
-    const doubt = input.kind === 'file' ? input.finding : undefined;
+  for (const [inputOrdinal, { finding: doubt }] of inputs.entries())
     if (doubt !== undefined && !(doubt instanceof InputError)) doubts.add({ inputOrdinal, doubt });
-  }
   return doubts;
 }
 

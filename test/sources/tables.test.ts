@@ -9,7 +9,6 @@ import type { TableSpec } from '#src/formats/rows/parquet/table-spec.js';
 import { estimateInputs } from '#src/job/estimate.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows } from '#src/sources/rows.js';
-import { rowsOf } from '#src/sources/source.js';
 import type { ReadSpec } from '#src/spec.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
@@ -65,7 +64,7 @@ describe('files of rows', () => {
     writeFileSync(directory.path('in'), fileOf(schema, [{ rows: 10, chunks }]));
     const measured = async (...columns: string[]) => {
       const { inputs } = await openParts([directory.path('in')], { columns });
-      const facts = rowsOf(inputs[0]);
+      const facts = inputs[0]?.rows;
       return [facts?.rowBytes, facts?.unsureBytes, facts?.storedBytes];
     };
     expect(await measured('sparse')).toEqual([10 + 4 * 7, 0, 100]);

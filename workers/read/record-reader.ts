@@ -47,6 +47,7 @@ interface DroppedRecord {
 
 export class RecordReader implements FramingKernel {
   readonly #part: InputPart;
+  readonly #isOfRows: boolean;
   readonly #framing: Framing;
   #scanner: RecordScanner;
   readonly #taker: RecordTaker;
@@ -84,6 +85,7 @@ export class RecordReader implements FramingKernel {
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings) {
     this.#job = job;
     this.#part = part;
+    this.#isOfRows = part.kind === 'rows';
     const copies = part.weight === undefined ? 1 : mostCopiesOf(part.weight);
     this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
@@ -171,8 +173,8 @@ export class RecordReader implements FramingKernel {
 
   /** @param ordinal among the records of the part. */
   #place(position: number, ordinal = this.#taken): PlaceOfLongRecord {
-    const { path, kind, firstOrdinal = 0 } = this.#part;
-    return { path, place: kind === 'rows' ? `row ${firstOrdinal + ordinal}` : `the record at byte ${position}` };
+    const { path, firstOrdinal = 0 } = this.#part;
+    return { path, place: this.#isOfRows ? `row ${firstOrdinal + ordinal}` : `the record at byte ${position}` };
   }
 
   #noRoom(place: PlaceOfLongRecord, { limit, byteLength }: RecordTooLong): InputError {
@@ -247,16 +249,15 @@ export class RecordReader implements FramingKernel {
 
   #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
     const { inputOrdinal, firstOrdinal: first } = this.#part;
-    const isOfRows = this.#part.kind === 'rows';
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const undrawnSum = this.#job.weighedField && `${this.#undrawnSum}`;
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
     const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
     const taken = first === undefined ? undefined : { start: first, end: first + this.#taken };
-    const ordinals = taken === undefined || isOfRows ? undefined : { ...taken, names };
+    const ordinals = taken === undefined || this.#isOfRows ? undefined : { ...taken, names };
     const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals, ...this.#leftOut };
-    if (isOfRows && taken !== undefined) return { ...rest, ...taken, rowBytes: this.#lastEnd };
+    if (this.#isOfRows && taken !== undefined) return { ...rest, ...taken, rowBytes: this.#lastEnd };
     if (this.#firstStart === undefined) {
       const start = Math.max(position, this.#markBytes);
       return { ...rest, start, end: start };
@@ -409,7 +410,7 @@ export class RecordReader implements FramingKernel {
 
   /** Returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { kind, weight, inputKey, firstOrdinal } = this.#part;
+    const { weight, inputKey, firstOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
@@ -419,10 +420,10 @@ export class RecordReader implements FramingKernel {
     this.#taken += count;
     if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
     if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
-    const firstRow = kind === 'rows' ? ordinal : undefined;
+    const firstRow = this.#isOfRows ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
     if (this.#job.isSampled === true) {
-      const marks = { count, base, basePosition, ordinal };
+      const marks = { count, base, basePosition, ordinal, firstRow };
       noteTaken(this.#taker, marks, this.#part, this.#job.jobName);
     }
     if (weight === undefined) return longest;

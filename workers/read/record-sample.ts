@@ -25,6 +25,8 @@ interface TakenMarks {
   readonly basePosition: number;
   /** The ordinal of the first record, where keys come from ordinals. */
   readonly ordinal: number | undefined;
+  /** The ordinal of the first row. Undefined: the records are no rows. */
+  readonly firstRow: number | undefined;
 }
 
 export const SAMPLE_RECORDS = 3000;
@@ -38,8 +40,8 @@ let jobOfLimit = '';
 /** Notes the taken records that belong to the sample. */
 export function noteTaken(
   { kernel, table }: { readonly kernel: Kernel; readonly table: number },
-  { count, base, basePosition, ordinal }: TakenMarks,
-  { kind, inputOrdinal, inputKey }: Pick<InputPart, 'kind' | 'inputOrdinal' | 'inputKey'>,
+  { count, base, basePosition, ordinal, firstRow }: TakenMarks,
+  { inputOrdinal, inputKey }: Pick<InputPart, 'inputOrdinal' | 'inputKey'>,
   jobName: string,
 ): void {
   if (jobName !== jobOfLimit) limit = LARGEST_HASH;
@@ -48,7 +50,7 @@ export function noteTaken(
   noted ??= [];
   const salt = scrambled(Math.imul(inputOrdinal + 1, 0x9e3779b1));
   const positionOf = (i: number) =>
-    kind === 'rows' && ordinal !== undefined ? ordinal + i : basePosition + view.getUint32(table + 8 * i, true) - base;
+    firstRow === undefined ? basePosition + view.getUint32(table + 8 * i, true) - base : firstRow + i;
   const keyOf = (i: number) =>
     BigInt.asUintN(
       64,

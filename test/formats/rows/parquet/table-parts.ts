@@ -8,7 +8,6 @@ import { describeForSlices } from '#src/sources/cuts.js';
 import { type Coverage, type InputPart, inputPart } from '#src/sources/input-part.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows, openRows } from '#src/sources/rows.js';
-import { rowsOf } from '#src/sources/source.js';
 import type { ReadSpec } from '#src/spec.js';
 import type { Arena } from '#workers/arena.js';
 import { ReadArena } from '#workers/read/read-arena.js';
@@ -39,7 +38,7 @@ export async function openParts(paths: readonly string[], options: OpenOptions =
   const opened = await openRows(listed, { read: asked, signal: undefined, onWarning, writes: true });
   const { inputs, rows } = opened ?? { inputs: [], rows: undefined };
   const read = { ...asked, rows };
-  const bytes = inputs.map((input) => rowsOf(input)?.rowBytes);
+  const bytes = inputs.map((input) => input?.rows?.rowBytes);
   const planned = await describeForSlices(inputs, bytes, read, sliceBytes, undefined);
   const readable = { inputs, gates: inputs.map(() => UNGATED), firstHeader: undefined };
   const parts = [...planSlices(planned, sliceBytes)].flat().map((part) => inputPart(readable, part, 7n, 0));
