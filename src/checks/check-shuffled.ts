@@ -9,6 +9,7 @@
  */
 import type { DescribedRecord, SampledWindows, WindowTask } from '../../workers/tasks/sample-windows.js';
 import { counted, InputError, UsageError } from '../errors.js';
+import { rangeStart } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type FieldPath, parseFieldPath } from '../formats/selector.js';
 import { type JobScope, runJob } from '../job/job.js';
@@ -106,8 +107,7 @@ function windowsOf({ inputs, decodedBytes, framing, meanRecordBytes }: OpenedSet
 
 /** Returns whether a reader can begin anywhere without counting first. */
 function canSeek(framing: FramingSpec | undefined): boolean {
-  const kind = framing === undefined ? 'never' : framingOf(framing).cut.kind;
-  return kind === 'anywhere' || kind === 'every';
+  return framing !== undefined && rangeStart(framingOf(framing), 0, 0) !== undefined;
 }
 
 async function sampleSet(
@@ -118,8 +118,7 @@ async function sampleSet(
 ): Promise<readonly SampledWindows[]> {
   const results: SampledWindows[] = [];
   const { framing } = set.settings.read;
-  const cut = framing === undefined ? undefined : framingOf(framing).cut;
-  const every = cut?.kind === 'every' ? cut.byteLength : 1;
+  const every = (framing && framingOf(framing).recordBytes) ?? 1;
   const taskOf = ({ inputOrdinal, startBytes, stride, windowCount }: WindowsOfInput): WindowTask => {
     const input = set.inputs[inputOrdinal];
     const start = headerBytesOf(input) + Math.floor(startBytes / every) * every;

@@ -32,24 +32,15 @@ export class BadRecord extends Error {
   }
 }
 
-/**
- * The place where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins to scan,
- * to see whether a record begins with the range. `contextBytes`: so many bytes before that place a scanner may look at;
- * absent: 0.
- */
-export type Cut =
-  | { readonly kind: 'never' }
-  /** The first boundary found from any byte on is the end of a record. */
-  | { readonly kind: 'anywhere'; readonly lookBehindBytes: number; readonly contextBytes?: number }
-  /** The same, if the reader knows how often `byte` occurs before the place where it begins to scan. */
-  | {
-      readonly kind: 'after-counting';
-      readonly byte: number;
-      readonly lookBehindBytes: number;
-      readonly contextBytes?: number;
-    }
-  /** Records begin at multiples of this. */
-  | { readonly kind: 'every'; readonly byteLength: number };
+/** The places where a range of an input may begin: the first boundary found from there on is the end of a record. */
+export interface Cut {
+  /** How far before the range its reader begins to scan, to see whether a record begins with the range. */
+  readonly lookBehindBytes: number;
+  /** So many bytes before that place a scanner may look at. Absent: 0. */
+  readonly contextBytes?: number;
+  /** The reader must know how often this byte occurs before the place where it begins to scan. Absent: none does. */
+  readonly countedByte?: number;
+}
 
 /** Tells samples apart, for a framing whose readers take neighbours of one key for one sample. */
 export interface SampleKeys {
@@ -62,7 +53,10 @@ export interface SampleKeys {
 }
 
 export interface Framing {
-  readonly cut: Cut;
+  /** Absent: readers begin with the input. */
+  readonly cut?: Cut | undefined;
+  /** The bytes of each record: ranges begin at multiples of it. Absent: records differ. */
+  readonly recordBytes?: number;
   /** A record ends after each `every`-th `byte`, counted from the first record. Absent: more decides. */
   readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
   /** The bytes at the end of every record, which only end it. Absent: more decides where a record ends. */
@@ -132,25 +126,23 @@ export function lineEndOf({ isOfLines, delimiter }: Framing): Uint8Array | undef
  * bytes that look like the end of a record.
  */
 export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
-  return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
+  return cut === undefined ? start : Math.max(headerBytes, start - cut.lookBehindBytes);
 }
 
 export function contextBytesAt({ cut }: Framing, scanStart: number, headerBytes: number): number {
-  return Math.min(contextBytesOf(cut), scanStart - headerBytes);
-}
-
-function contextBytesOf(cut: Cut): number {
-  return 'contextBytes' in cut ? (cut.contextBytes ?? 0) : 0;
+  return Math.min(cut?.contextBytes ?? 0, scanStart - headerBytes);
 }
 
 /**
  * The first place where a range may begin so that its reader begins at `position` or later; undefined: unknown.
  * @param position not in the header.
  */
-export function rangeStart({ cut }: Framing, position: number, headerBytes: number): number | undefined {
-  if (cut.kind === 'anywhere') return position + contextBytesOf(cut) + cut.lookBehindBytes;
-  if (cut.kind === 'every') {
-    return headerBytes + Math.ceil((position - headerBytes) / cut.byteLength) * cut.byteLength;
-  }
-  return undefined;
+export function rangeStart(
+  { cut, recordBytes = 1 }: Framing,
+  position: number,
+  headerBytes: number,
+): number | undefined {
+  if (cut === undefined || cut.countedByte !== undefined) return undefined;
+  const { lookBehindBytes, contextBytes = 0 } = cut;
+  return headerBytes + Math.ceil((position + contextBytes + lookBehindBytes - headerBytes) / recordBytes) * recordBytes;
 }

@@ -15,11 +15,7 @@ export class KnownEnds {
   }
 
   framing(delimiter: Uint8Array = NOTHING): Framing {
-    return {
-      delimiter,
-      cut: { kind: 'never' },
-      openScanner: (kernel) => this.#scanner(kernel),
-    };
+    return { delimiter, openScanner: (kernel) => this.#scanner(kernel) };
   }
 
   get #nextBytes(): number | undefined {

@@ -111,24 +111,24 @@ export class InputWindows {
     return withFile(openInput(input.path), (file) => this.#read(file, input, start, end));
   }
 
+  /** True if no reader can begin in the middle. */
+  get #beginsWithInput(): boolean {
+    return this.#framing !== undefined && this.#framing.cut === undefined;
+  }
+
   #canSeek({ codec, version }: FileInput): boolean {
-    return codec === undefined && isSeekable(version) && this.#framing?.cut.kind !== 'never';
+    return codec === undefined && isSeekable(version) && !this.#beginsWithInput;
   }
 
   #read(file: OpenFile, input: FileInput, start: number, end: number): Window {
     const { version, header } = input;
-    const cut = this.#framing?.cut;
+    const { cut, recordBytes } = this.#framing ?? {};
     // The end of a record may begin before the window.
-    const behind =
-      cut?.kind === 'every'
-        ? start % cut.byteLength
-        : cut !== undefined && 'lookBehindBytes' in cut
-          ? cut.lookBehindBytes - 1
-          : 0;
+    const behind = recordBytes === undefined ? (cut?.lookBehindBytes ?? 1) - 1 : start % recordBytes;
     const from = Math.max(0, start - behind);
     const bytes = readBytes(file, header.byteLength + from, end - from);
     const atEnd = header.byteLength + end === version.byteLength;
-    const piece = { bytes, atStart: from === 0 || cut?.kind === 'every', atEnd };
+    const piece = { bytes, atStart: from === 0 || recordBytes !== undefined, atEnd };
     return { storedBytes: end - start, decodedBytes: end - start, ...this.#count(piece, end - start), doubt: 1 };
   }
 
@@ -151,8 +151,7 @@ export class InputWindows {
    */
   #member(file: OpenFile, input: FileInput, position: number): Window | undefined {
     const { codec, version } = input;
-    if (codec?.findMember === undefined || !isSeekable(version) || this.#framing?.cut.kind === 'never')
-      return undefined;
+    if (codec?.findMember === undefined || !isSeekable(version) || this.#beginsWithInput) return undefined;
     const { nearBytes } = this.#sizes;
     const near = readBytes(file, position, nearBytes);
     const found = codec.findMember(near);

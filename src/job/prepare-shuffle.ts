@@ -277,13 +277,13 @@ function mostRecordsOf(
   inputs: readonly Input[],
   { given, shared }: GroupedJob,
 ): number {
-  const cut = framing === undefined ? undefined : framingOf(framing).cut;
+  const recordBytes = framing && framingOf(framing).recordBytes;
   const comeOnce = given === undefined && shared === undefined;
   const countOf = (input: Input): number => {
     const known = recordsIn(input);
     if (known !== undefined) return known;
-    if (!isPlain(input) || cut?.kind !== 'every') return Number.POSITIVE_INFINITY;
-    return (input.version.byteLength - input.header.byteLength) / cut.byteLength;
+    if (!isPlain(input) || recordBytes === undefined) return Number.POSITIVE_INFINITY;
+    return (input.version.byteLength - input.header.byteLength) / recordBytes;
   };
   const all = comeOnce ? inputs.reduce((sum, input) => sum + countOf(input), 0) : Number.POSITIVE_INFINITY;
   return recordsOfOutput(keep, all);

@@ -79,12 +79,10 @@ export async function sampleRecords(
   const parts = partsOf(await drawStrata(filled, ranges, windows, draw, signal), ranges.length);
   const chosen = ranges.flatMap(({ start, end }, i) => cut(start, end - start, parts[i] ?? 1));
   const strata = await drawStrata(filled, chosen, windows, draw, signal);
-  const { cut: ofRecords } = framingOf(framing);
+  const { recordBytes } = framingOf(framing);
   return {
     records:
-      ofRecords.kind === 'every'
-        ? exactly(allBytes / ofRecords.byteLength)
-        : recordsOf(strata, windows.seenBytes, filled.length),
+      recordBytes === undefined ? recordsOf(strata, windows.seenBytes, filled.length) : exactly(allBytes / recordBytes),
     fieldSum: strata.reduce((sum, stratum) => sum + stratum.fieldSum, 0),
     kept: windows.kept,
   };

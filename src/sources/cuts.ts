@@ -7,7 +7,7 @@
 import { UsageError } from '../errors.js';
 import { hearSignals, hearSignalsAt } from '../floor/pause.js';
 import type { Member } from '../formats/codec.js';
-import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
+import { type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFacts, RowsSpec } from '../formats/rows/row-format.js';
@@ -33,7 +33,7 @@ const MOST_POINTS = 2 ** 16;
 export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
   if (input.rows !== undefined) return input.rows.mayBeCut;
   if (framing === undefined) return false;
-  return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
+  return isPlain(input) ? framing.cut !== undefined : mayCutAtMembers(input, framing);
 }
 
 /** Returns whether a reader of this framing can start at a member of the input and find the next record. */
@@ -83,8 +83,8 @@ export function plannedInput(
   if (byteLength !== undefined && byteLength > Number.MAX_SAFE_INTEGER)
     throw new UsageError(`${input.path} has more than 2^53 bytes to read; expected a shorter range`);
   const start = isPlain(input) || cuts !== undefined ? headerBytesOf(input) : 0;
-  const cutBytes =
-    isPlain(input) && framing !== undefined && isSeekable(input.version) ? cutBytesOf(framing.cut) : undefined;
+  const isCut = isPlain(input) && framing?.cut !== undefined && isSeekable(input.version);
+  const cutBytes = isCut ? (framing.recordBytes ?? 1) : undefined;
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
 }
 
@@ -175,9 +175,4 @@ class SpacedPoints {
   before(decodedEnd: number): readonly CutPoint[] {
     return this.#points.filter(({ start }) => start < decodedEnd);
   }
-}
-
-function cutBytesOf(cut: Cut): number | undefined {
-  if (cut.kind === 'never') return undefined;
-  return cut.kind === 'every' ? cut.byteLength : 1;
 }

@@ -104,16 +104,16 @@ function warningOfKey(key: string, one: string, other: string): string {
 
 /** Checks the size of each plain file if all records have one size. Other inputs are checked when they are read. */
 export function requireWholeRecords(inputs: readonly Input[], framing: FramingSpec | undefined): void {
-  const cut = framing === undefined ? undefined : framingOf(framing).cut;
-  if (cut?.kind !== 'every') return;
+  const recordBytes = framing && framingOf(framing).recordBytes;
+  if (recordBytes === undefined) return;
   for (const input of inputs) {
     if (!isPlain(input)) continue;
     const { path, version, header } = input;
     requireRecordBytes(header, version.byteLength, path);
-    const restBytes = (version.byteLength - header.byteLength) % cut.byteLength;
+    const restBytes = (version.byteLength - header.byteLength) % recordBytes;
     if (restBytes === 0) continue;
     const position = version.byteLength - restBytes;
-    const problem = problemOfRest(restBytes, cut.byteLength);
+    const problem = problemOfRest(restBytes, recordBytes);
     throw new InputError('ERR_INPUT_CORRUPT', `${path}: byte ${position} ${problem}`);
   }
 }

@@ -77,8 +77,7 @@ export async function countBeforeRanges(
 
 /** Returns the byte to count. Undefined: no byte need be counted. */
 function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): number | undefined {
-  if (cut.kind === 'after-counting') return cut.byte;
-  return keys === 'ordinal' && cut.kind === 'anywhere' ? recordEnd?.byte : undefined;
+  return cut?.countedByte ?? (keys === 'ordinal' ? recordEnd?.byte : undefined);
 }
 
 function startsToCountTo(
@@ -128,12 +127,12 @@ export async function lookBeforeRanges(
 
 /** How many records begin before a part that is not the first of its input; undefined: they must be counted. */
 function recordsBefore(
-  { cut, recordEnd }: Framing,
+  { recordBytes, recordEnd }: Framing,
   part: SlicePart,
   headerBytes: number,
   countBefore: CountBefore,
 ): number | undefined {
-  if (cut.kind === 'every') return (part.start - headerBytes) / cut.byteLength;
+  if (recordBytes !== undefined) return (part.start - headerBytes) / recordBytes;
   if (recordEnd === undefined || part.members !== undefined) return undefined;
   // The byte right before the part is not counted: a record of this part begins after it.
   return Math.floor(countBefore(part) / recordEnd.every) + 1;

@@ -289,8 +289,8 @@ export class RecordReader implements FramingKernel {
     }
     // The kept bytes may hold the first part of a terminator, and what the scanner must see before that.
     const { cut } = this.#framing;
-    const lookBehindBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes + (cut.contextBytes ?? 0) : 0;
-    const keptBytes = lookBehindBytes + (this.#scanner.lookAheadBytes ?? 0);
+    const { lookAheadBytes = 0 } = this.#scanner;
+    const keptBytes = (cut?.lookBehindBytes ?? 0) + (cut?.contextBytes ?? 0) + lookAheadBytes;
     window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
     window.scannedEnd = window.filledEnd;
     return false;

@@ -49,7 +49,7 @@ function linesAfter(text: Buffer): Framing {
   return {
     isText: true,
     isOfLines: true,
-    cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
+    cut: { lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     openScanner: (kernel, _limits, at) => {
       const lineEnds = new LineEnds(kernel);
       let isChecked = at !== 'beginning';

@@ -16,7 +16,7 @@ const framing: Framing = {
   isText: true,
   isOfLines: true,
   hasQuotedFields: true,
-  cut: { kind: 'after-counting', byte: 0x22, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
+  cut: { countedByte: 0x22, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   findsMistakes: true,
   countSample: countRows,
   openScanner: (kernel, _longestBytes, from) => {

@@ -45,7 +45,8 @@ export const npy: RecordKindOf<{ readonly by: 'npy' }, never> = {
 /** @param recordBytes at most `MOST_FIXED_BYTES`. */
 function fixedSize(recordBytes: number): Framing {
   return {
-    cut: { kind: 'every', byteLength: recordBytes },
+    cut: { lookBehindBytes: 0 },
+    recordBytes,
     openScanner: (kernel) => ({
       needsWholeRecords: true,
       scan: (_from, to, recordStart, table, maxCount) =>
@@ -133,8 +134,7 @@ type LengthScan = (kernel: FramingKernel, ...call: Parameters<KernelFunctions['s
 
 function lengthFraming(scanLengths: LengthScan): Framing {
   return {
-    cut: { kind: 'never' },
-    // A sample from the middle does not show where a record begins.
+    // A place in the middle does not show where a record begins.
     openScanner: (kernel, longestBytes) => ({
       needsWholeRecords: true,
       scan: (_from, to, recordStart, table, maxCount) => {

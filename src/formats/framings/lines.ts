@@ -77,7 +77,7 @@ function delimited(delimiter: Uint8Array): Framing {
   const { byteLength } = delimiter;
   const [byte = 0] = delimiter;
   return {
-    cut: hasBorder(delimiter) ? { kind: 'never' } : { kind: 'anywhere', lookBehindBytes: byteLength },
+    cut: hasBorder(delimiter) ? undefined : { lookBehindBytes: byteLength },
     delimiter,
     recordEnd: byteLength === 1 ? { byte, every: 1 } : undefined,
     openScanner: (kernel) => ({
@@ -134,7 +134,7 @@ export const lines: RecordKindOf<{ readonly by: 'lines'; readonly linesPerRecord
 const singleLines: Framing = {
   ...delimited(NEWLINE),
   isText: true,
-  cut: { kind: 'anywhere', lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
+  cut: { lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
   openScanner: (kernel) => {
     const lineEnds = new LineEnds(kernel);
     return {
@@ -150,7 +150,7 @@ export function lineGroups(linesPerRecord: number): Framing {
   return {
     isText: true,
     isOfLines: true,
-    cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
+    cut: { countedByte: 0x0a, lookBehindBytes: 1, contextBytes: CONTEXT_BYTES },
     recordEnd: { byte: 0x0a, every: linesPerRecord },
     countSample: (sample) => sample.reduce((lines, byte) => (byte === 0x0a ? lines + 1 : lines), 0) / linesPerRecord,
     openScanner: (kernel, _longestBytes, at) => {
@@ -188,8 +188,7 @@ export const paragraphs: RecordKindOf<{ readonly by: 'paragraphs' }> = {
 const blocks: Framing = {
   isText: true,
   isOfLines: true,
-  // Only the line before a place shows whether a blank line begins there.
-  cut: { kind: 'never' },
+  // No cut: only the line before a place shows whether a blank line begins there.
   openScanner: (kernel) => {
     /** The start of the line that is not yet scanned to its end, counted from the beginning of the record. */
     let lineOffset = 0;

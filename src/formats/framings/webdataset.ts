@@ -62,7 +62,6 @@ function isTar(head: string): boolean {
 }
 
 const framing: Framing = {
-  cut: { kind: 'never' },
   sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Counts members, of which a sample has one or a few.
   openScanner: (kernel, longestBytes) => new SampleScanner(kernel, longestBytes),
