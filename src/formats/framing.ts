@@ -36,7 +36,7 @@ export class BadRecord extends Error {
 export interface Cut {
   /** How far before the range its reader begins to scan, to see whether a record begins with the range. */
   readonly lookBehindBytes: number;
-  /** So many bytes before that place a scanner may look at. Absent: 0. */
+  /** The bytes before that place at which a scanner may look. Absent: 0. */
   readonly contextBytes?: number;
   /** The reader must know how often this byte occurs before the place where it begins to scan. Absent: none does. */
   readonly countedByte?: number;
@@ -53,7 +53,7 @@ export interface SampleKeys {
 }
 
 export interface Framing {
-  /** Absent: readers begin with the input. */
+  /** The places where a reader may begin. Absent: it begins with the input. */
   readonly cut?: Cut | undefined;
   /** The bytes of each record: ranges begin at multiples of it. Absent: records differ. */
   readonly recordBytes?: number;

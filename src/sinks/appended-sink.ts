@@ -271,7 +271,7 @@ export class AppendedSink implements OutputSink {
   /** The end of a stream is made from these. */
   #noteInStream(description: Uint8Array): void {
     const { target, control } = this.#parts;
-    if (target.kind !== 'stream' || target.descriptions === undefined) return;
+    if (target.descriptions === undefined) return;
     const { path, start } = target.descriptions;
     const { byteLength } = description;
     const place = start + control.counted('claimedBytes') - byteLength;
@@ -318,9 +318,8 @@ export class AppendedSink implements OutputSink {
 }
 
 function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTarget>): PartCursor {
-  const ownShards = target.kind === 'stream' ? undefined : target.own;
-  if (units !== undefined) return unitCursor(units.own, ownShards);
-  return target.kind === 'stream' ? WHOLE : shardCursor(target.cuts, start.shard, ownShards);
+  if (units !== undefined) return unitCursor(units.own, target.own);
+  return target.kind === 'stream' ? WHOLE : shardCursor(target.cuts, start.shard, target.own);
 }
 
 /** @param byteLength of all records that will come, if that is known. */

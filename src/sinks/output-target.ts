@@ -32,6 +32,8 @@ export interface PlacedTarget extends StagedTarget {
   readonly kind: 'placed' | 'claimed';
   /** True if large writes may go around the page cache. */
   readonly direct: boolean;
+  readonly units?: undefined;
+  readonly sent?: undefined;
 }
 
 /** Files in which a record follows those before it, wherever these end. */
@@ -44,6 +46,7 @@ export interface AppendedTarget extends StagedTarget {
   readonly own?: ShardRange | undefined;
   /** How shards leave this machine part by part. Absent: staged files are the output. */
   readonly sent?: SentShards | undefined;
+  readonly descriptions?: undefined;
 }
 
 export interface SentShards {
@@ -74,6 +77,8 @@ export interface StreamTarget {
    * be read again. Absent: there are no units.
    */
   readonly descriptions?: { readonly path: string; readonly start: number } | undefined;
+  readonly own?: undefined;
+  readonly sent?: undefined;
 }
 
 export const STANDARD_OUTPUT = '-';

@@ -14,7 +14,7 @@ export async function shardOpener(
   target: OutputTarget,
   control: JobControl,
 ): Promise<((shard: number) => OpenShard) | undefined> {
-  if (target.kind !== 'appended' || target.sent === undefined) return undefined;
+  if (target.sent === undefined) return undefined;
   const open = await SHARD_OPENERS[target.sent.by]?.();
   if (open === undefined) throw new RangeError(`nothing sends shards by ${target.sent.by}`);
   const data = target.sent.target;
