@@ -20,7 +20,7 @@
 import { isAbsolute } from 'node:path';
 import { UsageError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
-import type { HeldSite } from '../job/earlier-attempt.js';
+import type { HeldPlaces } from '../job/earlier-attempt.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { type PreparedShuffle, prepareShuffle } from '../job/prepare-shuffle.js';
 import type { MachineRequest, ShuffleRequest } from '../job/request.js';
@@ -127,14 +127,16 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       profile = placeOfProfile(file, options.force ?? false, { ...listed, output }, options.jobDir);
     },
   });
-  const { site, inputsToRead, inputs } = prepared;
-  if (site.kind === 'stream')
-    throw new UsageError(`the output ${site.output.path} is a stream; expected a file or a directory that tasks share`);
+  const { places, inputsToRead, inputs } = prepared;
+  if (places.kind === 'stream')
+    throw new UsageError(
+      `the output ${places.output.path} is a stream; expected a file or a directory that tasks share`,
+    );
 
   // Elsewhere the service verifies what it gets, and nobody can read it back before the commit.
-  const readsBack = readBack && site.place.isOnDisk;
+  const readsBack = readBack && places.place.isOnDisk;
   const machine = { memoryBytes, workers: cpusPerTask };
-  const division = await divideAmongTasks(prepared, { site, machine, tasks, readsBack }, onDisk);
+  const division = await divideAmongTasks(prepared, { places, machine, tasks, readsBack }, onDisk);
   const { plan, taskCount, otherTasks, expectedBytes, expectedOutputBytes } = division;
   const { spec, service, ioLimits, tempZstdLevel } = prepared.request;
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
@@ -148,8 +150,8 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
     weighing: prepared.weighing,
-    output: site.output,
-    stagingDirectory: site.paths.stagingDirectory,
+    output: places.output,
+    stagingDirectory: places.paths.stagingDirectory,
     readsBack,
     slices: plan.slices.map((parts) => parts.map((part) => withBefore(part, before(part)))),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
@@ -164,8 +166,8 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  await writePlan(made, site, scope.warn);
-  return { jobDir: site.paths.jobDirectory, inputCount: inputs.length, cpusPerTask, ...reportOf(made) };
+  await writePlan(made, places, scope.warn);
+  return { jobDir: places.paths.jobDirectory, inputCount: inputs.length, cpusPerTask, ...reportOf(made) };
 }
 
 function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, memory }: ClusterPlan) {
@@ -182,7 +184,7 @@ function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, 
 }
 
 interface TasksToPlan {
-  readonly site: HeldSite;
+  readonly places: HeldPlaces;
   /** The machine of each task. */
   readonly machine: Pick<MachineRequest, 'memoryBytes' | 'transfers' | 'workers'>;
   readonly tasks: number;
@@ -192,22 +194,22 @@ interface TasksToPlan {
 /** Decides how many tasks there are of each kind, and the slices and piles that give the threads of all tasks equal work. */
 async function divideAmongTasks(
   { request: asked, inputs, inputsToRead, estimate, weighing }: PreparedShuffle,
-  { site, machine, tasks, readsBack }: TasksToPlan,
+  { places, machine, tasks, readsBack }: TasksToPlan,
   onDisk: Tuning,
 ) {
   const { spec } = asked;
   // Each task leaves out by itself what cannot be among the first records: the piles have all keys.
   const allKeys = { ...spec, keep: withoutHead(spec.keep) };
-  const ofTask = await withoutTransfers(machine, inputs, site.place);
+  const ofTask = await withoutTransfers(machine, inputs, places.place);
   const request = { ...asked, ...ofTask, spec: allKeys, weighing };
-  const disks = new TempDisks(site.tempDirs, new DeviceGates({}));
+  const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
   const planWith = (tuning: Tuning) => planShuffle({ ...work, tuning });
   const whole = await planWith({ ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES });
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
   const expectedOutputBytes = recordsOfOutput(spec.keep, expectedBytes, whole.memoryNeed.meanRecordBytes);
   const taskCount = countTasks(tasks, expectedBytes, onDisk);
-  const { isOnDisk } = site.place;
+  const { isOnDisk } = places.place;
   const shuffle = Math.min(taskCount, !isOnDisk || isEncoded(spec.write) ? mostShards(spec.cut) : taskCount);
   const { commitReadBytes = MOST_COMMIT_READ_BYTES } = onDisk;
   const otherTasks = {
@@ -238,7 +240,7 @@ async function withoutTransfers(
 /** Makes the directory of the job, with the plan in it. */
 async function writePlan(
   plan: ClusterPlan,
-  { directory, paths: { jobDirectory } }: HeldSite,
+  { directory, paths: { jobDirectory } }: HeldPlaces,
   warn: JobScope['warn'],
 ): Promise<void> {
   try {

@@ -36,7 +36,6 @@ interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'g
   readonly estimate: Estimate;
   readonly rowFormat?: RowFormat | undefined;
   readonly deviceGates: DeviceGates;
-  readonly site: { readonly kind: 'files' | 'stream' };
 }
 
 export async function countInputs(

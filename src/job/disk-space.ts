@@ -8,8 +8,8 @@ import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/devices.js';
 import type { JobStop } from '../stages/threads.js';
 import { formatBytes, formatExactBytes, nameSome } from '../values/quantity.js';
+import type { JobPlaces } from './job-places.js';
 import type { TalkRequest } from './request.js';
-import type { JobSite } from './site.js';
 import { nameOfTempDir } from './temp-disks.js';
 
 export interface DiskNeed {
@@ -62,12 +62,12 @@ export function requireSpace(
     onWarning(`${basis}, there may not be enough space ${description}; ${advice}`);
 }
 
-type SpaceSite = Pick<JobSite, 'tempDirs' | 'outputDirectory'> & { readonly paths?: JobSite['paths'] };
+type WrittenPlaces = Pick<JobPlaces, 'tempDirs' | 'outputDirectory'> & { readonly paths?: JobPlaces['paths'] };
 
 /** The needs of a job, less the files of an earlier attempt, which it removes. Without `paths`, there are none. */
-export function needsAtSite(
+export function needsAt(
   { tempBytes, outputBytes, waitingBytes = 0 }: DiskNeed,
-  { tempDirs, outputDirectory, paths }: SpaceSite,
+  { tempDirs, outputDirectory, paths }: WrittenPlaces,
 ): SpaceNeed[] {
   const needBeside = (directory: string | undefined, byteLength: number) =>
     directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
@@ -84,7 +84,7 @@ export function needsAtSite(
 }
 
 export function warnOfMemoryDisks(
-  { tempDirs, tempChoice }: JobSite,
+  { tempDirs, tempChoice }: JobPlaces,
   gates: DeviceGates,
   onWarning: TalkRequest['onWarning'],
 ): void {
@@ -154,7 +154,7 @@ interface WatchedJob {
     readonly memory: { readonly stripeCount: number };
     needOf(recordBytes: number): DiskNeed;
   };
-  readonly site: Pick<JobSite, 'tempDirs' | 'outputDirectory'>;
+  readonly places: Pick<JobPlaces, 'tempDirs' | 'outputDirectory'>;
   readonly deviceGates: DeviceGates;
   readonly request: Pick<TalkRequest, 'onWarning'>;
 }
@@ -182,7 +182,7 @@ export async function watchSpace<T>(job: WatchedJob, pass1: () => Promise<T>, st
 /**
  * Returns what is wrong if the disks have too little space for what is not written yet, by what the inputs hold so far.
  */
-function lookAtSpace({ control, plan, site: { tempDirs, outputDirectory }, deviceGates }: WatchedJob) {
+function lookAtSpace({ control, plan, places: { tempDirs, outputDirectory }, deviceGates }: WatchedJob) {
   const { inputBytes, needOf, memory } = plan;
   const decodedBytes = control.counted('decodedBytes');
   const storedBytes = control.counted('scatteredBytes');
@@ -191,7 +191,7 @@ function lookAtSpace({ control, plan, site: { tempDirs, outputDirectory }, devic
   const recordBytes = inputBytes === undefined ? decodedBytes : (decodedBytes / storedBytes) * inputBytes;
   const need = needOf(recordBytes);
   const tempBytes = Math.max(0, need.tempBytes - needOf(decodedBytes).tempBytes);
-  const needs = () => needsAtSite({ ...need, tempBytes }, { tempDirs, outputDirectory });
+  const needs = () => needsAt({ ...need, tempBytes }, { tempDirs, outputDirectory });
   // A directory may be gone: who writes there says so.
   const [shortage] = ifPossible(() => findShortages(needs(), memory.stripeCount, deviceGates)) ?? [];
   if (shortage === undefined) return undefined;

@@ -23,8 +23,8 @@ import { recordBytesOf } from '../sinks/output-target.js';
 import { nameSome } from '../values/quantity.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import { type ComparedJob, jobWithSeed, type ManifestOfShuffle, requireSameJob } from './job-description.js';
+import type { FilePlaces, JobPlaces, StreamPlaces } from './job-places.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
-import type { FilesSite, JobSite, StreamSite } from './site.js';
 import { warnOfOtherShards } from './split-report.js';
 
 /** The work that an earlier attempt left for this one. */
@@ -38,12 +38,12 @@ export interface EarlierAttempt {
 }
 
 /** Places of files that the job holds. */
-export type HeldSite = FilesSite & { readonly directory: JobDirectory };
+export type HeldPlaces = FilePlaces & { readonly directory: JobDirectory };
 
 type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
 interface ClaimedPlace {
-  readonly site: StreamSite | HeldSite;
+  readonly places: StreamPlaces | HeldPlaces;
   readonly earlier: EarlierAttempt | undefined;
   /** The manifest of the job that is resumed, also if nothing is left of its work. */
   readonly manifest: ManifestOfShuffle | undefined;
@@ -56,12 +56,12 @@ interface ClaimedPlace {
  */
 export async function claimPlace(
   request: OutputRequest & ResumeRequest & TalkRequest,
-  chosen: JobSite,
+  chosen: JobPlaces,
   compared: ComparedJob | undefined,
   releases: Release[],
   isLook = false,
 ): Promise<ClaimedPlace> {
-  if (chosen.kind === 'stream') return { site: chosen, earlier: undefined, manifest: undefined };
+  if (chosen.kind === 'stream') return { places: chosen, earlier: undefined, manifest: undefined };
   const { place } = chosen;
   const directory = new JobDirectory(chosen.paths, isLook, (staging) => place.discard?.(staging));
   releases.push(() => directory.release());
@@ -80,10 +80,10 @@ export async function claimPlace(
     }
     warnOfOtherShards(request, place);
   }
-  return { site: { ...chosen, directory }, earlier, manifest };
+  return { places: { ...chosen, directory }, earlier, manifest };
 }
 
-export function knownOutput({ place, paths }: FilesSite): KnownOutput {
+export function knownOutput({ place, paths }: FilePlaces): KnownOutput {
   return { id: idOfOutput(paths), lines: () => place.describe() };
 }
 
@@ -104,24 +104,24 @@ export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: numbe
 }
 
 /**
- * @param directory of the site, held.
+ * @param directory of the job, held.
  * @returns undefined: the job starts anew, and discards the files of an earlier attempt.
  */
 export async function findEarlier(
   request: StartRequest,
-  site: FilesSite,
+  places: FilePlaces,
   directory: JobDirectory,
 ): Promise<EarlierAttempt | undefined> {
-  const { jobDirectory } = site.paths;
+  const { jobDirectory } = places.paths;
   if (!directory.wasThere) return undefined;
   const discards = request.force && !request.resume;
-  requireWithinReach(directory, site, discards, request.onWarning);
-  const { manifest, journal } = directory.hasJobDirectory ? readRecords(site, request, discards) : NO_RECORDS;
+  requireWithinReach(directory, places, discards, request.onWarning);
+  const { manifest, journal } = directory.hasJobDirectory ? readRecords(places, request, discards) : NO_RECORDS;
   if (manifest !== undefined) directory.inherit(manifest);
   // A killed job that cannot be resumed is of no use.
   const isUseless = manifest === undefined || (!manifest.isResumable && journal === undefined);
   if (discards || isUseless) {
-    warnOfLeftData(manifest, site, request.onWarning);
+    warnOfLeftData(manifest, places, request.onWarning);
     if (!discards) await directory.clear();
     return undefined;
   }
@@ -156,7 +156,7 @@ export const OTHER_JOB_ADVICE =
 /** The output may be staged by a job with other directories, or with directories on a disk that is not mounted. */
 function requireWithinReach(
   directory: JobDirectory,
-  { output, paths }: FilesSite,
+  { output, paths }: FilePlaces,
   discards: boolean,
   onWarning: TalkRequest['onWarning'],
 ): void {
@@ -193,7 +193,7 @@ interface EarlierRecords {
 const NO_RECORDS: EarlierRecords = { manifest: undefined, journal: undefined };
 
 /** @param discards whether damaged records are ignored. */
-function readRecords({ output, paths }: FilesSite, request: StartRequest, discards: boolean): EarlierRecords {
+function readRecords({ output, paths }: FilePlaces, request: StartRequest, discards: boolean): EarlierRecords {
   const { jobDirectory } = paths;
   const ifWhole = <T>(read: () => T): T | undefined => (discards ? ifPossible(read) : read());
   const manifest = ifWhole(() => readManifestIfNeeded(jobDirectory, request));
@@ -233,7 +233,7 @@ function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobM
 /** Temp data of the discarded job on other disks stays: a path in a file is not reason enough to delete data there. */
 function warnOfLeftData(
   manifest: JobManifest | undefined,
-  { paths }: FilesSite,
+  { paths }: FilePlaces,
   onWarning: TalkRequest['onWarning'],
 ): void {
   const left = (manifest?.tempDirs ?? [])

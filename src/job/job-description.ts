@@ -13,8 +13,8 @@ import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
 import type { Input } from '../sources/source.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
+import { type FilePlaces, realTempDirsOf } from './job-places.js';
 import type { ShuffleRequest } from './request.js';
-import { type FilesSite, realTempDirsOf } from './site.js';
 import type { KeptLayout } from './work-plan.js';
 
 export interface DescribedJob {
@@ -34,15 +34,15 @@ export const WITHOUT_INPUTS: Omit<DescribedJob, 'request'> = {
 
 export async function describeJob(
   { request: { spec, signal }, inputs, inputIds, weighing, plan }: DescribedJob,
-  site: FilesSite,
+  places: FilePlaces,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
   const { isResumable, layout = null } = plan;
   const hasShares = 'read' in spec && spec.keep.mix.shares !== undefined;
   return {
     spec,
-    output: site.output.path,
-    tempDirs: tempDirsOf(site),
+    output: places.output.path,
+    tempDirs: tempDirsOf(places),
     removesJobDirectory,
     isResumable,
     inputIds: describeInputIds(inputIds),
@@ -54,8 +54,8 @@ export async function describeJob(
 }
 
 /** Empty if they follow from the job directory. */
-function tempDirsOf(site: FilesSite): string[] {
-  return site.tempChoice === 'jobDir' ? [] : realTempDirsOf(site.paths);
+function tempDirsOf(places: FilePlaces): string[] {
+  return places.tempChoice === 'jobDir' ? [] : realTempDirsOf(places.paths);
 }
 
 type Words = readonly (readonly [what: string, value: unknown])[];
@@ -78,13 +78,13 @@ export interface ComparedJob extends Pick<DescribedJob, 'inputs' | 'inputIds'> {
 export async function requireSameJob(
   manifest: JobManifest,
   { request, inputs, inputIds }: ComparedJob,
-  site: FilesSite,
+  places: FilePlaces,
   isCut: boolean,
 ): Promise<ManifestOfShuffle> {
-  const { jobDirectory } = site.paths;
+  const { jobDirectory } = places.paths;
   const spec = requireSpec(manifest, jobDirectory);
   const asked = withSeedOf(spec, request);
-  const now = { output: site.output.path, tempDirs: tempDirsOf(site), inputIds: describeInputIds(inputIds) };
+  const now = { output: places.output.path, tempDirs: tempDirsOf(places), inputIds: describeInputIds(inputIds) };
   await requireSame(jobDirectory, request, manifest.inputs, inputs, [
     [...resumeWords(SHUFFLE_OPTIONS, spec, isCut), ...wordsOfPlace(manifest)],
     [...resumeWords(SHUFFLE_OPTIONS, asked, isCut), ...wordsOfPlace(now)],

@@ -33,15 +33,15 @@ import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
 import { type Input, identityOf, isKept, isPlain, recordsIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
-import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
+import { needsAt, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace } from './earlier-attempt.js';
 import { type Estimate, estimateInputs } from './estimate.js';
 import type { JobScope } from './job.js';
+import { choosePlaces, type JobPlaces } from './job-places.js';
 import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { requireFileForRows, requireOutputOfRows } from './rows-options.js';
-import { chooseSite, type JobSite } from './site.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
@@ -50,7 +50,7 @@ import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan
 type ResolvedShuffle = Awaited<ReturnType<typeof resolve>>;
 
 /** The place of the output, and the work of an earlier attempt there. */
-type ClaimedSite = Awaited<ReturnType<typeof claim>>;
+type Claimed = Awaited<ReturnType<typeof claim>>;
 
 /** The inputs as their beginnings tell, and the spec that is complete with them. */
 interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
@@ -65,7 +65,7 @@ interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
 export interface PreparedShuffle
   extends SeenInputs,
     ReadableInputs,
-    Pick<ClaimedSite, 'site' | 'earlier' | 'deviceGates' | 'disks'> {
+    Pick<Claimed, 'places' | 'earlier' | 'deviceGates' | 'disks'> {
   /** The row format. Undefined: the inputs hold no rows. */
   readonly rowFormat: RowFormat | undefined;
   readonly inputIds: InputIds;
@@ -82,7 +82,7 @@ interface Preparation {
   /** True if this is a preview: it changes nothing, samples large inputs, and leaves streams to the job. */
   readonly isPreview?: boolean;
   /** Checks further places that the job writes to, before it reads any input. */
-  readonly checkPlaces?: (listed: ListedInputs, site: JobSite) => void;
+  readonly checkPlaces?: (listed: ListedInputs, places: JobPlaces) => void;
 }
 
 export async function prepareShuffle(
@@ -94,8 +94,8 @@ export async function prepareShuffle(
   const resolved = await resolve(options, tuning.partBytes);
   const { rowFormat, inputIds } = resolved;
   const claimed = await claim(resolved, releases, isPreview, checkPlaces);
-  const { site, earlier, manifest, deviceGates, disks, reports } = claimed;
-  const onDisk = { disks, hasFiles: site.kind === 'files', manifest, tuning, rowFormat };
+  const { places, earlier, manifest, deviceGates, disks, reports } = claimed;
+  const onDisk = { disks, hasFiles: places.kind === 'files', manifest, tuning, rowFormat };
   const seen = await look(resolved, claimed, (work) => expectMemoryNeed({ ...onDisk, ...work }), isPreview);
   const { request, inputs, inputsToRead, estimate } = seen;
   const toPlan = { ...onDisk, inputs: inputsToRead, estimate };
@@ -104,9 +104,9 @@ export async function prepareShuffle(
   const { weighing, isCounted } = await weigh(resolved, claimed, seen, counting, isPreview);
   const plan = await planShuffle({ ...toPlan, request: { ...request, weighing } });
   requireSpaceFor(plan, claimed, request.onWarning);
-  if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, request.onWarning);
+  if (isLarge(plan) && !plan.isResumable) warnOfStream(places, inputs, request.onWarning);
   const control = createControl(plan, deviceGates);
-  const { tempDirs, outputDirectory } = site;
+  const { tempDirs, outputDirectory } = places;
   const reportLog = reports?.openReportLog({ request, inputs, deviceGates, inline: plan.inline, control, tempDirs });
   releases.push(() => reportLog?.close());
   return {
@@ -115,7 +115,7 @@ export async function prepareShuffle(
     inputIds,
     weighing,
     isCounted,
-    site,
+    places,
     earlier,
     deviceGates,
     disks,
@@ -162,7 +162,7 @@ async function claim(
   checkPlaces: Preparation['checkPlaces'],
 ) {
   const { inputs } = listed;
-  const chosen = chooseSite(request, { ...listed, rows: inputs[0]?.rows?.format, outputs });
+  const chosen = choosePlaces(request, { ...listed, rows: inputs[0]?.rows?.format, outputs });
   requireFileForRows(rowFormat, inputs, chosen);
   const reports = request.report === undefined ? undefined : await import('./report/tell-report.js');
   checkPlaces?.(listed, chosen);
@@ -183,7 +183,7 @@ type MemoryNeedOf = (
 /** Reads the headers of the inputs or opens their rows, and completes the spec. */
 async function look(
   { request: asked, listed, grouped }: ResolvedShuffle,
-  { manifest, deviceGates }: ClaimedSite,
+  { manifest, deviceGates }: Claimed,
   memoryNeedOf: MemoryNeedOf,
   isPreview: boolean,
 ): Promise<SeenInputs> {
@@ -227,7 +227,7 @@ type Counting = (count: CountCall, readable: Parameters<CountCall>[0]) => Return
 /** Finds how often the records of each group come. An earlier attempt has noted it, or the groups are counted. */
 async function weigh(
   { grouped: { given, shared }, rowFormat }: ResolvedShuffle,
-  { site, earlier, deviceGates }: ClaimedSite,
+  { earlier, deviceGates }: Claimed,
   { inputsToRead: inputs, request, ...seen }: SeenInputs,
   counting: Counting,
   isPreview: boolean,
@@ -241,7 +241,7 @@ async function weigh(
   const { shares, groupOf } = shared;
   const groups = { groupOf, groupCount: shares.groups.length, field: request.spec.keep.mix.shares?.field };
   const { countInputs, expectCounts } = await import('./count-inputs.js');
-  const readable = { ...seen, ...groups, inputs, weighing: undefined, rowFormat, site, deviceGates };
+  const readable = { ...seen, ...groups, inputs, weighing: undefined, rowFormat, deviceGates };
   const counted = await counting(isPreview ? expectCounts : countInputs, readable);
   return { weighing: weighByShares(shared, counted), isCounted: true };
 }
@@ -249,26 +249,26 @@ async function weigh(
 /** A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost. */
 function requireSpaceFor(
   { memory, diskNeeds }: ShufflePlan,
-  { site, earlier, deviceGates }: ClaimedSite,
+  { places, earlier, deviceGates }: Claimed,
   onWarning: ShuffleRequest['onWarning'],
 ): void {
   if (earlier !== undefined) return;
-  if (memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
-  requireSpace(diskNeeds, (need) => needsAtSite(need, site), memory.stripeCount, deviceGates, onWarning);
+  if (memory.maySpill) warnOfMemoryDisks(places, deviceGates, onWarning);
+  requireSpace(diskNeeds, (need) => needsAt(need, places), memory.stripeCount, deviceGates, onWarning);
 }
 
 /** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */
-function requireApart({ spec, output }: ShuffleRequest, site: JobSite, listed: ListedInputs): void {
-  if (site.kind === 'stream') {
+function requireApart({ spec, output }: ShuffleRequest, places: JobPlaces, listed: ListedInputs): void {
+  if (places.kind === 'stream') {
     const read = [...listed.inputs, ...listed.empty];
     requireNotRead(
-      site.output.path,
+      places.output.path,
       read.map((input) => ({ path: input.path, identity: identityOf(input) })),
     );
     return;
   }
   requireEnd(spec.keep);
-  requireUnread(`the output ${output}`, site.place, listed.placeOf);
+  requireUnread(`the output ${output}`, places.place, listed.placeOf);
 }
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
@@ -298,7 +298,7 @@ function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: read
   throw new UsageError(`${inputName(stream.path)} ${READ_ONCE}`);
 }
 
-function warnOfStream({ output }: JobSite, inputs: readonly Input[], onWarning: (line: string) => void): void {
+function warnOfStream({ output }: JobPlaces, inputs: readonly Input[], onWarning: (line: string) => void): void {
   const input = inputs.find((each) => !isKept(each));
   const reason =
     output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;

@@ -63,7 +63,7 @@ async function preview(
   tuning: Partial<Tuning>,
   { warn }: JobScope,
 ): Promise<Omit<ShufflePreview, 'warnings'>> {
-  const { request, plan, site, inputs } = prepared;
+  const { request, plan, places, inputs } = prepared;
   const { memory, memoryNeed, slices } = plan;
   const given = { budgetBytes: request.memoryBytes, transfers: request.transfers };
   const sizes = await expectSizes(prepared, tuning, warn);
@@ -73,7 +73,7 @@ async function preview(
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
   const devices = await devicesOf(prepared, hasTemp);
   const openFiles = openFilesOf(prepared);
-  const { kind, path } = site.output;
+  const { kind, path } = places.output;
   return {
     inputs: {
       count: inputs.length,
@@ -91,9 +91,9 @@ async function preview(
       pass1: memoryOfPass1(memory, { ...given, mostSlices: memoryNeed.mostSlices }),
       pass2: memoryOfPass2(memory, given),
     },
-    temp: { bytes: sizes?.tempBytes, directories: site.tempDirs },
+    temp: { bytes: sizes?.tempBytes, directories: places.tempDirs },
     output: {
-      kind: kind === 'stream' || kind === 'shards' ? kind : 'file',
+      kind,
       path: path === '-' ? undefined : path,
       compression: compressionOf(spec.write, prepared.rowFormat),
       ...sizes?.output,
@@ -130,13 +130,12 @@ function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
   return codecs;
 }
 
-function resumedBy({ earlier, site }: PreparedShuffle): ShufflePreview['resumed'] {
-  if (earlier === undefined || site.kind === 'stream') return undefined;
-  return resumedWork(earlier, listCommittedSlices(site.paths.jobDirectory).length);
+function resumedBy({ earlier, places }: PreparedShuffle): ShufflePreview['resumed'] {
+  return earlier && places.paths && resumedWork(earlier, listCommittedSlices(places.paths.jobDirectory).length);
 }
 
 async function devicesOf(
-  { inputsToRead, site, request }: PreparedShuffle,
+  { inputsToRead, places, request }: PreparedShuffle,
   hasTemp: boolean,
 ): Promise<readonly PreviewedDevice[]> {
   const gates = new DeviceGates(request.ioLimits);
@@ -159,8 +158,8 @@ async function devicesOf(
     await hearSignalsAt(index, request.signal);
     if (isKept(input) && factsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
   }
-  for (const directory of hasTemp ? site.tempDirs : []) use('temp', directory, 'temp', directory);
-  if (site.outputDirectory !== undefined) use('output', site.outputDirectory, 'output', site.outputDirectory);
+  for (const directory of hasTemp ? places.tempDirs : []) use('temp', directory, 'temp', directory);
+  if (places.outputDirectory !== undefined) use('output', places.outputDirectory, 'output', places.outputDirectory);
   return [...used.values()];
 }
 

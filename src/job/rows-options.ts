@@ -7,7 +7,7 @@ import { inputName } from '../places/inputs/input-source.js';
 import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
 import { type Input, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { JobSite } from './site.js';
+import type { JobPlaces } from './job-places.js';
 
 interface AskedOutput {
   readonly spec: ShuffleSpec;
@@ -41,7 +41,7 @@ export async function requireOutputOfRows(
 export function requireFileForRows(
   format: RowFormat | undefined,
   inputs: readonly Input[],
-  { kind, output: { path } }: JobSite,
+  { kind, output: { path } }: JobPlaces,
 ): void {
   const first = firstOfRows(inputs);
   if (kind === 'files' || first === undefined || format?.needsFile !== true) return;

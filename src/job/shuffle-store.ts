@@ -37,10 +37,11 @@ import {
 } from '../store/store-snapshot.js';
 import { readStoredTotals } from '../store/stored-totals.js';
 import { requireKnownOptions } from '../values/known-options.js';
-import { needsAtSite, requireSpace } from './disk-space.js';
-import { claimPlace, type HeldSite } from './earlier-attempt.js';
+import { needsAt, requireSpace } from './disk-space.js';
+import { claimPlace, type HeldPlaces } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
+import { choosePlaces, type StreamPlaces } from './job-places.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
 import { type RunningJob, shuffleHere } from './on-threads.js';
@@ -55,7 +56,6 @@ import {
   type TalkRequest,
 } from './request.js';
 import { NOT_DONE } from './shuffle-report.js';
-import { chooseSite, type StreamSite } from './site.js';
 import { commitOutput, openStaging, workOn } from './staging.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf } from './work-plan.js';
@@ -114,7 +114,7 @@ interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;
-  readonly site: StreamSite | HeldSite;
+  readonly places: StreamPlaces | HeldPlaces;
   readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
@@ -136,17 +136,17 @@ async function prepareStoreShuffle(
     isProfiled: options.onProfile !== undefined,
   };
   const inputs = snapshot.manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const chosen = chooseSite(request, { inputs, storeDirectory: snapshot.directory });
+  const chosen = choosePlaces(request, { inputs, storeDirectory: snapshot.directory });
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
-  const { site } = await claimPlace(request, chosen, undefined, releases);
+  const { places } = await claimPlace(request, chosen, undefined, releases);
   const layout = layoutOnDevice(snapshot, gates);
-  const outputGate = site.outputDirectory === undefined ? UNGATED : gates.gateOf(site.outputDirectory, 'output');
+  const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const plan = planStoreShuffle(request, snapshot, disks, tuning);
   const control = createControl(plan, gates);
-  return { request, snapshot, layout, site, gates, disks, outputGate, plan, control };
+  return { request, snapshot, layout, places, gates, disks, outputGate, plan, control };
 }
 
 function planStoreShuffle(
@@ -182,7 +182,7 @@ async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: Tal
 }
 
 /** The job writes the output, and scatters again the piles that do not fit in memory. */
-function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
+function requireStoreSpace({ request, plan, places, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
   const { spec, tempZstdLevel, onWarning } = request;
   const { memory, memoryNeed } = plan;
   const { totals, records, bytes, longestRecordBytes } = piles;
@@ -198,7 +198,7 @@ function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle,
     expected: { tempBytes: rescattered?.most ?? 0, outputBytes },
   };
   const basis = 'if all threads scatter their largest piles again at the same time';
-  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, onWarning, basis);
+  requireSpace(needs, (need) => needsAt(need, places), 1, gates, onWarning, basis);
 }
 
 interface RunningStoreShuffle extends RunningJob {

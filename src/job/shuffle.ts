@@ -22,7 +22,6 @@ import { AbortError, addCleanupErrors } from '../errors.js';
 import type { ShuffleReport } from '../options/reports.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { isKept } from '../sources/source.js';
 import { decideOutput } from '../stages/chain.js';
 import type { InputCounts } from '../stages/coverage-check.js';
 import { reportOfFinished } from './finished-job.js';
@@ -97,9 +96,8 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
 }
 
 /** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */
-function tellOfDiscarded(error: unknown, { plan, site, inputs, control }: PreparedShuffle): unknown {
-  const canBeResumed = site.kind === 'files' && inputs.every(isKept);
-  const couldHaveBeenKept = canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
+function tellOfDiscarded(error: unknown, { plan, control }: PreparedShuffle): unknown {
+  const couldHaveBeenKept = plan.canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
   if (!(error instanceof AbortError) || !couldHaveBeenKept) return error;
   const told = new AbortError(error.cause, 'discarded');
   addCleanupErrors(told, error.cleanupErrors);

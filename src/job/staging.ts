@@ -38,13 +38,13 @@ import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js'
 import type { KeptPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { KeptRanges } from '../stages/shuffle-ranges.js';
-import { type EarlierAttempt, type HeldSite, knownOutput } from './earlier-attempt.js';
+import { type EarlierAttempt, type HeldPlaces, knownOutput } from './earlier-attempt.js';
 import { noteFinished } from './finished-job.js';
 import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob, finishedJob } from './job-description.js';
+import type { StreamPlaces } from './job-places.js';
 import type { JobProgress } from './job-progress.js';
 import type { ResumeRequest, TalkRequest } from './request.js';
-import type { StreamSite } from './site.js';
 import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
 import type { TempDisks } from './temp-disks.js';
 import type { KeptLayout } from './work-plan.js';
@@ -132,14 +132,14 @@ interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] &
     Pick<ResumeRequest, 'mayResume' | 'keepTemp' | 'resume'> &
     Pick<TalkRequest, 'onWarning' | 'signal'>;
-  readonly site: StreamSite | HeldSite;
+  readonly places: StreamPlaces | HeldPlaces;
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly control: JobControl;
 }
 
-type FilesJob = StagedJob & { readonly site: HeldSite };
+type FilesJob = StagedJob & { readonly places: HeldPlaces };
 
 /** The job directory, temp data and staged output. */
 export class FilesStaging implements Staging {
@@ -154,15 +154,15 @@ export class FilesStaging implements Staging {
   #manifest: JobManifest | undefined;
 
   constructor(job: FilesJob) {
-    const { site, disks, outputGate, earlier, plan } = job;
-    const { paths, directory } = site;
+    const { places, disks, outputGate, earlier, plan } = job;
+    const { paths, directory } = places;
     this.#job = job;
     this.#directory = directory;
     this.#mayHaveJournal = earlier?.journal !== undefined;
     // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
-    this.#output = new StagedOutput(site.place, paths, outputGate, plan.layout !== undefined);
+    this.#output = new StagedOutput(places.place, paths, outputGate, plan.layout !== undefined);
     this.kept = plan.layout && this.#keptWork(plan.layout);
   }
 
@@ -180,10 +180,10 @@ export class FilesStaging implements Staging {
   }
 
   async open(): Promise<void> {
-    const { earlier, site, request } = this.#job;
+    const { earlier, places, request } = this.#job;
     // An attempt that was killed at its first step has no directory.
     if (this.#directory.wasThere || request.resume)
-      await site.place.sweep?.(site.paths.stagingDirectory, request.onWarning);
+      await places.place.sweep?.(places.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);
@@ -211,7 +211,7 @@ export class FilesStaging implements Staging {
     this.#output.verify(layout, regions);
     const journal = await this.#output.prepareCommit(summary, control);
     const { isResumable } = this.#job.plan;
-    if (isResumable || !this.#job.site.place.appearsAtOnce) {
+    if (isResumable || !this.#job.places.place.appearsAtOnce) {
       if (!isResumable) await this.#makeResumable();
       this.#mayHaveJournal = true;
       await this.#output.noteMoves(journal);
@@ -221,8 +221,8 @@ export class FilesStaging implements Staging {
 
   /** Output that begins to appear cannot be taken back: a signal stops nothing, and a line tells what is waited for. */
   async #whileAppearing<T>(move: () => Promise<T>): Promise<T> {
-    const { site, request } = this.#job;
-    const { warningOfWait } = site.place;
+    const { places, request } = this.#job;
+    const { warningOfWait } = places.place;
     const tell = () => {
       if (warningOfWait !== undefined) request.onWarning(warningOfWait);
     };
@@ -251,7 +251,7 @@ export class FilesStaging implements Staging {
     const outlivesJob = this.kept !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
     if (
-      this.#job.site.place.isWithdrawn === true ||
+      this.#job.places.place.isWithdrawn === true ||
       !mayHaveWork ||
       !(await isWorthKeeping(error, jobDirectory, outlivesJob))
     )
@@ -268,10 +268,10 @@ export class FilesStaging implements Staging {
 
   async noteFinished(report: object): Promise<void> {
     const { inputIds, inputs, spec, isResumable = false } = this.#manifest ?? {};
-    const { site } = this.#job;
+    const { places } = this.#job;
     if (!isResumable || inputs === undefined || spec === undefined || !('read' in spec)) return;
     const job = finishedJob({ spec, inputs, inputIds: inputIds ?? null });
-    await noteFinished(knownOutput(site), spec.key.seed, job, report);
+    await noteFinished(knownOutput(places), spec.key.seed, job, report);
   }
 
   async succeeded(): Promise<void> {
@@ -286,8 +286,8 @@ export class FilesStaging implements Staging {
   }
 
   async #startAnew(): Promise<void> {
-    const { site, plan } = this.#job;
-    const { place, paths } = site;
+    const { places, plan } = this.#job;
+    const { place, paths } = places;
     const directory = this.#directory;
     if (directory.wasThere) {
       const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
@@ -296,7 +296,7 @@ export class FilesStaging implements Staging {
     }
     this.#fate = 'discarded';
     await directory.makeDirectories(plan.isResumable);
-    this.#manifest = await describeJob(this.#job, site, directory.removesJobDirectory);
+    this.#manifest = await describeJob(this.#job, places, directory.removesJobDirectory);
     await writeJobManifest(paths.jobDirectory, this.#manifest);
   }
 
@@ -391,17 +391,17 @@ function wouldFailAgain(error: unknown): boolean {
 }
 
 export async function openStaging(job: StagedJob, { releases }: JobScope): Promise<FilesStaging | StreamStaging> {
-  const { site, disks, control } = job;
-  if (site.kind === 'stream') {
+  const { places, disks, control } = job;
+  if (places.kind === 'stream') {
     const own = disks.makePrivate(releases);
-    const file = await openStream(site.output.path, control);
+    const file = await openStream(places.output.path, control);
     const staging = new StreamStaging(file, own);
     releases.push(() => staging.close());
     return staging;
   }
   // The directory of the output may hold a million other files.
-  if (site.tempChoice === 'tempDirs' || site.tempChoice === 'TMPDIR') disks.removeLeftOver();
-  const staging = new FilesStaging({ ...job, site });
+  if (places.tempChoice === 'tempDirs' || places.tempChoice === 'TMPDIR') disks.removeLeftOver();
+  const staging = new FilesStaging({ ...job, places });
   releases.push(() => staging.end());
   await staging.open();
   return staging;

@@ -47,6 +47,8 @@ export interface ScatterPlan extends WorkPlan {
 
 export interface ShufflePlan extends ScatterPlan {
   readonly isResumable: boolean;
+  /** True if it would be resumable, had the caller asked for that. */
+  readonly canBeResumed: boolean;
   /** The layout that a later attempt must keep; undefined if nothing lies on disk between the passes. */
   readonly layout: KeptLayout | undefined;
 }
@@ -108,6 +110,7 @@ export async function planShuffle(work: ShuffleToPlan): Promise<ShufflePlan> {
     memoryNeed,
     slices,
     isResumable,
+    canBeResumed: mayResume(work),
     layout: needsLayout ? keptLayout(plan, slices, earlier) : undefined,
   };
 }

@@ -7,8 +7,8 @@ import { reasonOf } from '../../io/io-error.js';
 import type { JobProfile, JobReport, ReportFile, ShuffleReport } from '../../options/reports.js';
 import type { ShuffleOptions } from '../../options/shuffle-options.js';
 import { ignoreThrown } from '../job.js';
+import type { JobPlaces } from '../job-places.js';
 import { completeShuffle, type ShuffleRequest } from '../request.js';
-import type { JobSite } from '../site.js';
 import { reportData } from './report-data.js';
 import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from './report-file.js';
 import { type ReportedJob, ReportLog } from './report-log.js';
@@ -26,7 +26,7 @@ function fileOf(report: ShuffleOptions['report']): ReportFile | undefined {
 export function requireReportPlace(
   { report, force }: Pick<ShuffleRequest, 'report' | 'force'>,
   listed: Omit<OtherPlaces, 'output'>,
-  site: JobSite,
+  places: JobPlaces,
 ): void {
   if (typeof report === 'function') return;
   const { file, textOf }: { file?: unknown; textOf?: unknown } = fileOf(report) ?? {};
@@ -34,7 +34,7 @@ export function requireReportPlace(
   if (typeof file !== 'string') throw new UsageError('`report`: expected the path of a file, or a function');
   if (textOf === undefined && !file.endsWith('.json'))
     refusalOf('report', file)('expected a name that ends in .json, or `textOf` beside it');
-  requirePlace('report', file, force, { ...listed, output: site.kind === 'files' ? site.output : undefined });
+  requirePlace('report', file, force, { ...listed, output: places.place?.to });
 }
 
 /** @param log undefined: an earlier attempt had written all of the output. */

@@ -16,9 +16,9 @@ import type { WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, requireTempDirs, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
 
-type SiteRequest = OutputRequest & ResumeRequest;
+type WriteRequest = OutputRequest & ResumeRequest;
 
-export interface FilesSite {
+export interface FilePlaces {
   readonly kind: 'files';
   readonly place: OutputPlace;
   readonly output: Destination;
@@ -31,8 +31,9 @@ export interface FilesSite {
   readonly paths: JobPaths;
 }
 
-export interface StreamSite {
+export interface StreamPlaces {
   readonly kind: 'stream';
+  readonly place?: undefined;
   readonly output: StreamPlace;
   readonly outputDirectory: undefined;
   readonly tempDirs: readonly string[];
@@ -51,22 +52,21 @@ interface ReadPlaces {
   readonly outputs?: OutputPlaces;
 }
 
-export type JobSite = FilesSite | StreamSite;
+export type JobPlaces = FilePlaces | StreamPlaces;
 
-export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
-  const { storeDirectory, outputs = ONLY_DISKS } = places;
+export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces {
+  const { storeDirectory, outputs = ONLY_DISKS } = read;
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
-      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, places) };
+      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, read) };
   const output = outputs.resolve(request.output, naming, request.force);
-  const site = output.kind === 'stream' ? streamSite(request, output) : filesSite(request, output);
+  const places = output.kind === 'stream' ? streamPlaces(request, output) : filePlaces(request, output);
   if (storeDirectory !== undefined) {
-    for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
-    if (site.kind === 'files') requireOutside(site.output.path, 'the output', [storeDirectory]);
+    for (const directory of places.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
+    if (places.place !== undefined) requireOutside(places.output.path, 'the output', [storeDirectory]);
   }
-  if (site.kind === 'files') requireApartFromJobDir(site, request);
-  return site;
+  return places;
 }
 
 function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): string {
@@ -75,7 +75,7 @@ function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): 
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
 
-function streamSite(request: SiteRequest, output: StreamSite['output']): StreamSite {
+function streamPlaces(request: WriteRequest, output: StreamPlaces['output']): StreamPlaces {
   if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
       `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as \`output\``,
@@ -90,7 +90,7 @@ function streamSite(request: SiteRequest, output: StreamSite['output']): StreamS
   };
 }
 
-function filesSite(request: SiteRequest, place: OutputPlace): FilesSite {
+function filePlaces(request: WriteRequest, place: OutputPlace): FilePlaces {
   const output = place.to;
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const outputDirectory = place.stagingParent?.();
@@ -113,11 +113,13 @@ function filesSite(request: SiteRequest, place: OutputPlace): FilesSite {
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', place, output, outputDirectory, ...temp, paths };
+  const places: FilePlaces = { kind: 'files', place, output, outputDirectory, ...temp, paths };
+  requireApartFromJobDir(places, request);
+  return places;
 }
 
 /** Little is staged of what leaves, but a later attempt must find it, and so must the tasks of a cluster. */
-function stagingParentElsewhere(request: SiteRequest, jobDir: string | undefined): string {
+function stagingParentElsewhere(request: WriteRequest, jobDir: string | undefined): string {
   if (jobDir !== undefined) return dirname(jobDir);
   const { tempDirs, tempChoice } = tempDirsOf(request, { directory: varTmp(), choice: 'default' });
   const [directory = varTmp()] = tempDirs;
@@ -127,9 +129,9 @@ function stagingParentElsewhere(request: SiteRequest, jobDir: string | undefined
 
 /** The named directories, else `$TMPDIR`, else the given one. */
 function tempDirsOf(
-  request: SiteRequest,
+  request: WriteRequest,
   otherwise: { readonly directory: string; readonly choice: TempChoice },
-): Pick<JobSite, 'tempDirs' | 'tempChoice'> {
+): Pick<JobPlaces, 'tempDirs' | 'tempChoice'> {
   if (request.tempDirs.length > 0) return { tempDirs: request.tempDirs, tempChoice: 'tempDirs' };
   const fromEnvironment = tempDirOfEnvironment();
   if (fromEnvironment !== undefined) return { tempDirs: [fromEnvironment], tempChoice: 'TMPDIR' };
@@ -147,8 +149,8 @@ export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
 }
 
 /** A job directory holds only files of the job. */
-function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: SiteRequest): void {
-  const { paths, output, tempDirs, tempChoice } = site;
+function requireApartFromJobDir(places: FilePlaces, { output: named, jobDir }: WriteRequest): void {
+  const { paths, output, tempDirs, tempChoice } = places;
   if (!paths.isNamed) return;
   const { jobDirectory } = paths;
   const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
