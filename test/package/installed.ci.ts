@@ -2,7 +2,7 @@
  * The package as people get it: packed, installed from the tarball in an empty folder, and run on the oldest Node that it
  * allows and on newer ones. Needs the registry of npm and nothing else. A Node that cannot be had is skipped.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,20 +28,30 @@ function call(program: string, argv: readonly string[], cwd = directory) {
   return { status, stdout, stderr };
 }
 
+/** @returns whether npm could install it. */
 const npmInstall = (folder: string, what: string) =>
-  call('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, what], folder);
+  new Promise<boolean>((resolve) =>
+    execFile('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, what], { cwd: folder }, (error) =>
+      resolve(error === null),
+    ),
+  );
 
 const lines = Array.from({ length: 5000 }, (_, i) => `${i}\tsome words of record ${i % 97}\n`);
 let whyNot = '';
 let reference = '';
+/** The paths of Nodes that can be had. */
+const nodes = new Map<string, string>();
 
-beforeAll(() => {
+beforeAll(async () => {
+  if (call('npm', ['ping']).status !== 0) whyNot = 'the registry of npm cannot be reached';
+  // They are downloaded side by side.
+  const downloads = whyNot === '' ? NODES.map(installNode) : [];
   const packed = call('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', directory], root);
   const [{ filename }] = JSON.parse(packed.stdout);
   writeFileSync(at('package.json'), '{}\n');
   writeFileSync(at('in'), lines.join(''));
-  if (call('npm', ['ping']).status !== 0) whyNot = 'the registry of npm cannot be reached';
-  else expect(npmInstall(directory, `./${filename}`)).toMatchObject({ status: 0 });
+  if (whyNot === '') expect(await npmInstall(directory, `./${filename}`)).toBe(true);
+  await Promise.all(downloads);
   const built = join(root, 'dist', 'bundle', 'main.cjs');
   reference = call(process.execPath, [built, 'in', '--seed', '1', '-q']).stdout;
   expect(reference.split('\n').toSorted()).toEqual(lines.join('').split('\n').toSorted());
@@ -56,19 +66,18 @@ const PROGRAMS = {
   'program.cjs': `const { shuffle } = require('pileshuf');\n${WORK}`,
 };
 
-/** The path of this Node; undefined if it cannot be had. */
-function nodeOf(wanted: string): string | undefined {
+async function installNode(wanted: string): Promise<void> {
   const folder = at(`node-${wanted}`);
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{}\n');
   const node = join(folder, 'node_modules', NODE_PACKAGE, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-  return npmInstall(folder, `${NODE_PACKAGE}@${wanted}`).status === 0 && existsSync(node) ? node : undefined;
+  if ((await npmInstall(folder, `${NODE_PACKAGE}@${wanted}`)) && existsSync(node)) nodes.set(wanted, node);
 }
 
 describe.each(NODES)('the installed package on Node %s', (wanted) => {
   it('shuffles, with threads, as a command and as a library', { timeout: TIMEOUT_MILLISECONDS }, ({ skip }) => {
     if (whyNot !== '') return skip(whyNot);
-    const node = nodeOf(wanted);
+    const node = nodes.get(wanted);
     if (node === undefined) return skip(`npm cannot install ${NODE_PACKAGE}@${wanted}`);
     expect(call(node, ['--version']).stdout).toMatch(new RegExp(`^v${wanted}\\b`));
     const pileshuf = (...argv: readonly string[]) => call(node, [installed('dist', 'bundle', 'main.cjs'), ...argv]);

@@ -3,7 +3,7 @@
  * objects are whole, or there is one clear line, and no upload stays open.
  */
 import { writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asJob } from '#src/floor/cleanup.js';
 import { beginUpload, PartUploads } from '#src/remote/part-uploads.js';
 import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
@@ -31,14 +31,17 @@ const PATIENCE = {
 
 let server: ObjectServer;
 
-beforeEach(async () => {
-  retried.length = 0;
+beforeAll(async () => {
   server = await startObjectServer({}, { leastPartBytes: PART, pageKeys: 2 });
-  process.env['AWS_ENDPOINT_URL'] = server.url;
 });
-afterEach(async () => {
+afterAll(() => server.close());
+
+beforeEach(() => {
+  process.env['AWS_ENDPOINT_URL'] = server.url;
+  return clear();
+});
+afterEach(() => {
   delete process.env['AWS_ENDPOINT_URL'];
-  await server.close();
 });
 
 /** A set of one object, as a job makes it: parts of a thread, one of a local file, the commit, and the marker. */
@@ -171,7 +174,7 @@ it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])('%s for e
         expect(message).toMatch(ONE_LINE);
       }
     },
-    { ...PATIENCE, totalMilliseconds: 300 },
+    { ...PATIENCE, totalMilliseconds: 150 },
   ),
 );
 
