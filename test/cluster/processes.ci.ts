@@ -12,9 +12,9 @@ import { arraysOf, contentOf, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { type CommandResult, type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { atScale } from '../fixtures/scale.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const mount = useMounts();
 
 const killer = fileURLToPath(new URL('../faults/killer.mjs', import.meta.url));
