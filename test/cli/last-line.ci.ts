@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../fixtures/run-command.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type ObjectServer, startObjectServer } from '../remote/object-server.js';
 
@@ -34,7 +35,7 @@ it('the end of a thread never comes', async () => {
 
 it.each([403, 404])('many objects are refused with %s', async (kind) => {
   await server.change({ fault: { from: 2, kind } });
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < atScale(1, 2, 6); round++) {
     const { exitCode, stderr } = await run(`${KEYS.map((key) => `s3://bucket/${key}`).join(' ')} -o out`);
     expect(stderr).toMatch(/^pileshuf: [^\n]+s3:\/\/bucket\/in\/\d+\.txt[^\n]+\n$/);
     expect(exitCode).toBe(3);

@@ -181,7 +181,7 @@ it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])('%s for e
 it('a server that is slow to take a part does not break it', () =>
   withOutputs(
     async (outputs) => {
-      await server.change({ settings: { takesBytesOfSecond: 8 << 20 } });
+      await server.change({ settings: { takesBytesOfSecond: 24 << 20 } });
       const uploadId = beginUpload(ADDRESS, GO_ON);
       const partBytes = 3 * PART_BYTES;
       const parts = new PartUploads(ADDRESS, uploadId, partBytes, GO_ON);
@@ -192,5 +192,5 @@ it('a server that is slow to take a part does not break it', () =>
       expect(retried).toEqual([]);
     },
     // The system takes some of it before the server does.
-    { ...PATIENCE, silenceMilliseconds: 2000 },
+    { ...PATIENCE, silenceMilliseconds: 700 },
   ));
