@@ -27,6 +27,8 @@ export interface CommandDefinition<Name extends CommandName> {
   readonly operands: readonly (readonly [operand: string, help: string])[];
   /** The help after the options, in lines of at most 80 columns. */
   readonly notes: string;
+  /** The help that `-h` prints: the names of some options, and what follows them. Absent: all of the help. */
+  readonly brief?: { readonly options: readonly string[]; readonly notes: string };
   run(call: CommandCall<Name>): Promise<void>;
 }
 
@@ -60,7 +62,7 @@ export type ParsedCommand<Name extends CommandName> =
 
 /** @param argv the words after the command's name. */
 export function parseCommand<Name extends CommandName>(
-  { name, operands, notes }: Pick<CommandDefinition<Name>, 'name' | 'operands' | 'notes'>,
+  { name, operands, notes, brief }: Pick<CommandDefinition<Name>, 'name' | 'operands' | 'notes' | 'brief'>,
   argv: readonly string[],
 ): ParsedCommand<Name> {
   let printed = '';
@@ -76,11 +78,16 @@ export function parseCommand<Name extends CommandName>(
       getOutHelpWidth: () => Math.min(80, process.stdout.columns || 80),
     });
   for (const operand of operands) command.addArgument(declareOperand(operand));
-  for (const entry of optionsOf(name))
-    command.addOption(new TableOption(entry, given).hideHelp(!shownOptionsOf(name).includes(entry)));
-  command.optionsGroup('Help:').helpOption('-h, --help', 'print this help');
+  const short = argv.includes('-h') && !argv.includes('--help') ? brief : undefined;
+  for (const entry of optionsOf(name)) {
+    const isShown = short?.options.includes(entry.name) ?? shownOptionsOf(name).includes(entry);
+    const group = short === undefined ? entry.group : 'Most used options';
+    command.addOption(new TableOption(entry, given).helpGroup(`${group}:`).hideHelp(!isShown));
+  }
+  const ofHelp = brief === undefined ? 'print this help' : 'print a short help, or all of it';
+  command.optionsGroup('Help:').helpOption('-h, --help', ofHelp);
   if (name === 'shuffle' || name === 'shuf') command.version(readVersion(), '--version', 'print the version');
-  command.addHelpText('after', notes);
+  command.addHelpText('after', short?.notes ?? notes);
   try {
     command.parse(argv, { from: 'user' });
   } catch (thrown) {
@@ -110,7 +117,6 @@ class TableOption extends Option {
     const flags = flagsOf(entry);
     super(flags, entry.default === undefined ? entry.help : `${entry.help} (default: ${entry.default})`);
     [this.#field = entry.name] = entry.sets.split('.');
-    this.helpGroup(`${entry.group}:`);
     // Commander would give the option a value that nobody typed.
     this.negate = false;
     // Commander gives a flag without a value to the parser only with a preset.

@@ -91,14 +91,14 @@ const OUTPUT = optionGroup('Output', {
   headCount: option<number>({
     check: whole(0), resumes: ['number of records', ({ keep }) => keep.headCount ?? 'all'],
     name: 'head-count', short: 'n', value: 'COUNT', isRepeatable: true, parse: parseHeadCount,
-    help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
+    help: 'write only the first COUNT records of the order; the smallest of several COUNTs counts', default: 'all',
   }),
 });
 
 // biome-ignore format: a table, of few lines an entry
 const KEEP = optionGroup('Output', {
   /**
-   * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without it,
+   * Draws each record of the output from all records, with replacement: `headCount` records. Without it,
    * the output has no end: it must be a stream, which ends when its reader leaves or `signal` fires. Default false.
    */
   repeat: option<boolean>({
@@ -398,13 +398,13 @@ const CHOICE = optionGroup('Input', {
    */
   include: option<readonly string[]>({
     check: globs, name: 'include', value: 'GLOB', parse: parsePaths, isRepeatable: true,
-    help: "take only files of directories whose names match, as in '*.jsonl*'; with a slash, whose paths below the directory do",
+    help: "of directories, take only files whose names match: '*.jsonl*'; a GLOB with a slash is compared with paths below the directory: 'train/*'",
     default: 'all, if they are of one kind',
   }),
   /** Leaves out the files and directories below directories that one of these globs matches. Default: none. */
   exclude: option<readonly string[]>({
     check: globs, name: 'exclude', value: 'GLOB', parse: parsePaths, isRepeatable: true,
-    help: 'leave out files and directories below directories that match, compared in the same way',
+    help: 'of directories, leave out files and whole directories that match, compared in the same way',
   }),
 });
 
@@ -413,7 +413,7 @@ const S3 = optionGroup('Input', {
   /** The service with the interface of S3 that `s3://` names, as `https://HOST`. Default: `AWS_ENDPOINT_URL`, else AWS. */
   endpoint: option<string>({
     check: endpoint, mayChange: true, name: 'endpoint', value: 'URL',
-    help: 'the service that s3:// names, as https://HOST', default: 'AWS_ENDPOINT_URL, else AWS',
+    help: 'the service behind s3://, as https://HOST', default: 'AWS_ENDPOINT_URL, else AWS',
   }),
   /** Pays for the requests at `s3://` addresses whose owner does not. Default: as `AWS_REQUEST_PAYER` says. */
   requesterPays: option<boolean>({
@@ -422,7 +422,7 @@ const S3 = optionGroup('Input', {
   /** Names nobody at `s3://` addresses, which public data allows. False: no credentials are looked for. Default true. */
   signRequests: option<boolean>({
     check: flag, mayChange: true, name: 'no-sign-request', constant: false,
-    help: 'name nobody at s3:// addresses, for public data; no credentials are looked for',
+    help: 'read public data at s3:// without looking for credentials',
   }),
   /**
    * Headers of the objects that are uploaded, by their names in small letters, such as `x-amz-acl`, `x-amz-tagging`,

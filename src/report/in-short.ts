@@ -50,8 +50,8 @@ function isShuffled({ checks, ...report }: JobReport): Answer {
   const odd = checks.filter(({ isAsExpected }) => !isAsExpected).length;
   const answer =
     checks.length === 1
-      ? 'Yes, as far as one check can tell: it found what chance gives.'
-      : `Yes: all ${checks.length} checks found what chance gives.`;
+      ? 'Yes, as far as one check can tell: it found nothing unusual.'
+      : `Yes: none of the ${checks.length} checks found anything unusual.`;
   if (odd === 0) return { question, answer, isGood: true };
   return { question, answer: `Look closer: ${odd} of ${checks.length} checks found something unusual.`, isGood: false };
 }

@@ -342,7 +342,7 @@ function repeat({ call, environment, result }: JobReport): string {
       ? paragraph(`A program called the library, with the seed ${result.seed}.`)
       : `${place}<pre><code>${words.join(' ')}</code></pre>`,
     paragraph(
-      'The same seed and inputs give the same bytes, on any machine, with any number of workers and any amount of memory. An output or a report that is there already is replaced only with --force.',
+      'The same seed and inputs give the same records in the same order, on any machine, with any number of workers and any amount of memory. The bytes of compressed files may differ, but not what they decode to. An existing output or report is replaced only with --force.',
     ),
     paragraph(
       `It ran on ${platform} with Node.js ${node}, ${formatBytes(memoryBytes)} of memory, and ${cpuCount} processors of the kind ${cpu}.`,

@@ -46,6 +46,16 @@ describe.each(names)('%s', (name) => {
   });
 });
 
+it('-h shows ten options and three examples, --help all of them', async () => {
+  const command = await findCommand('shuffle');
+  const [short, long, both] = [['-h'], ['--help'], ['-h', '--help']].map((argv) => parseCommand(command, argv));
+  const text = short?.kind === 'print' ? short.text : '';
+  expect(text.match(/^Most used options:\n(.*?)\n\n/ms)?.[1]?.match(/^ {2}-/gm)).toHaveLength(10);
+  expect(text.match(/^ {2}pileshuf /gm)).toHaveLength(3);
+  expect(text.split('\n').length).toBeLessThanOrEqual(50);
+  expect(both).toEqual(long);
+});
+
 describe('the table of options', () => {
   it.each(['append', 'pile'] as const)('takes the headers that %s refuses, and shows none', (name) => {
     const shown = shownOptionsOf(name);

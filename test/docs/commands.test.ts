@@ -5,12 +5,14 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { allOptions } from '#src/cli/option-names.js';
 import * as library from '#src/index.js';
+import type { OptionFlag } from '#src/options/option.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { type Block, blocksOf, docs, examplesOfHelp } from './page-blocks.js';
+import { type Block, blocksOf, docs, examplesOfHelp, textOf } from './page-blocks.js';
 import { MADE_BY, makeSite } from './site.js';
 
 const directory = useMemoryDirectory();
@@ -19,7 +21,7 @@ const standIns = fileURLToPath(new URL('stand-in', import.meta.url));
 
 const WALKED_ELSEWHERE = ['docs/TUTORIAL.md', 'docs/CLUSTER.md'];
 /** Pages whose blocks build on each other: they share a site. */
-const IN_SEQUENCE = ['docs/LIBRARY.md', 'examples/README.md'];
+const IN_SEQUENCE = ['docs/COOKBOOK.md', 'docs/LIBRARY.md', 'examples/README.md'];
 /** What no test runs: the beginning of a block, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'pileshuf KIND VERSION': 'it is the first line of a file',
@@ -27,10 +29,10 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'TERASHUF=': 'it is the bench',
   'python3 examples/cluster-ray.py': 'it needs Ray',
   'pileshuf s3://': 'it needs a network; test/remote has servers',
-  'pileshuf cluster slurm': 'it needs Slurm; cluster-walk.ci.ts runs it where that is',
+  'const { aborted } =': 'it needs a network; test/remote has servers',
+  'pileshuf cluster slurm': 'it names directories of a cluster; cluster-walk.ci.ts runs Slurm',
 };
-const isRun = ({ text }: Block) =>
-  /slurm .*--dry-run/.test(text) || !Object.keys(NOT_RUN).some((start) => text.startsWith(start));
+const isRun = ({ text }: Block) => !Object.keys(NOT_RUN).some((start) => text.startsWith(start));
 
 const pages = ['README.md', 'examples/README.md', ...docs].filter((page) => !WALKED_ELSEWHERE.includes(page));
 const all = [...pages.flatMap(blocksOf), ...(await examplesOfHelp())];
@@ -67,8 +69,11 @@ const outputsOf = (line: string) =>
   [...line.matchAll(/ (?:-o|--report) (\S+)/g)].map(([, output = '']) => output).filter((output) => output !== '-');
 const TOOLS = Object.entries(MADE_BY).filter(([, made]) => !isOnPath(made.split(' ')[0] ?? ''));
 
-/** The reader's disks are directories here, large numbers small ones; outputs of earlier lines make room. */
-function localized(text: string): string {
+/**
+ * The reader's disks are directories here, and large numbers small ones.
+ * @param isAlone whether outputs of earlier lines make room.
+ */
+function localized(text: string, isAlone: boolean): string {
   return (
     text
       .replace(/ +# .*$/gm, '')
@@ -76,7 +81,6 @@ function localized(text: string): string {
       .replace(/(?<= )\/(?=disk|nvme)/g, `${site()}/`)
       .replaceAll('/var/tmp/', `${site()}/`)
       .replace(/-n 1000000\b/g, '-n 2000')
-      .replace('total: 20B', 'total: 2000')
       .replace(/-S \d+G\b/g, '-S 64M')
       .replace(/--index \d+(?: --stride \d+)?/g, '--index 0 --stride 1')
       .split('\n')
@@ -84,7 +88,9 @@ function localized(text: string): string {
       .filter((line) => !line.startsWith('pileshuf s3://'))
       .filter((line) => !TOOLS.some(([name]) => line.includes(name)))
       .map((line) =>
-        /^[a-z].* -o (?!-)/.test(line) && !/--force/.test(line) ? `rm -rf ${outputsOf(line).join(' ')}\n${line}` : line,
+        isAlone && /^[a-z].* -o (?!-)/.test(line) && !/--force/.test(line)
+          ? `rm -rf ${outputsOf(line).join(' ')}\n${line}`
+          : line,
       )
       .join('\n')
   );
@@ -92,7 +98,7 @@ function localized(text: string): string {
 
 /** A program; names of the library that it does not import are imported. */
 function programOf(text: string): string {
-  const names = Object.keys(library).filter((name) => new RegExp(`\\b${name}\\(`).test(text));
+  const names = Object.keys(library).filter((name) => new RegExp(`\\b${name}\\b(?! *[,:])`).test(text));
   const imports = /^import /m.test(text) ? '' : `import { ${names.join(', ')} } from 'pileshuf';\n`;
   const ofReader = 'Object.assign(globalThis, { train() {}, save() {}, pages: [{ text: "a" }] });\n';
   return `${imports}${ofReader}${text}`;
@@ -103,7 +109,7 @@ async function run(block: Block, isAlone: boolean): Promise<void> {
   for (const [name, made] of Object.entries(MADE_BY))
     if (isOnPath(made.split(' ')[0] ?? '') && block.text.includes(name)) steps.push(`${made} log.txt > ${name}`);
   if (isAlone) steps.push(before(block.text));
-  if (block.kind === 'sh') steps.push(localized(block.text));
+  if (block.kind === 'sh') steps.push(localized(block.text, isAlone));
   else {
     writeFileSync(site('program.mjs'), programOf(block.text));
     steps.push('"$NODE" program.mjs');
@@ -125,9 +131,27 @@ async function run(block: Block, isAlone: boolean): Promise<void> {
     ),
   ).toBeNull();
   if (block.kind !== 'sh' || /pileshuf plan|cluster plan|--dry-run/.test(block.text)) return;
-  const outputs = localized(block.text).split('\n').flatMap(outputsOf);
+  const outputs = localized(block.text, false).split('\n').flatMap(outputsOf);
   expect(outputs.filter((name) => !existsSync(name.startsWith('/') ? name : site(name)))).toEqual([]);
 }
+
+it('LIBRARY.md calls every function', () => {
+  const called = blocksOf('docs/LIBRARY.md')
+    .map(({ text }) => text)
+    .join('');
+  const functions = Object.entries(library).filter(([, value]) => typeof value === 'function');
+  expect(functions.flatMap(([name]) => (/Error$/.test(name) || called.includes(`${name}`) ? [] : name))).toEqual([]);
+});
+
+it('LIBRARY.md has the options whose names do not follow from their flags', () => {
+  const text = textOf('docs/LIBRARY.md');
+  const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const ofCommandAlone = ['inputLists', 'withLengths', 'index', 'inputIds', 'rule.before'];
+  const other = allOptions().filter(({ name, sets }) => sets !== camelCase(name) && !ofCommandAlone.includes(sets));
+  const isThere = ({ name, sets }: OptionFlag) =>
+    text.includes(`\`--${name}`) && text.includes(sets.split('.').at(-1) ?? '');
+  expect(other.filter((entry) => !isThere(entry)).map(({ name }) => name)).toEqual([]);
+});
 
 it('what is not run stands in a page', () => {
   expect(Object.keys(NOT_RUN).filter((start) => !all.some(({ text }) => text.startsWith(start)))).toEqual([]);

@@ -6,7 +6,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { blocksOf } from './page-blocks.js';
 
 const directory = useTestDirectory();
-const recipe = blocksOf('docs/COOKBOOK.md').find(({ text }) => text.includes('-cnewer'))?.text ?? '';
+const recipe = blocksOf('docs/STORES.md').find(({ text }) => text.includes('-cnewer'))?.text ?? '';
 
 /** A night has the generation of its number. @returns the records of the store. */
 async function sleep(night: number): Promise<string | undefined> {

@@ -36,7 +36,8 @@ export function blocksOf(page: string): Block[] {
 /** The examples of `--help`, of all commands. */
 export async function examplesOfHelp(): Promise<Block[]> {
   const names = COMMAND_NAMES;
-  const notes = await Promise.all(names.map(async (name) => (await findCommand(name)).notes));
+  const commands = await Promise.all(names.map((name) => findCommand(name)));
+  const notes = commands.flatMap(({ notes, brief }) => [notes, brief?.notes ?? '']);
   const lines = notes.flatMap(
     (text) => text.replaceAll(/\\\n\s*/g, '').match(/^ {2}(?:.*\| |find .*)?pileshuf .*$/gm) ?? [],
   );

@@ -7,11 +7,11 @@ import { readNamedFiles } from '../input-list.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
-Any scheduler that can count runs the tasks: all scatter tasks, then all shuffle
-tasks, then the commit. With --unique and --unique-by, measure tasks come
-between the scatter and the shuffle tasks. Before the commit of a large output,
-verify tasks read it back. The output has the same bytes as that of the same
-command on one machine, without "cluster plan" and the options of tasks.
+Any scheduler that numbers its tasks can run them: all scatter tasks, then all
+shuffle tasks, then the commit. With --unique and --unique-by, measure tasks
+come between the scatter and the shuffle tasks. Before the commit of a large
+output, verify tasks read it back. The output, decoded, has the bytes of the
+same command on one machine, without "cluster plan" and the options of tasks.
 
 All machines must see the inputs, the output and the job directory under the
 same paths, and have the same version of pileshuf. Until the commit, the job

@@ -28,19 +28,20 @@ Inputs are files, directories (the files below that are not hidden, sorted; they
 must be of one kind, or --include and --exclude choose them), quoted globs,
 or - for standard input, which is also the default. pileshuf recognises gzip,
 bgzip, zstd, bzip2, xz and lz4 by their first bytes. Entries of lists come after
-the inputs on the command line. The order of the inputs is part of what the seed
-means: the same seed, inputs and order give the same bytes, whatever the memory,
-workers and temp directories.
+the inputs on the command line. The order of the inputs counts: the same seed
+and the same inputs in the same order give the same records in the same order,
+whatever the memory, workers and temp directories. Only the bytes of compressed
+outputs depend on these, not what they decode to.
 
 SIZE is a number and a unit: K M G T (or KiB MiB GiB TiB) are powers of 1024,
 KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.
 Numbers of records are decimal: -n 10K is 10,000; K M B T are powers of 1000.
 
-To resume an interrupted job, give the same command again with --resume. It
-writes the same bytes as an undisturbed job. You can resume a job started with
---resume, --job-dir or --keep-temp, and any job that is expected to use 32 GiB
-of temp space. A job that reads standard input or writes standard output cannot
-be resumed.
+To resume an interrupted job, give the same command again with --resume. Its
+output decodes to the bytes of an undisturbed job. You can resume a job started
+with --resume, --job-dir or --keep-temp, and any job that is expected to use
+32 GiB of temp space. A job that reads standard input or writes standard output
+cannot be resumed.
 
 With --input-range the input is a range of numbers, a line each.
 With --together several files stay aligned (docs/CHOOSING-RECORDS.md).
@@ -60,10 +61,23 @@ Exit codes:
   2 wrong usage            129 hang-up (SIGHUP)     141 the output's reader left
 `;
 
+const brief = {
+  options: ['output', 'seed', 'head-count', 'shards', 'split', 'unique', 'compress', 'memory', 'temp-dir', 'resume'],
+  notes: `
+Examples:
+  pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
+  pileshuf corpus/ -o train --shards 128 --compress zstd
+  pileshuf corpus/ -o shuffled.jsonl -S 16G -T /disk1/tmp --resume
+
+--help lists all options and commands.
+`,
+};
+
 export const command: CommandDefinition<'shuffle'> = {
   name: 'shuffle',
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
+  brief,
   async run(call) {
     const { argv, reporter, talk, tuning } = call;
     const runOther = await otherCallOf(call);
