@@ -21,6 +21,8 @@ export interface Annotation {
   /** Parameters of the logical type, by the numbers of their fields, or those of the older one as the logical type has them. */
   readonly parameters: readonly Parameter[];
   readonly isUnsigned: boolean;
+  /** True if its values are all null, so that nothing tells their type. */
+  readonly isUntyped: boolean;
   readonly fieldId: number | undefined;
 }
 
@@ -83,6 +85,7 @@ export function annotationOf(elements: Uint8Array, node: SchemaNode): Annotation
     convertedType: converted === -1 ? '' : `${converted}`,
     parameters,
     isUnsigned: kind === 'INTEGER' && parameters[2] === false,
+    isUntyped: kind === 'UNKNOWN',
     fieldId,
   };
 }
@@ -142,43 +145,37 @@ const USUALLY_STORED: Readonly<Record<string, string>> = {
   VARIANT: 'struct',
 };
 
-/** How many are known here. */
-const PARAMETERS_OF: Readonly<Record<string, number>> = {
-  INTEGER: 2,
-  DECIMAL: 2,
-  TIME: 2,
-  TIMESTAMP: 2,
-  GEOMETRY: 1,
-  GEOGRAPHY: 2,
+const timeUnit = (unit: Parameter) => TIME_UNITS[Number(unit)] ?? '?';
+const inUnit = (isUtc: Parameter, unit: Parameter) => `[${timeUnit(unit)}${isUtc === true ? ', UTC' : ''}]`;
+
+/** The kinds with parameters: their words, and how values are usually stored. Each takes the parameters that are known here. */
+const WORDS_OF: Readonly<
+  Record<string, (...parameters: readonly Parameter[]) => readonly [words: string, usual?: string]>
+> = {
+  INTEGER: (bits, isSigned) => [`${isSigned === false ? 'u' : ''}int${bits}`, Number(bits) > 32 ? 'int64' : 'int32'],
+  DECIMAL: (scale, precision) => [`decimal(${precision}, ${scale})`, 'any type'],
+  TIME: (isUtc, unit) => [`time${inUnit(isUtc, unit)}`, timeUnit(unit) === 'ms' ? 'int32' : 'int64'],
+  TIMESTAMP: (isUtc, unit) => [`timestamp${inUnit(isUtc, unit)}`],
+  GEOMETRY: (crs) => [`geometry(${crs ?? USUAL_CRS})`],
+  GEOGRAPHY: (crs, edges) => [`geography(${crs ?? USUAL_CRS}, ${edges ?? 0})`],
 };
 
 /** The type in the words of data frames. Values mean the same if and only if these are equal. */
 export function typeWordsOf(annotation: Annotation): string {
-  const { type, typeLength, kind, parameters, logicalType, convertedType, unknownFields } = annotation;
+  const { type, typeLength, kind, parameters, isUntyped, logicalType, convertedType, unknownFields } = annotation;
   const stored = type === -1 ? 'struct' : (STORED_TYPES[type] ?? `binary of ${typeLength} bytes`);
-  const laterParameters = parameters.length > 1 + (PARAMETERS_OF[kind ?? ''] ?? 0) ? logicalType : '';
+  const [, ...values] = parameters;
+  const wordsOf = WORDS_OF[kind ?? ''];
+  const laterParameters = values.length > (wordsOf?.length ?? 0) ? logicalType : '';
   const isLater = unknownFields + laterParameters !== '';
   const later = isLater ? ` with fields of a later version (${unknownFields}${laterParameters})` : '';
   if (kind === undefined) {
     const unknown = logicalType === '' ? convertedType : logicalType;
     return `${stored}${unknown === '' ? '' : ` of an unknown type (${unknown})`}${later}`;
   }
-  const { words, usual } = wordsOfKind(kind, parameters);
-  const isUsual = kind === 'UNKNOWN' || stored === (usual ?? USUALLY_STORED[kind] ?? 'binary');
-  return `${words}${isUsual ? '' : ` in ${stored}`}${later}`;
-}
-
-function wordsOfKind(kind: string, [, one, two]: readonly Parameter[]): { words: string; usual?: string } {
-  const unit = TIME_UNITS[Number(two)] ?? '?';
-  const inUnit = `${kind.toLowerCase()}[${unit}${one === true ? ', UTC' : ''}]`;
-  if (kind === 'INTEGER')
-    return { words: `${two === false ? 'u' : ''}int${one}`, usual: Number(one) > 32 ? 'int64' : 'int32' };
-  if (kind === 'DECIMAL') return { words: `decimal(${two}, ${one})`, usual: 'any type' };
-  if (kind === 'TIME') return { words: inUnit, usual: unit === 'ms' ? 'int32' : 'int64' };
-  if (kind === 'TIMESTAMP') return { words: inUnit };
-  if (kind === 'GEOMETRY') return { words: `geometry(${one ?? USUAL_CRS})` };
-  if (kind === 'GEOGRAPHY') return { words: `geography(${one ?? USUAL_CRS}, ${two ?? 0})` };
-  return { words: kind === 'UNKNOWN' ? 'null' : kind.toLowerCase() };
+  if (isUntyped) return `null${later}`;
+  const [words, usual = USUALLY_STORED[kind] ?? 'binary'] = wordsOf?.(...values) ?? [kind.toLowerCase()];
+  return `${words}${stored === usual ? '' : ` in ${stored}`}${later}`;
 }
 
 /** How the values of a column are ordered: as signed numbers, unsigned numbers or bytes, or text. Undefined: not known here. */

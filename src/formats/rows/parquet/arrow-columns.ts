@@ -87,7 +87,7 @@ export function mergeFields(
 ): readonly ArrowField[] | undefined {
   const merge = ([node, field]: Described, match: ArrowField | undefined): ArrowField | undefined => {
     const isNullable = field.isNullable || node.repetition === 'optional';
-    const isUntyped = field.type.name === 'Null' && annotationOf(elements, node).kind !== 'UNKNOWN';
+    const isUntyped = field.type.name === 'Null' && !annotationOf(elements, node).isUntyped;
     if (isUntyped) return match && { ...match, isNullable };
     const pairs = childrenOf(node, field);
     const type = inUnitOfBoth(field.type, match?.type);

@@ -114,7 +114,7 @@ export class ChunkPages {
     const { header, headerBytes, byteLength } = page;
     const body = bytes.subarray(headerBytes, byteLength);
     if (header.crc !== undefined && crc32(body) !== header.crc) throw new PageError('its checksum (CRC-32) is wrong');
-    if (header.kind === 'data' || header.kind === 'data2') this.#valuesLeft -= header.valueCount;
+    if (header.kind === 'data') this.#valuesLeft -= header.valueCount;
     if (this.#valuesLeft < 0) throw new PageError('the pages have more values than the column chunk claims');
     this.#keep(bytes.subarray(byteLength));
     this.#pass(byteLength);

@@ -23,7 +23,9 @@ const ENCODING_NAMES = new Map<number, Encoding>(
 /** All sizes and counts are at least 0. */
 export interface PageHeader {
   /** Pages of the kind `other` hold no values: their bytes are to be skipped. */
-  readonly kind: 'data' | 'data2' | 'dictionary' | 'other';
+  readonly kind: 'data' | 'dictionary' | 'other';
+  /** True if the levels of a data page lie before its values, uncompressed: it is of version 2. */
+  readonly levelsApart: boolean;
   /** The bytes of the page as it lies behind the header. */
   readonly compressedBytes: number;
   readonly uncompressedBytes: number;
@@ -34,20 +36,21 @@ export interface PageHeader {
   readonly encoding: Encoding;
   readonly definitionEncoding: Encoding;
   readonly repetitionEncoding: Encoding;
-  /** The rows, for the kind `data2` alone. */
+  /** The rows, if the levels lie apart. */
   readonly rows: number | undefined;
   readonly nullCount: number | undefined;
   /** Bytes of the levels, which stand before the values uncompressed: at most the page, repetition levels first. Else 0. */
   readonly definitionBytes: number;
   readonly repetitionBytes: number;
-  /** False: the values of a page of the kind `data2` are not compressed, whatever the codec of the chunk. */
+  /** False: the values after levels that lie apart are not compressed, whatever the codec of the chunk. */
   readonly isCompressed: boolean;
 }
 
 /** Statistics of long strings stand in them. */
 export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 
-const KINDS = ['data', 'other', 'dictionary', 'data2'] as const;
+const KINDS = ['data', 'other', 'dictionary', 'data'] as const;
+const TYPE_OF_VERSION_2 = 3;
 
 /**
  * @returns undefined: the header does not end within `bytes`.
@@ -83,8 +86,8 @@ class Claims {
   }
 }
 
-/** The field that describes a page of each kind. */
-const FIELD_OF_KIND = { data: 5, dictionary: 7, data2: 8 } as const;
+/** The field that describes a page of each type. */
+const FIELDS = [5, undefined, 7, 8];
 
 function parse(reader: ThriftReader): PageHeader {
   let [type, compressedBytes, uncompressedBytes] = [-1, -1, -1];
@@ -102,7 +105,7 @@ function parse(reader: ThriftReader): PageHeader {
   const sizes = { compressedBytes, uncompressedBytes, crc };
   const kind = KINDS[type] ?? 'other';
   if (kind === 'other') return { ...USUAL_HEADER, kind, valueCount: 0, encoding: 'PLAIN', ...sizes };
-  if (claims.field !== FIELD_OF_KIND[kind]) throw new ThriftError('its header does not describe a page of its type');
+  if (claims.field !== FIELDS[type]) throw new ThriftError('its header does not describe a page of its type');
   const { valueCount, rows, nullCount, definitionBytes, repetitionBytes, isCompressed } = claims;
   if (valueCount < 0) throw new ThriftError('its header says no number of values');
   if ((rows ?? 0) < 0 || (nullCount ?? 0) < 0)
@@ -112,11 +115,13 @@ function parse(reader: ThriftReader): PageHeader {
   const definitionEncoding = encodingOf(claims.definitionEncoding);
   const repetitionEncoding = encodingOf(claims.repetitionEncoding);
   const levels = { definitionEncoding, repetitionEncoding, definitionBytes, repetitionBytes };
-  return { kind, ...sizes, valueCount, encoding, ...levels, rows, nullCount, isCompressed };
+  const levelsApart = type === TYPE_OF_VERSION_2;
+  return { kind, levelsApart, ...sizes, valueCount, encoding, ...levels, rows, nullCount, isCompressed };
 }
 
 /** The values of a header that says no more of its page. */
 export const USUAL_HEADER = {
+  levelsApart: false,
   crc: undefined,
   definitionEncoding: 'RLE',
   repetitionEncoding: 'RLE',
@@ -138,7 +143,7 @@ function readClaims(reader: ThriftReader, field: number): Claims {
   reader.struct((each) => {
     if (each === 1) claims.valueCount = reader.i32();
     else if (each === 2) claims.encoding = reader.i32();
-    else if (field !== FIELD_OF_KIND.data) return;
+    else if (field !== FIELDS[0]) return;
     else if (each === 3) claims.definitionEncoding = reader.i32();
     else if (each === 4) claims.repetitionEncoding = reader.i32();
   });

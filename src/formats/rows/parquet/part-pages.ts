@@ -49,8 +49,7 @@ export class PartPages {
   next(): StoredPage | undefined {
     if (!this.#dictionary.isAtEnd) {
       const page = this.#dictionary.next();
-      if (page?.header.rows !== undefined || page?.header.kind === 'data')
-        throw new PageError('its page index does not tell of it');
+      if (page?.header.kind === 'data') throw new PageError('its page index does not tell of it');
       return page;
     }
     const page = this.#data.next();
@@ -61,8 +60,7 @@ export class PartPages {
     const { starts, rows } = this.#table;
     const rowCount = (rows[this.#page + 1] ?? 0) - (rows[this.#page] ?? 0);
     this.#page += 1;
-    const isData = header.kind === 'data' || header.kind === 'data2';
-    if (!isData || this.#data.position !== starts[this.#page])
+    if (header.kind !== 'data' || this.#data.position !== starts[this.#page])
       throw new PageError(`its page index claims values up to byte ${starts[this.#page]}`);
     if (header.rows !== undefined && header.rows !== rowCount)
       throw new PageError(`its header claims ${counted(header.rows, 'row')}, and its page index ${rowCount}`);

@@ -230,11 +230,11 @@ class Walk {
       this.#changes.relax(target);
     }
     const haveNulls = target.repetition !== 'repeated' && other.repetition === 'optional';
-    if (two.kind === 'UNKNOWN' && one.kind !== 'UNKNOWN' && haveNulls) {
+    if (two.isUntyped && !one.isUntyped && haveNulls) {
       this.#fillWithNulls(target, other, levels);
       return undefined;
     }
-    const isUntyped = one.kind === 'UNKNOWN' && two.kind !== 'UNKNOWN' && target.repetition === 'optional';
+    const isUntyped = one.isUntyped && !two.isUntyped && target.repetition === 'optional';
     if (isUntyped && other.repetition !== 'repeated' && this.#changes !== undefined) {
       this.#changes.type(target, other);
       return undefined;

@@ -34,6 +34,7 @@ const described =
     });
 
 const common = {
+  levelsApart: false,
   uncompressedBytes: 100,
   compressedBytes: 60,
   crc: undefined,
@@ -68,7 +69,8 @@ describe('readPageHeader', () => {
       page2,
       {
         ...common,
-        kind: 'data2',
+        kind: 'data',
+        levelsApart: true,
         valueCount: 10,
         nullCount: 2,
         rows: 5,

@@ -18,6 +18,7 @@ import { PageError, PageMemoryError } from './page-error.js';
 export type PageToDecode = Pick<
   PageHeader,
   | 'kind'
+  | 'levelsApart'
   | 'uncompressedBytes'
   | 'valueCount'
   | 'encoding'
@@ -255,7 +256,7 @@ export class LeafReader {
     if (page.rows !== undefined && page.rows !== rowStarts) {
       throw new PageError(`${counted(rowStarts, 'row')} begin in it; its header or page index claims ${page.rows}`);
     }
-    if (page.kind === 'data2') at = region.address + page.repetitionBytes;
+    if (page.levelsApart) at = region.address + page.repetitionBytes;
     let definitions = 0;
     let count = valueCount;
     if (maxDefinition > 0) definitions = this.#take(valueCount, 'definition levels', this.#pageRegions);
@@ -266,7 +267,7 @@ export class LeafReader {
     } else if (maxDefinition > 0) {
       this.#memory.bytes.fill(this.#firstDefinition, definitions, definitions + valueCount);
     }
-    if (page.kind === 'data2') at = region.address + levelBytes;
+    if (page.levelsApart) at = region.address + levelBytes;
     if (this.#file.isUntyped && count > 0) throw new PageError('it has values, but its column has no type');
 
     const isIndexed = page.encoding === 'PLAIN_DICTIONARY' || page.encoding === 'RLE_DICTIONARY';
@@ -300,7 +301,7 @@ export class LeafReader {
   /** Returns the bytes of a page. In version 2, levels stand before what is compressed. */
   #pageBytes(page: PageToDecode, body: Uint8Array): { region: Region; levelBytes: number } {
     const { uncompressedBytes } = page;
-    if (page.kind === 'data') {
+    if (!page.levelsApart) {
       return { region: this.#decompressed(body, uncompressedBytes, this.#pageRegions), levelBytes: 0 };
     }
     const levelBytes = page.definitionBytes + page.repetitionBytes;
@@ -344,7 +345,7 @@ export class LeafReader {
     const width = 32 - Math.clz32(most);
     const encoding = kind === 'definition' ? page.definitionEncoding : page.repetitionEncoding;
     let end: number;
-    if (page.kind === 'data2') {
+    if (page.levelsApart) {
       end = from + (kind === 'definition' ? page.definitionBytes : page.repetitionBytes);
       this.#check(wasm.decodeLevels(from, end, width, count, target), what);
     } else if (encoding === 'BIT_PACKED') {

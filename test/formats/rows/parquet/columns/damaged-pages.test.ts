@@ -118,7 +118,8 @@ function damaged({ header, body, ...rest }: MadePage): MadePage {
     { definitionBytes: number() },
     { repetitionBytes: number() },
     { isCompressed: !header.isCompressed },
-    { kind: oneOf(['data', 'data2', 'dictionary', 'other'] as const) },
+    { levelsApart: !header.levelsApart },
+    { kind: oneOf(['data', 'dictionary', 'other'] as const) },
   ]);
   const lying = { ...header, ...lie };
   return {

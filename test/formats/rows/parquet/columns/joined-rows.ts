@@ -43,7 +43,7 @@ export function joinedRows(leaves: readonly PagesOfLeaf[], options: JoinOptions 
   try {
     for (const [i, reader] of readers.entries()) {
       const { codec, pages } = leaves[i] ?? { codec: 'UNCOMPRESSED', pages: [] };
-      const data = pages.filter(({ header }) => header.kind === 'data' || header.kind === 'data2');
+      const data = pages.filter(({ header }) => header.kind === 'data');
       reader.beginChunk({ codec, valueCount: data.reduce((sum, { header }) => sum + header.valueCount, 0) });
     }
     for (;;) {
