@@ -120,7 +120,7 @@ async function sampleSet(
   const { framing } = set.settings.read;
   const every = (framing && framingOf(framing).recordBytes) ?? 1;
   const taskOf = ({ inputOrdinal, startBytes, stride, windowCount }: WindowsOfInput): WindowTask => {
-    const input = set.inputs[inputOrdinal];
+    const input = set.inputs.at(inputOrdinal);
     const start = headerBytesOf(input) + Math.floor(startBytes / every) * every;
     const part = inputPart(set, { inputOrdinal, start, end: undefined }, 0n, 0);
     return { job: set.settings, part, windowRecords: WINDOW_RECORDS, stride, windowCount, field, id };

@@ -1,8 +1,10 @@
 /** Opens sets of inputs that are only read, and runs passes over them. Sets share the memory and the threads. */
+
 import { randomBytes } from 'node:crypto';
 import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
 import { type GateNumber, UNGATED } from '../floor/job-control.js';
+import type { List } from '../floor/paged-list.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import type { FoundHeader } from '../formats/header.js';
 import { estimateInputs } from '../job/estimate.js';
@@ -22,22 +24,23 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { gatesOf, type ListedInputs, listInputs } from '../sources/list-inputs.js';
+import { PackedInputs } from '../sources/packed-inputs.js';
 import { asRows, openRows } from '../sources/rows.js';
-import { type Input, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { type Input, type Inputs, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
 export type ReadRequest = Omit<ReadingRequest, 'inputs'>;
 
 export interface OpenedSet {
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** The directories among the named inputs. */
   readonly directories: readonly string[];
   readonly gates: readonly GateNumber[];
   readonly firstHeader: FoundHeader | undefined;
   /** The framing. Undefined: the headers of streams declare it. */
   readonly framing: FramingSpec | undefined;
-  readonly slices: readonly Slice[];
+  readonly slices: List<Slice>;
   /** Bytes of the records of each input: an estimate if it is compressed, undefined for a stream. */
   readonly decodedBytes: readonly (number | undefined)[];
   readonly meanRecordBytes: number;
@@ -75,7 +78,8 @@ export async function openSets(
   const directories = listed.flatMap((each) => each.directories);
   requireDirectory(fileChoice, directories);
   refuseSharedStreams(listed.map(({ inputs }) => inputs));
-  const all = listed.flatMap(({ inputs }) => inputs);
+  const all = new PackedInputs();
+  for (const { inputs } of listed) for (const input of inputs) all.push(input);
   const readAs = asRows(given, all);
   refuseForeignFiles(all, readAs, true, onWarning);
   // Both sides have the same columns.
@@ -119,7 +123,7 @@ export async function openSets(
   };
 }
 
-function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
+function refuseSharedStreams(sets: readonly Inputs[]): void {
   const seen = new Map<string, Input>();
   for (const inputs of sets) {
     const streams = inputs.filter(isReadOnce);

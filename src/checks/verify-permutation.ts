@@ -175,7 +175,7 @@ function describeDifferences(
     const differing = found.filter((record) => countOf(record, more) > countOf(record, less));
     const records = differing.reduce((sum, record) => sum + countOf(record, more) - countOf(record, less), 0);
     const placeOf = ({ inputOrdinal, position }: FoundPlace): RecordPlace => {
-      const input = sets[more]?.inputs[inputOrdinal];
+      const input = sets[more]?.inputs.at(inputOrdinal);
       const place = { path: inputName(input?.path ?? ''), position };
       return unitOf(input) === 'row' ? { ...place, isRow: true } : place;
     };

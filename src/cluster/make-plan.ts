@@ -41,7 +41,7 @@ import { shareSlices } from '../plan/task-shares.js';
 import { requireForTasks } from '../remote/address.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { type Input, isKept } from '../sources/source.js';
+import { type Input, type Inputs, isKept, pathsOf } from '../sources/source.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-slices.js';
@@ -229,10 +229,10 @@ async function divideAmongTasks(
 /** Returns the machine of a task without the memory that holds its transfers. */
 async function withoutTransfers(
   task: TasksToPlan['machine'],
-  inputs: readonly Input[],
+  inputs: Inputs,
   place: OutputPlace,
 ): Promise<TasksToPlan['machine']> {
-  const places = await loadPlaces(inputs.map(({ path }) => path));
+  const places = await loadPlaces(pathsOf(inputs));
   const fetchBytes = places.reduce((bytes, { poolBytesOf }) => bytes + (poolBytesOf?.(task) ?? 0), 0);
   return { ...task, ...besideTransfers(task, fetchBytes, place.poolBytesOf?.(task)) };
 }

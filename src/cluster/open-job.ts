@@ -104,7 +104,7 @@ function makeGates(plan: ClusterPlan, { kind, index, scratchDir }: TaskAttempt, 
   if (kind !== 'scatter') makeGate(scratchDir, 'temp');
   else
     for (const input of inputsOfSlices(plan, plan.scatterTasks[index] ?? []))
-      makeGate(plan.inputs[input]?.path ?? '', 'input');
+      makeGate(plan.inputs.at(input)?.path ?? '', 'input');
 }
 
 /** Their ordinals. */

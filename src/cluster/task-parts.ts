@@ -222,11 +222,11 @@ async function openInputs(
   const gateOf = inputs.map(() => UNGATED);
   const ofTask = [...inputsOfSlices(plan, slices)];
   await beginFetching(
-    ofTask.map((ordinal) => inputs[ordinal]?.path ?? ''),
+    ofTask.map((ordinal) => inputs.at(ordinal)?.path ?? ''),
     { memoryBytes: plan.memoryBytes, workers: plan.memory.workers, service: plan.service },
   );
   for (const [i, ordinal] of ofTask.entries()) {
-    const input = inputs[ordinal];
+    const input = inputs.at(ordinal);
     if (input === undefined) continue;
     await hearSignalsAt(i, signal);
     own[ordinal] = requireUnchanged(input);

@@ -7,7 +7,7 @@
  *
  * The id of an input is its ordinal in the list, in decimal. This is part of the order's contract.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, hash, randomBytes } from 'node:crypto';
 
 /** The source of the key of a record: the place of its first byte, or its ordinal in its input. */
 export type KeyRule = 'position' | 'ordinal';
@@ -20,8 +20,12 @@ function lengthPrefixed(text: string): Buffer {
 }
 
 export function deriveInputKey(seed: string, inputId: string): bigint {
-  return createHash('sha256').update(lengthPrefixed(seed)).update(lengthPrefixed(inputId)).digest().readBigUInt64LE();
+  digest.write(hash('sha256', Buffer.concat([lengthPrefixed(seed), lengthPrefixed(inputId)]), 'hex'), 'hex');
+  return digest.readBigUInt64LE();
 }
+
+/** The digest of the last input. There may be a million, and a hash object takes long to make and to free. */
+const digest = Buffer.alloc(32);
 
 /** A loader mixes the stored keys with it. Hashed from three texts, it is no key of an input, which has two. */
 export function deriveEpochKey(seed: string, epoch: number): bigint {

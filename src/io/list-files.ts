@@ -291,8 +291,11 @@ export function isPattern(path: string): boolean {
 }
 
 export function sortByBytes(paths: string[]): string[] {
-  return paths.sort(compareBytes);
+  return paths.some((path) => SURROGATE.test(path)) ? paths.sort(compareBytes) : paths.sort();
 }
+
+/** Texts without surrogates have one order in UTF-16, by which JavaScript sorts, and in bytes. */
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** The order of `LC_ALL=C sort`. UTF-16 order differs from it above U+FFFF. */
 function compareBytes(a: string, b: string): number {

@@ -23,7 +23,7 @@ import { besideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, inputKeyOf } from '../sources/ids.js';
 import { gatesOf } from '../sources/list-inputs.js';
-import type { Input } from '../sources/source.js';
+import type { Inputs } from '../sources/source.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { scatterInputs } from '../stages/scatter-slices.js';
 import { scatterSettings } from '../stages/task-settings.js';
@@ -172,7 +172,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
 /** Plans for a store that may not exist yet. */
 async function planStoreWork(
   request: AppendRequest,
-  inputs: readonly Input[],
+  inputs: Inputs,
   estimate: Estimate,
   { pileCount, place: directory }: StoreInSight,
   tuning: Tuning,

@@ -85,7 +85,7 @@ async function withOneColumn(readable: CountableInputs, request: ShuffleRequest)
   if (opened === undefined) return { readable, request };
   const { rows } = opened;
   const estimate = estimateInputs(opened.inputs, undefined, deriveDrawSeed(spec.key.seed));
-  const ofColumn = withNumberOfRows(field, (sought) => format.seek(rows, inputs[0]?.path ?? '', sought));
+  const ofColumn = withNumberOfRows(field, (sought) => format.seek(rows, inputs.at(0)?.path ?? '', sought));
   return {
     readable: { ...readable, inputs: opened.inputs, estimate, field: ofColumn },
     request: { ...request, spec: { ...spec, read: { ...read, rows } } },

@@ -71,9 +71,8 @@ export async function claimPlace(
   const earlier = found && manifest && hasWorkOnDisk(found) ? { ...found, manifest } : undefined;
   if (earlier?.journal === undefined) {
     const { output = '', resume } = request;
-    const inputPaths = compared?.inputs.map((input) => input.path) ?? [];
     try {
-      await place.requireReplaceable(output, inputPaths, isLook);
+      await place.requireReplaceable(output, compared?.inputs ?? [], isLook);
     } catch (error) {
       if (!resume || isLook || compared === undefined) throw error;
       throw await refusalOrEnd(error, knownOutput(chosen), (seed) => jobWithSeed(compared, seed));

@@ -13,7 +13,15 @@ import type { FramingSpec } from '../formats/framing-table.js';
 import { isSeekable, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
 import { openInput } from '../places/inputs/find-input.js';
-import { type FileInput, type Input, isPlain, isReadOnce, recordsIn, storedBytesOf } from '../sources/source.js';
+import {
+  allRowsOf,
+  type FileInput,
+  type Input,
+  type Inputs,
+  isPlain,
+  isReadOnce,
+  recordsIn,
+} from '../sources/source.js';
 import { InputWindows, USUAL_RECORD_BYTES, type Window } from './input-windows.js';
 
 export interface Estimate {
@@ -46,11 +54,11 @@ const LEAST_ERROR = 0.05;
 const USUAL_ERROR = 0.5;
 const FEW_WINDOWS = 4;
 
-export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | undefined, drawSeed: string): Estimate {
+export function estimateInputs(inputs: Inputs, framing: FramingSpec | undefined, drawSeed: string): Estimate {
   const draw = seedrandom(drawSeed);
-  const compressed = inputs.filter(isCompressed);
-  const plain = inputs.filter(isPlain).filter(({ version }) => version.byteLength > 0);
-  const headBytes = (COMPRESSED_WINDOWS * WINDOW_BYTES) / Math.max(1, compressed.length + plain.length);
+  const compressed = sampledOf(inputs, isCompressed);
+  const plain = sampledOf(inputs, isFilledPlain);
+  const headBytes = (COMPRESSED_WINDOWS * WINDOW_BYTES) / Math.max(1, compressed.count + plain.count);
   const windows = new InputWindows(framing, {
     windowBytes: WINDOW_BYTES,
     wholeBytes: WINDOW_BYTES,
@@ -60,7 +68,7 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
     keptBytes: 0,
   });
   // Each window of a plain input on another machine is a request.
-  const ofPlain = drawWindows(windows, plain, { count: Math.min(MOST_PLAIN_WINDOWS, plain.length), ofInput: 1 }, draw);
+  const ofPlain = drawWindows(windows, plain, { count: Math.min(MOST_PLAIN_WINDOWS, plain.count), ofInput: 1 }, draw);
   const ofCompressed = drawWindows(
     windows,
     compressed,
@@ -68,24 +76,25 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
     draw,
   );
   const { sizes, least, most } = sizesOf(compressed, ofCompressed);
-  const decodedBytes = inputs.map((input) => {
-    const known = input.list?.bytes.byteLength ?? input.rows?.rowBytes ?? sizes.get(input);
+  const decodedBytes = inputs.map((input, ordinal) => {
+    const known = input.list?.bytes.byteLength ?? input.rows?.rowBytes ?? sizes.get(ordinal);
     return known ?? (input.version && input.version.byteLength - input.header.byteLength);
   });
   const recordBytes = sumBy(decodedBytes, (bytes) => bytes ?? STREAM_GUESS_BYTES);
-  const compressedBytes = sumBy([...sizes.values()], (bytes) => bytes);
-  const rows = inputs.flatMap((input) => input.rows ?? []);
+  let compressedBytes = 0;
+  for (const bytes of sizes.values()) compressedBytes += bytes;
+  const rows = allRowsOf(inputs);
   // Half as much or three times: pages have headers, and values that repeat are stored once.
   const unsureBytes = sumBy(rows, (facts) => facts.unsureBytes);
-  const sampled = storedBytesOf(plain) * densityOf(ofPlain) + compressedBytes * densityOf(ofCompressed);
-  const counted = sumBy(inputs, (input) => recordsIn(input) ?? 0);
+  const sampled = plain.storedBytes * densityOf(ofPlain) + compressedBytes * densityOf(ofCompressed);
+  const counted = inputs.reduce((sum, input) => sum + (recordsIn(input) ?? 0), 0);
   const knownBytes = sumBy(decodedBytes, (bytes) => bytes ?? 0);
   return {
     recordBytes,
     leastBytes: recordBytes - compressedBytes + least - unsureBytes / 2,
     mostBytes: recordBytes - compressedBytes + most + 2 * unsureBytes,
     meanRecordBytes: knownBytes === 0 ? USUAL_RECORD_BYTES : Math.max(1, knownBytes / (sampled + counted)),
-    exact: compressed.length === 0 && rows.every(({ isExact }) => isExact) && !inputs.some(isReadOnce),
+    exact: compressed.count === 0 && rows.every(({ isExact }) => isExact) && !inputs.some(isReadOnce),
     decodedBytes,
   };
 }
@@ -94,7 +103,33 @@ function isCompressed(input: Input): input is CompressedInput {
   return input.codec !== undefined && input.version.byteLength > 0;
 }
 
+function isFilledPlain(input: Input): input is FileInput {
+  return isPlain(input) && input.version.byteLength > 0;
+}
+
+/** The inputs of a kind, with their ordinals, each time somebody asks. */
+interface SampledInputs<Kind extends FileInput> extends Iterable<[number, Kind]> {
+  readonly count: number;
+  readonly storedBytes: number;
+}
+
+function sampledOf<Kind extends FileInput>(
+  inputs: Inputs,
+  isOfKind: (input: Input) => input is Kind,
+): SampledInputs<Kind> {
+  let [count, storedBytes] = [0, 0];
+  const all = function* (): Generator<[number, Kind], void> {
+    for (const [ordinal, input] of inputs.entries()) if (isOfKind(input)) yield [ordinal, input];
+  };
+  for (const [, { version }] of all()) {
+    count += 1;
+    storedBytes += version.byteLength;
+  }
+  return { count, storedBytes, [Symbol.iterator]: all };
+}
+
 interface Drawn {
+  readonly ordinal: number;
   readonly input: FileInput;
   /** The window of an input. Undefined: it cannot be decoded. */
   readonly window: Window | undefined;
@@ -107,21 +142,21 @@ interface Drawn {
  */
 function drawWindows(
   windows: InputWindows,
-  inputs: readonly FileInput[],
+  inputs: SampledInputs<FileInput>,
   { count, ofInput }: { readonly count: number; readonly ofInput: number },
   draw: () => number,
 ): readonly Drawn[] {
-  const totalBytes = storedBytesOf(inputs);
   const drawn: Drawn[] = [];
   const first = draw();
   let start = 0;
-  for (const input of inputs) {
+  for (const [ordinal, input] of inputs) {
+    if (drawn.length === count) break;
     const { byteLength } = input.version;
-    const at = () => ((drawn.length + first) / count) * totalBytes;
+    const at = () => ((drawn.length + first) / count) * inputs.storedBytes;
     let window: Window | undefined;
     for (let places = 0; drawn.length < count && at() < start + byteLength; places++) {
       if (places < ofInput) window = windows.around(input, (at() - start) / byteLength);
-      drawn.push({ input, window });
+      drawn.push({ ordinal, input, window });
     }
     start += byteLength;
   }
@@ -138,33 +173,35 @@ function densityOf(drawn: readonly Drawn[]): number {
 }
 
 interface Sizes {
-  readonly sizes: ReadonlyMap<Input, number>;
+  /** The key is the ordinal of an input. */
+  readonly sizes: ReadonlyMap<number, number>;
   /** Bounds of their sum, with a probability of about 95 %. */
   readonly least: number;
   readonly most: number;
 }
 
 /** Estimates the bytes that compressed inputs decode to. */
-function sizesOf(inputs: readonly CompressedInput[], drawn: readonly Drawn[]): Sizes {
+function sizesOf(inputs: SampledInputs<CompressedInput>, drawn: readonly Drawn[]): Sizes {
   const ratios = new Map<unknown, number[]>();
-  for (const { input, window } of drawn) {
+  for (const { ordinal, input, window } of drawn) {
     if (window === undefined) continue;
     const ratio = Math.max(1, window.decodedBytes / window.storedBytes);
-    for (const key of [input, input.codec, 'all']) ratios.set(key, [...(ratios.get(key) ?? []), ratio]);
+    for (const key of [ordinal, input.codec, 'all']) ratios.set(key, [...(ratios.get(key) ?? []), ratio]);
   }
   const error = errorOf([...new Set(drawn.flatMap(({ window }) => window ?? []))]);
   let [least, most] = [0, 0];
-  const sizes = new Map<Input, number>();
-  for (const [i, input] of inputs.entries()) {
-    const ratio = mean(ratios.get(input) ?? ratios.get(input.codec) ?? ratios.get('all') ?? []);
+  const sizes = new Map<number, number>();
+  for (const [ordinal, input] of inputs) {
+    const ratio = mean(ratios.get(ordinal) ?? ratios.get(input.codec) ?? ratios.get('all') ?? []);
     const guess = Math.ceil(input.version.byteLength * (ratio ?? input.codec.usualExpansion));
-    const asksClaim = ratio !== undefined && (i < MOST_CLAIMS || ratios.has(input)) && isSeekable(input.version);
+    const asksClaim =
+      ratio !== undefined && (sizes.size < MOST_CLAIMS || ratios.has(ordinal)) && isSeekable(input.version);
     const claim = asksClaim ? claimOf(input, guess) : undefined;
     const isTaken = claim !== undefined && claim >= LEAST_CLAIM * guess;
     // No file holds less than one of its members.
     least += Math.max(claim ?? 0, isTaken ? 0 : guess * (1 - error));
     most += isTaken ? Math.max(claim, guess) : guess * (1 + error);
-    sizes.set(input, isTaken ? claim : guess);
+    sizes.set(ordinal, isTaken ? claim : guess);
   }
   return { sizes, least: Math.floor(least), most: Math.ceil(most) };
 }

@@ -11,7 +11,7 @@ import { resumeWords } from '../options/option.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
-import type { Input } from '../sources/source.js';
+import type { Inputs } from '../sources/source.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { type FilePlaces, realTempDirsOf } from './job-places.js';
 import type { ShuffleRequest } from './request.js';
@@ -19,7 +19,7 @@ import type { KeptLayout } from './work-plan.js';
 
 export interface DescribedJob {
   readonly request: { readonly spec: ShuffleSpec | OutputSpec; readonly signal?: AbortSignal | undefined };
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
   readonly plan: { readonly isResumable: boolean; readonly layout: KeptLayout | undefined };
@@ -133,7 +133,7 @@ export async function requireSame(
   jobDirectory: string,
   { signal }: Pick<ShuffleRequest, 'signal'>,
   noted: JobManifest['inputs'],
-  inputs: readonly Input[],
+  inputs: Inputs,
   [then, now]: readonly [then: Words, now: Words],
 ): Promise<void> {
   const requireEqual = (what: string, ...values: readonly unknown[]) => {
@@ -148,7 +148,7 @@ export async function requireSame(
   requireEqual('number of inputs', noted.count, inputs.length);
   const changed = await findInputChange(noted, inputs, signal);
   if (changed === undefined) return;
-  const input = inputs[changed.ordinal];
+  const input = inputs.at(changed.ordinal);
   throw new InputError(
     'ERR_INPUT_CHANGED',
     `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); ${START_ANEW_ADVICE}`,

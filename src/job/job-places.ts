@@ -1,7 +1,9 @@
 /** Chooses where a job writes, and checks the places against each other before the job writes anything. */
+
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import type { List } from '../floor/paged-list.js';
 import { suffixOf } from '../formats/encoder-table.js';
 import { extensionOfRows } from '../formats/rows/registry.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
@@ -43,7 +45,7 @@ export interface StreamPlaces {
 
 /** The places that the job reads, as far as they decide where it writes. */
 interface ReadPlaces {
-  readonly inputs: readonly { readonly path: string }[];
+  readonly inputs: List<{ readonly path: string }>;
   /** The format of the rows of the output: then shards are named so. Absent: it has records. */
   readonly rows?: string | undefined;
   /** Nothing may be written into a pile store that the job reads. */
@@ -71,7 +73,7 @@ export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces
 
 function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): string {
   if (rows !== undefined) return extensionOfRows(rows);
-  const extension = commonExtension(inputs.map((input) => input.path));
+  const extension = commonExtension(inputs);
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
 

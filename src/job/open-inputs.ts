@@ -8,7 +8,7 @@ import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
 import { asRows, openRows, type RowsOfInputs } from '../sources/rows.js';
-import type { Input } from '../sources/source.js';
+import type { Inputs } from '../sources/source.js';
 import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
 
 type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
@@ -49,7 +49,7 @@ interface NamedInputs extends ListedInputs {
 }
 
 interface OpenedInputs {
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** The header that all inputs share; undefined: no headers, or only streams. */
   readonly firstHeader: FoundHeader | undefined;
   /** The framing. Undefined: the headers of streams declare it, or the inputs hold rows. */
@@ -63,7 +63,7 @@ interface OpenedInputs {
  * @param rest whether keys of first samples are compared, and whether no task reads streams.
  */
 export async function openHeaders(
-  listed: readonly Input[],
+  listed: Inputs,
   { read, memoryBytes, signal, onWarning }: Pick<Asked, 'read' | 'memoryBytes' | 'signal' | 'onWarning'>,
   need: () => MemoryNeed,
   { comparesKeys = true, readsStreams = false } = {},

@@ -31,7 +31,7 @@ import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
-import { type Input, identityOf, isKept, isPlain, recordsIn } from '../sources/source.js';
+import { type Input, type Inputs, identityOf, isKept, isPlain, recordsIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAt, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace } from './earlier-attempt.js';
@@ -57,7 +57,7 @@ interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
   /** Its spec is complete, with the seed of a resumed attempt. */
   readonly request: ShuffleRequest;
   /** All inputs, or none if the output has no records. */
-  readonly inputsToRead: readonly Input[];
+  readonly inputsToRead: Inputs;
   /** Estimates the inputs that are read. */
   readonly estimate: Estimate;
 }
@@ -162,7 +162,7 @@ async function claim(
   checkPlaces: Preparation['checkPlaces'],
 ) {
   const { inputs } = listed;
-  const chosen = choosePlaces(request, { ...listed, rows: inputs[0]?.rows?.format, outputs });
+  const chosen = choosePlaces(request, { ...listed, rows: inputs.at(0)?.rows?.format, outputs });
   requireFileForRows(rowFormat, inputs, chosen);
   const reports = request.report === undefined ? undefined : await import('./report/tell-report.js');
   checkPlaces?.(listed, chosen);
@@ -208,7 +208,7 @@ async function look(
   const spec =
     rows === undefined
       ? withColumns(known, firstHeader)
-      : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, inputs[0]?.path ?? '', sought));
+      : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, inputs.at(0)?.path ?? '', sought));
   warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
   const inputsToRead = writesNothing ? [] : inputs;
   return {
@@ -274,7 +274,7 @@ function requireApart({ spec, output }: ShuffleRequest, places: JobPlaces, liste
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
 function mostRecordsOf(
   { read: { framing }, keep }: ShuffleSpec,
-  inputs: readonly Input[],
+  inputs: Inputs,
   { given, shared }: GroupedJob,
 ): number {
   const recordBytes = framing && framingOf(framing).recordBytes;
@@ -292,13 +292,13 @@ function mostRecordsOf(
 /** The fault of a stream as an input of a job that must be resumable. */
 export const READ_ONCE = 'cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`';
 
-function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {
+function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: Inputs): void {
   const stream = inputs.find((input) => !isKept(input));
   if (stream === undefined || !mustBeResumable) return;
   throw new UsageError(`${inputName(stream.path)} ${READ_ONCE}`);
 }
 
-function warnOfStream({ output }: JobPlaces, inputs: readonly Input[], onWarning: (line: string) => void): void {
+function warnOfStream({ output }: JobPlaces, inputs: Inputs, onWarning: (line: string) => void): void {
   const input = inputs.find((each) => !isKept(each));
   const reason =
     output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;

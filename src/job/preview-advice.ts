@@ -7,7 +7,7 @@ import { readMemory } from '../machine/limits.js';
 import { budgetText, leastMemoryFor, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
 import { mayBeCut } from '../sources/cuts.js';
-import { isKept } from '../sources/source.js';
+import { type FileInput, isKept, storedBytesIn } from '../sources/source.js';
 import { formatBytes, nameSome } from '../values/quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
@@ -41,12 +41,16 @@ function onInputs({ prepared }: AdvisedJob): Advice[] {
   if (longestTaskShare(prepared) * workers < LONG_TASK) return [];
   const { framing: ofRecords } = request.spec.read;
   const framing = ofRecords && framingOf(ofRecords);
-  const files = inputsToRead.filter(isKept);
-  const [largest] = files.toSorted((a, b) => b.version.byteLength - a.version.byteLength);
+  let largest: FileInput | undefined;
+  let ordinal = 0;
+  for (const [i, input] of inputsToRead.entries()) {
+    if (!isKept(input) || input.version.byteLength <= (largest?.version.byteLength ?? -1)) continue;
+    [largest, ordinal] = [input, i];
+  }
   if (largest === undefined || largest.version.byteLength < LEAST_BYTES) return [];
   const { path, codec, version } = largest;
   const size = formatBytes(version.byteLength);
-  const isCut = plan.slices.filter((slice) => slice.some((part) => inputsToRead[part.inputOrdinal] === largest)).length;
+  const isCut = plan.slices.filter((slice) => slice.some((part) => part.inputOrdinal === ordinal)).length;
   if (isCut > 1) return [];
   if (codec === undefined) {
     if (mayBeCut(largest, framing)) return [];
@@ -60,7 +64,7 @@ function onInputs({ prepared }: AdvisedJob): Advice[] {
 function longestTaskShare({ plan, inputsToRead, estimate: { decodedBytes } }: PreparedShuffle): number {
   const bytesOf = (slice: Slice) =>
     slice.reduce((sum, { inputOrdinal, start, end, members }) => {
-      const input = inputsToRead[inputOrdinal];
+      const input = inputsToRead.at(inputOrdinal);
       const isDecodedWhole = input?.codec !== undefined && members === undefined;
       const bytes = isDecodedWhole || end === undefined ? (decodedBytes[inputOrdinal] ?? 0) : end - start;
       return sum + bytes;
@@ -72,9 +76,8 @@ function longestTaskShare({ plan, inputsToRead, estimate: { decodedBytes } }: Pr
 
 function onDecoders({ prepared }: AdvisedJob): Advice[] {
   const { inputsToRead, request } = prepared;
-  const files = inputsToRead.filter(isKept);
-  const gzipBytes = files.reduce(
-    (sum, { codec, version }) => sum + (codec?.name === 'gzip' ? version.byteLength : 0),
+  const gzipBytes = inputsToRead.reduce(
+    (sum, input) => sum + (input.codec?.name === 'gzip' ? (storedBytesIn(input) ?? 0) : 0),
     0,
   );
   if (gzipBytes < LEAST_BYTES || !request.spec.read.igzip || isProgram(IGZIP)) return [];

@@ -25,7 +25,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { type Input, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { type Inputs, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { WriteSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { resumedWork } from './earlier-attempt.js';
@@ -120,7 +120,7 @@ function compressionOf({ compression, rows }: WriteSpec, format: RowFormat | und
   return rows === undefined ? compression && nameOfCompression(compression) : format?.compressionOf?.(rows);
 }
 
-function codecsOf(inputs: readonly Input[]): Readonly<Record<string, number>> {
+function codecsOf(inputs: Inputs): Readonly<Record<string, number>> {
   const codecs: Record<string, number> = {};
   for (const input of inputs) {
     const ofRows = input.rows?.format.toLowerCase();

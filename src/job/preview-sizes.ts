@@ -21,7 +21,7 @@ import {
   inCases,
   SIDE,
 } from '../plan/sampled-records.js';
-import { isReadOnce } from '../sources/source.js';
+import { allRowsOf, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
@@ -103,7 +103,7 @@ function expectStoredRows(
 ): StoredRows | undefined {
   const { rows: write } = spec.write;
   if (write === undefined || rowFormat?.expectStored === undefined || isEndless(spec.keep)) return undefined;
-  const facts = inputsToRead.flatMap((input) => input.rows ?? []);
+  const facts = allRowsOf(inputsToRead);
   const stored = facts.flatMap((each) => rowFormat.expectStored?.(each, write) ?? []);
   const storedBytes = stored.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const keptPart = (each: Case) => expectKept(spec.keep, all, each).bytes / Math.max(1, inputBytes[each]);

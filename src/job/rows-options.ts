@@ -5,7 +5,7 @@ import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
-import { type Input, isReadOnce } from '../sources/source.js';
+import { type Inputs, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { JobPlaces } from './job-places.js';
 
@@ -17,7 +17,7 @@ interface AskedOutput {
 /** Checks before anything is written. @returns the format of the rows; undefined: the inputs hold none. */
 export async function requireOutputOfRows(
   { spec, output }: AskedOutput,
-  inputs: readonly Input[],
+  inputs: Inputs,
 ): Promise<RowFormat | undefined> {
   const first = firstOfRows(inputs);
   const { rowChoice, compression } = spec.write;
@@ -40,7 +40,7 @@ export async function requireOutputOfRows(
 /** Refuses an output that is no file, where the beginning of one tells of its end. */
 export function requireFileForRows(
   format: RowFormat | undefined,
-  inputs: readonly Input[],
+  inputs: Inputs,
   { kind, output: { path } }: JobPlaces,
 ): void {
   const first = firstOfRows(inputs);

@@ -47,7 +47,7 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { listInputs } from '../sources/list-inputs.js';
 import { firstOfRows } from '../sources/rows.js';
-import { type FileInput, type Input, isKept, storedBytesOf } from '../sources/source.js';
+import { type FileInput, type Input, type Inputs, isKept, storedBytesOf } from '../sources/source.js';
 import { nameSome } from '../values/quantity.js';
 import { requireSpace } from './disk-space.js';
 import { findOtherNames } from './find-other-names.js';
@@ -187,7 +187,7 @@ async function openFiles(
   return opened;
 }
 
-async function requireMates(inputs: readonly Input[]): Promise<void> {
+async function requireMates(inputs: Inputs): Promise<void> {
   const first = firstOfRows(inputs);
   if (first === undefined || (await loadRowFormat(first.rows)).hasMates) return;
   const { format } = first.rows;

@@ -2,9 +2,11 @@
  * Plans the work of a job. Passes the request, the inputs and the machine to the pure planners, which decide memory, piles
  * and slices, and keeps the layout that a resumed job must find again.
  */
+
 import { createHash } from 'node:crypto';
 import { counted, UsageError } from '../errors.js';
 import { JobControl } from '../floor/job-control.js';
+import type { List } from '../floor/paged-list.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
@@ -22,7 +24,8 @@ import { bytesOfColumns, memoryFor, planWithColumns } from '../plan/pass2-memory
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
-import { type Input, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
+import { PackedSlices } from '../sources/packed-slices.js';
+import { type Input, type Inputs, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { WorkPlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
@@ -33,7 +36,7 @@ import type { TempDisks } from './temp-disks.js';
 
 export interface ScatterPlan extends WorkPlan {
   readonly sliceBytes: number;
-  readonly slices: readonly Slice[];
+  readonly slices: List<Slice>;
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
   /** The bytes to which the inputs that are read are expected to decode. */
@@ -78,7 +81,7 @@ interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
 /** A scatter pass as it is planned: what it reads, and where its piles lie. */
 interface ScatterToPlan {
   readonly request: ScatterRequest;
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** The estimate of all inputs. */
   readonly estimate: Estimate;
   readonly disks: Pick<TempDisks, 'count' | 'rotate'>;
@@ -118,7 +121,7 @@ export async function planShuffle(work: ShuffleToPlan): Promise<ShufflePlan> {
 /** Plans a scatter pass alone, into the piles of a store. */
 export async function planAppend(work: ScatterToPlan, division: PileDivision): Promise<ScatterPlan> {
   const plan = planWork(work, true, division);
-  return { ...plan, slices: [...(await slicesOf(work, plan.sliceBytes))] };
+  return { ...plan, slices: takeSlices(await slicesOf(work, plan.sliceBytes)) };
 }
 
 /** The memory need as far as it is known, for advice in messages. */
@@ -225,7 +228,7 @@ export function unitOfRows(spec: ShuffleSpec, format: RowFormat | undefined): Un
 }
 
 /** Returns the bytes that a thread needs beside rows: it reads them in pass 1, and writes them in pass 2. */
-function columnBytesOf(inputs: readonly Input[], spec: ShuffleSpec, format: RowFormat | undefined): number {
+function columnBytesOf(inputs: Inputs, spec: ShuffleSpec, format: RowFormat | undefined): number {
   const output = outputOfRows(spec);
   const writerBytes = (output && format?.writerBytes(output)) ?? 0;
   return inputs.reduce((most, input) => Math.max(most, input.rows?.readerBytes ?? 0), writerBytes);
@@ -239,7 +242,7 @@ function tableLogsOf(spec: ShuffleSpec, format: RowFormat | undefined): readonly
 /** The records of a job, as far as the inputs tell. */
 interface ExpectedRecords extends WeighedEstimate {
   /** The inputs that are read. */
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   readonly hasStreams: boolean;
   readonly head: HeadPlan | undefined;
   readonly onPiles: Pick<Estimate, 'recordBytes' | 'exact'>;
@@ -344,11 +347,7 @@ function decodedBytesAtLeast(input: Input): number {
 }
 
 /** Bytes of a compressed output, for warnings: compressed inputs are assumed to keep their size. */
-function expectCompressedBytes(
-  inputs: readonly Input[],
-  { rows: write }: WriteSpec,
-  format: RowFormat | undefined,
-): number {
+function expectCompressedBytes(inputs: Inputs, { rows: write }: WriteSpec, format: RowFormat | undefined): number {
   return inputs.reduce((sum, input) => {
     const { rows } = input;
     const ofRows = rows && write && format?.expectStored?.(rows, write);
@@ -358,8 +357,8 @@ function expectCompressedBytes(
   }, 0);
 }
 
-function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): Slice[] {
-  const slices: Slice[] = [];
+function takeSlices(planned: Iterable<Slice>, earlier?: KeptLayout): List<Slice> {
+  const slices = new PackedSlices();
   for (const slice of planned) {
     if (slices.length === earlier?.sliceCount) throw cutDifferently();
     slices.push(slice);
@@ -369,7 +368,7 @@ function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): 
 
 function keptLayout(
   { memory: { pileCount, stripeCount }, sliceBytes }: PlannedWork,
-  slices: readonly Slice[],
+  slices: List<Slice>,
   earlier: KeptLayout | undefined,
 ): KeptLayout {
   const hash = createHash('sha256');

@@ -3,7 +3,9 @@
  * with shares are weighed when all inputs are counted. An input that the globs of several groups name belongs to the last
  * of them. The kernel's `weigh` makes the copies.
  */
+
 import { UsageError } from '../errors.js';
+import type { List } from '../floor/paged-list.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { type NumberField, type SeekColumn, withNumberOfRows } from '../formats/selector.js';
 import { pathMatcher } from '../io/list-files.js';
@@ -106,7 +108,7 @@ export async function groupJob(
     read: { framing },
     keep: { mix },
   }: { readonly read: { readonly framing: FramingSpec | undefined }; readonly keep: { readonly mix: MixSpec } },
-  inputs: readonly GroupedInput[],
+  inputs: List<GroupedInput>,
 ): Promise<GroupedJob> {
   const { weights: given, shares, option } = mix;
   const groups = shares?.groups ?? given;
@@ -131,7 +133,7 @@ export async function groupJob(
 
 async function groupInputs(
   groups: readonly InputGroup[],
-  inputs: readonly GroupedInput[],
+  inputs: List<GroupedInput>,
   option: string,
 ): Promise<readonly number[]> {
   const isNamedBy = await Promise.all(groups.map(async ({ globs }) => Promise.all(globs.map(pathMatcher))));
@@ -158,7 +160,7 @@ async function groupInputs(
 }
 
 /** All inputs belong to a group, and can be read twice. */
-function requireCountable({ groups }: ShareSpec, groupOf: readonly number[], inputs: readonly GroupedInput[]): void {
+function requireCountable({ groups }: ShareSpec, groupOf: readonly number[], inputs: List<GroupedInput>): void {
   for (const [ordinal, { kind, path }] of inputs.entries()) {
     if (groupOf[ordinal] === groups.length)
       throw new UsageError(

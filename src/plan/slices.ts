@@ -83,10 +83,12 @@ export function isWorthCutting(decodedBytes: number, sliceBytes: number): boolea
 }
 
 /** Gives the slices one by one, so that the caller can stop at any of them. */
-export function* planSlices(inputs: readonly PlannedInput[], sliceBytes: number): Generator<Slice, void> {
+export function* planSlices(inputs: Iterable<PlannedInput>, sliceBytes: number): Generator<Slice, void> {
   let group: SlicePart[] = [];
   let groupBytes = 0;
-  for (const [inputOrdinal, input] of inputs.entries()) {
+  let inputOrdinal = -1;
+  for (const input of inputs) {
+    inputOrdinal += 1;
     const { byteLength } = input;
     const isAlone = byteLength === undefined || input.decodedBytes >= sliceBytes;
     if (group.length > 0 && (isAlone || groupBytes + input.decodedBytes > sliceBytes || group.length === MOST_PARTS)) {

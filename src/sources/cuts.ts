@@ -16,7 +16,7 @@ import { isSeekable, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
-import { type FileInput, headerBytesOf, type Input, isPlain, storedBytesIn } from './source.js';
+import { type FileInput, headerBytesOf, type Input, type Inputs, isPlain, storedBytesIn } from './source.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -46,19 +46,19 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
  * enough to be cut.
  */
 export async function describeForSlices(
-  inputs: readonly Input[],
+  inputs: Inputs,
   decodedBytes: readonly (number | undefined)[],
   read: Pick<ReadSpec, 'framing' | 'rows'>,
   sliceBytes: number,
   signal: AbortSignal | undefined,
-): Promise<PlannedInput[]> {
+): Promise<Iterable<PlannedInput>> {
   const framing = read.framing && framingOf(read.framing);
-  const planned: PlannedInput[] = [];
+  const cutInputs = new Map<number, PlannedInput>();
   for (const [ordinal, input] of inputs.entries()) {
     const estimate = decodedBytes[ordinal] ?? 0;
     if (input.rows !== undefined) {
       await hearSignalsAt(ordinal, signal);
-      planned.push(await plannedRows(input, input.rows, read.rows, sliceBytes));
+      cutInputs.set(ordinal, await plannedRows(input, input.rows, read.rows, sliceBytes));
       continue;
     }
     const isCut =
@@ -67,9 +67,14 @@ export async function describeForSlices(
       mayCutAtMembers(input, framing) &&
       isSeekable(input.version);
     const cuts = isCut ? await findCuts(input, framing, estimate, sliceBytes, signal) : undefined;
-    planned.push(plannedInput(input, framing, estimate, cuts));
+    if (cuts !== undefined) cutInputs.set(ordinal, plannedInput(input, framing, estimate, cuts));
   }
-  return planned;
+  return describeEach();
+
+  function* describeEach(): Generator<PlannedInput, void> {
+    for (const [ordinal, input] of inputs.entries())
+      yield cutInputs.get(ordinal) ?? plannedInput(input, framing, decodedBytes[ordinal] ?? 0, undefined);
+  }
 }
 
 /** @param decodedBytes an estimate if the input is compressed and `cuts` is undefined. */

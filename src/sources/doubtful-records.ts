@@ -13,7 +13,7 @@ import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFile } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
-import { type FileInput, type Input, isKept } from './source.js';
+import { type FileInput, type Inputs, isKept } from './source.js';
 import { doubtsOf } from './start-findings.js';
 
 /** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
@@ -30,7 +30,7 @@ const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
  * @param keepsHeaders whether the job keeps headers, so that a line may advise one.
  */
 export function refuseForeignFiles(
-  inputs: readonly Input[],
+  inputs: Inputs,
   format: RecordFormat,
   keepsHeaders: boolean,
   onWarning: (line: string) => void,
@@ -58,7 +58,7 @@ function headOf({ path, codec }: FileInput, mostKeptBytes: number): Uint8Array {
 }
 
 function refuseNamesOfTables(
-  inputs: readonly Input[],
+  inputs: Inputs,
   { header }: RecordFormat,
   keepsHeaders: boolean,
   onWarning: (line: string) => void,
@@ -80,7 +80,7 @@ function refuseNamesOfTables(
 
 /** Equal first rows are most likely headers, which would lie among the rows. */
 function warnOfEqualFirstRows(
-  inputs: readonly Input[],
+  inputs: Inputs,
   { framing, header }: RecordFormat,
   keepsHeaders: boolean,
   onWarning: (line: string) => void,
@@ -110,7 +110,7 @@ function firstRowOf(input: FileInput): string {
 
 /** Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order. */
 export function warnOfMates(
-  inputs: readonly Input[],
+  inputs: Inputs,
   { framing, linesAssumed }: RecordFormat,
   canAlign: boolean,
   onWarning: (line: string) => void,
@@ -139,7 +139,7 @@ function mateOf(name: string): string {
   return name.replace(MATE, (mark) => mark.replace(/[12]$/, (digit) => (digit === '1' ? '2' : '1')));
 }
 
-function namesOf([first, ...others]: readonly Input[]): string | undefined {
+function namesOf([first, ...others]: Inputs): string | undefined {
   if (first === undefined) return undefined;
   return others.length === 0
     ? first.path

@@ -116,9 +116,10 @@ async function filesOf(
     isTaken: isIncluded,
     mayVanish: isNameOfJobDirectory,
   });
+  const { roots } = listed;
   const placeOf = (path: string) => {
     if (!factsOf(path).isOnDisk) return undefined;
-    const places = listed.roots.flatMap((root) => {
+    const places = roots.flatMap((root) => {
       const below = relative(realPathOf(root.path, 'input'), path);
       return /^\.\.(\/|$)/.test(below) ? [] : [join(root.place, below)];
     });

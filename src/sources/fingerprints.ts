@@ -15,13 +15,13 @@ import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { factsOf } from '../places/inputs/find-input.js';
-import { type Input, isKept } from './source.js';
+import { type Input, type Inputs, isKept } from './source.js';
 
 type NotedInputs = JobManifest['inputs'];
 
 /** @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest. */
 export async function noteInputs(
-  inputs: readonly Input[],
+  inputs: Inputs,
   withEnds: boolean,
   signal: AbortSignal | undefined,
 ): Promise<NotedInputs> {
@@ -41,7 +41,7 @@ export async function noteInputs(
 
 /** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
-  hash('sha256', factsOf(input.path).fullName(input.path), 'buffer').copy(target, 0, 0, 8);
+  target.write(hash('sha256', factsOf(input.path).fullName(input.path), 'hex').slice(0, 16), 'hex');
   target.writeBigUInt64LE(BigInt(input.version?.byteLength ?? 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.version?.modifiedNanoseconds ?? 0n), 16);
 }
@@ -61,13 +61,13 @@ interface InputChange {
 /** Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs. */
 export async function findInputChange(
   noted: NotedInputs,
-  inputs: readonly Input[],
+  inputs: Inputs,
   signal: AbortSignal | undefined,
 ): Promise<InputChange | undefined> {
   const fingerprints = Buffer.from(noted.fingerprints, 'base64');
   const now = Buffer.alloc(FINGERPRINT_BYTES);
   for (let ordinal = 0; (ordinal + 1) * FINGERPRINT_BYTES <= fingerprints.byteLength; ordinal++) {
-    const input = inputs[ordinal];
+    const input = inputs.at(ordinal);
     if (input === undefined) break;
     const then = fingerprints.subarray(ordinal * FINGERPRINT_BYTES, (ordinal + 1) * FINGERPRINT_BYTES);
     await hearSignalsAt(ordinal, signal);

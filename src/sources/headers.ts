@@ -25,7 +25,8 @@ import { readBytes, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
-import { type FileInput, type Input, isKept, isPlain, isReadOnce } from './source.js';
+import { PackedInputs } from './packed-inputs.js';
+import { type FileInput, type Input, type Inputs, isKept, isPlain, isReadOnce } from './source.js';
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
@@ -37,7 +38,7 @@ interface HeaderRequest extends RecordFormat {
 }
 
 interface InputHeaders {
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** The header that all inputs share, from the first one read. It is marked if each of them is. Undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;
 }
@@ -47,7 +48,7 @@ interface InputHeaders {
  * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input; AbortError
  */
 export async function readInputHeaders(
-  inputs: readonly Input[],
+  inputs: Inputs,
   request: HeaderRequest,
   budgetFor: DecoderMemory['budgetFor'],
 ): Promise<InputHeaders> {
@@ -60,7 +61,7 @@ export async function readInputHeaders(
   const throwIfAborted = () => {
     if (signal?.aborted === true) throw new AbortError(signal.reason);
   };
-  const withHeaders: Input[] = [];
+  const withHeaders = new PackedInputs();
   const sampleKeys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
   const pathOfKey = new Map<string, string>();
   let hasWarned = false;
@@ -85,7 +86,10 @@ export async function readInputHeaders(
     const { byteLength, recordBytes, isMarked } = header;
     isEveryMarked &&= isMarked === true;
     const kept = { byteLength, recordBytes, isMarked };
-    withHeaders.push(isKept(input) ? { ...input, header: kept } : input);
+    if (isKept(input)) {
+      const { version, codec, finding } = input;
+      withHeaders.push({ kind: 'file', path: input.path, version, codec, finding, header: kept });
+    } else withHeaders.push(input);
     const key = sampleKeys?.keyOf(rest);
     if (key === undefined) continue;
     const earlier = pathOfKey.get(key);
@@ -103,7 +107,7 @@ function warningOfKey(key: string, one: string, other: string): string {
 }
 
 /** Checks the size of each plain file if all records have one size. Other inputs are checked when they are read. */
-export function requireWholeRecords(inputs: readonly Input[], framing: FramingSpec | undefined): void {
+export function requireWholeRecords(inputs: Inputs, framing: FramingSpec | undefined): void {
   const recordBytes = framing && framingOf(framing).recordBytes;
   if (recordBytes === undefined) return;
   for (const input of inputs) {

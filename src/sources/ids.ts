@@ -11,7 +11,7 @@ import { contentKeyOf } from '../keep/distinct.js';
 import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { Input } from './source.js';
+import type { Input, Inputs } from './source.js';
 
 /**
  * `ordinal`: the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array:
@@ -35,7 +35,7 @@ export function keyRuleOf({ key: { seed }, keep }: ShuffleSpec, inputIds: InputI
   return (inputOrdinal) => ofContent ?? inputKeyOf(seed, inputIds, inputOrdinal);
 }
 
-export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {
+export function chooseInputIds(rule: InputIdRule, inputs: Inputs): InputIds {
   if (rule === 'ordinal') return undefined;
   const ids = typeof rule === 'string' ? inputs.map((input) => idOfPath(input, rule)) : rule;
   if (ids.length !== inputs.length) {
@@ -47,7 +47,7 @@ export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): Inp
   for (const [ordinal, id] of ids.entries()) {
     const earlier = ordinalOfId.get(id);
     if (earlier !== undefined) {
-      const names = [earlier, ordinal].map((either) => inputName(inputs[either]?.path ?? ''));
+      const names = [earlier, ordinal].map((either) => inputName(inputs.at(either)?.path ?? ''));
       throw new UsageError(
         `${names.join(' and ')} have the same input id ${JSON.stringify(id)}; expected an id that no other input has`,
       );

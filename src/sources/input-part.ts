@@ -1,6 +1,7 @@
 /** The part of an input that a task must read, and its report of what it read. */
 
 import { type GateNumber, UNGATED } from '../floor/job-control.js';
+import type { List } from '../floor/paged-list.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
@@ -9,10 +10,10 @@ import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { loadPlaces } from '../places/inputs/find-input.js';
 import type { MemberRange, Slice, SlicePart } from '../plan/slices.js';
-import type { Input } from './source.js';
+import { type Inputs, pathsOf } from './source.js';
 
 export interface ReadableInputs {
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** Streams are ungated. */
   readonly gates: readonly GateNumber[];
   /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
@@ -127,7 +128,7 @@ export function inputPart(
   countBefore: number,
   firstOrdinal?: number,
 ): InputPart {
-  const input = inputs[inputOrdinal];
+  const input = inputs.at(inputOrdinal);
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const whole = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal], firstOrdinal };
   if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader };
@@ -156,13 +157,17 @@ export function inputPart(
 
 /**
  * Has what the tasks of a pass will read of inputs that are far fetched before they ask for it.
- * @param slices in the order in which tasks begin.
+ * @param order the slices, in the order in which tasks begin. Absent: all of them.
  */
-export async function tellReadingOrder(inputs: readonly Input[], slices: Iterable<Slice>): Promise<void> {
-  const places = await loadPlaces(inputs.map(({ path }) => path));
+export async function tellReadingOrder(
+  { inputs, slices }: { readonly inputs: Inputs; readonly slices: List<Slice> },
+  order?: readonly number[],
+): Promise<void> {
+  const places = await loadPlaces(pathsOf(inputs));
   if (places.every(({ willRead }) => willRead === undefined)) return;
-  const ranges = [...slices].flat().flatMap(({ inputOrdinal, start, end, members }) => {
-    const input = inputs[inputOrdinal];
+  const parts = order?.flatMap((slice) => slices.at(slice) ?? []) ?? [...slices].flat();
+  const ranges = parts.flatMap(({ inputOrdinal, start, end, members }) => {
+    const input = inputs.at(inputOrdinal);
     // Of rows, columns are read, and not all of them.
     if (input?.version === undefined || input.rows !== undefined) return [];
     const { path, version, codec } = input;

@@ -59,23 +59,29 @@ export function requireOneKind(
   onWarning(`${text}; all of them are read`);
 }
 
-/** A path to read, and the words by which the caller chose it. */
-export interface FoundPath {
-  readonly path: string;
+/** Paths to read, and the words by which the caller chose them. */
+export interface FoundPaths {
+  readonly paths: readonly string[];
   readonly by: 'name' | 'pattern' | 'directory';
 }
 
 /** A file beside its compressed copy gives each record twice. Refuses them, but warns if the caller named one itself. */
 export function refuseCopies(
-  found: readonly FoundPath[],
+  found: readonly FoundPaths[],
   include: readonly string[],
   onWarning: (line: string) => void,
 ): void {
   if (include.includes('*')) return;
-  const fileOf = new Map<string, FoundPath>();
+  const files = function* () {
+    for (const { paths, by } of found) for (const path of paths) yield { path, by, plain: withoutCodecSuffix(path) };
+  };
+  // Two copies differ in their suffixes. Most jobs have one, and a million names that need no table.
+  const suffixes = new Set<string>();
+  for (const { path, plain } of files()) suffixes.add(path.slice(plain.length));
+  if (suffixes.size <= 1) return;
+  const fileOf = new Map<string, Pick<FoundPaths, 'by'> & { readonly path: string }>();
   let named: string | undefined;
-  for (const file of found) {
-    const plain = withoutCodecSuffix(file.path);
+  for (const { plain, ...file } of files()) {
     const earlier = fileOf.get(plain);
     fileOf.set(plain, file);
     if (earlier === undefined || earlier.path === file.path) continue;

@@ -21,14 +21,15 @@ import { moreInputs, nameSome } from '../values/quantity.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
-import { type FoundPath, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
+import { type FoundPaths, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
+import { PackedInputs } from './packed-inputs.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
-import { type Input, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
+import { type Input, type Inputs, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** Files without content, which are no inputs because a header is asked for. */
-  readonly empty: readonly Input[];
+  readonly empty: Inputs;
   /** The directories among the named inputs, and those that links below them lead to. */
   readonly directories: readonly string[];
   /** The part of the memory budget that holds fetched bytes. */
@@ -90,7 +91,7 @@ export async function listInputs(
     if (each.kind === 'list') inputs.push(inputInMemory(each.list, inputs.length));
     else if (each.kind === 'file') {
       listing.add(each.path, await open(each.path));
-      listing.found.push(each);
+      listing.found.push({ paths: [each.path], by: each.by });
     } else await listing.addDirectory(each, open, fileChoice);
   }
   const ofDirectories = named.filter((each) => each.kind === 'directory');
@@ -98,8 +99,10 @@ export async function listInputs(
   tellOfLeftOut(ofDirectories, listing.own, onWarning);
   listing.tell(onWarning, decompressProgram === undefined);
   await loadCodecs(inputs);
+  // The names of the files would take as much memory as all else that a job holds of them.
+  const places = ofDirectories.map(({ directory, placeOf }) => ({ directory, placeOf }));
   const placeOf = (path: string) => {
-    for (const { directory, placeOf: placeBelow } of ofDirectories) {
+    for (const { directory, placeOf: placeBelow } of places) {
       const place = placeBelow(path);
       if (place !== undefined) return { directory, place };
     }
@@ -111,14 +114,12 @@ export async function listInputs(
 
 /** The inputs so far, and what will be said of them. */
 class Listing {
-  readonly inputs: Input[] = [];
+  readonly inputs = new PackedInputs();
   readonly empty: Input[] = [];
-  readonly found: FoundPath[] = [];
+  readonly found: FoundPaths[] = [];
   /** The files below directories that pileshuf made beside data. */
   readonly own: string[] = [];
   readonly #leavesOutEmpty: boolean;
-  readonly #seen = new Map<string, Input>();
-  readonly #again: { readonly path: string; readonly earlier: string }[] = [];
   readonly #pointers: (Pointer & { readonly path: string })[] = [];
   readonly #withoutEnd: string[] = [];
 
@@ -138,12 +139,6 @@ class Listing {
     }
     if (pointer !== undefined) this.#pointers.push({ ...pointer, path });
     if (missingEnd !== undefined) this.#withoutEnd.push(`${path} does not end with ${missingEnd}`);
-    const identity = identityOf(input);
-    const earlier = this.#seen.get(identity);
-    if (earlier === undefined) this.#seen.set(identity, input);
-    else if (isReadOnce(input) && isReadOnce(earlier))
-      throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
-    else this.#again.push({ path, earlier: earlier.path });
     this.inputs.push(input);
   }
 
@@ -153,6 +148,7 @@ class Listing {
     fileChoice: FileChoice,
   ): Promise<void> {
     const before = this.inputs.length + this.empty.length;
+    const paths: string[] = [];
     for (const path of listed.files) {
       const opened = await open(path);
       if (opened.ownKind !== undefined) {
@@ -161,8 +157,9 @@ class Listing {
       }
       this.add(path, opened);
       // An empty file says nothing of the kind of the others.
-      if (opened.isEmpty !== true) this.found.push({ path, by: 'directory' });
+      if (opened.isEmpty !== true) paths.push(path);
     }
+    this.found.push({ paths, by: 'directory' });
     if (this.inputs.length + this.empty.length > before) return;
     const what = listed.files.length + own.length > 0 ? NO_DATA : wordsForNone(fileChoice, hidden.length > 0);
     throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
@@ -173,7 +170,7 @@ class Listing {
     tellOfEmpty(this.empty, this.inputs, onWarning);
     if (this.inputs.length === 0)
       throw new UsageError('no inputs were given; name files, directories, or - for standard input');
-    warnOfRepeats(this.#again, onWarning);
+    warnOfRepeats(repeatsIn(this.inputs), onWarning);
     if (warnsOfNames) warnOfNames(this.inputs, onWarning);
     const [first, ...others] = this.#withoutEnd;
     // Only warns: some programs write files without an end mark, and others accept them.
@@ -182,13 +179,14 @@ class Listing {
 }
 
 function tellOfKinds(
-  found: readonly FoundPath[],
+  found: readonly FoundPaths[],
   ofDirectories: readonly FilesOfDirectory[],
   { include, mixesFiles }: Pick<FileChoice, 'include'> & { readonly mixesFiles: boolean },
   onWarning: (line: string) => void,
 ): void {
   refuseCopies(found, include, onWarning);
-  const pathsOf = (isBelow: boolean) => found.flatMap(({ path, by }) => ((by === 'directory') === isBelow ? path : []));
+  const pathsOf = (isBelow: boolean) =>
+    found.flatMap(({ paths, by }) => ((by === 'directory') === isBelow ? paths : []));
   const roots = ofDirectories.map(({ directory }) => directory);
   requireOneKind(pathsOf(true), roots, include, onWarning);
   if (!mixesFiles) return;
@@ -214,7 +212,7 @@ function tellOfLeftOut(
   if (first !== undefined) onWarning(`${first}${andOthers(own)}: left out, because pileshuf made it beside data`);
 }
 
-async function loadCodecs(inputs: readonly Input[]): Promise<void> {
+async function loadCodecs(inputs: Inputs): Promise<void> {
   const loaded = new Set<string>();
   for (const input of inputs) {
     const { codec } = input;
@@ -237,7 +235,7 @@ function refusePointers([first, ...others]: readonly (Pointer & { readonly path:
   );
 }
 
-function tellOfEmpty(empty: readonly Input[], inputs: readonly Input[], onWarning: (line: string) => void): void {
+function tellOfEmpty(empty: Inputs, inputs: Inputs, onWarning: (line: string) => void): void {
   const [first, ...others] = empty;
   if (first === undefined) return;
   const text = `${first.path}${moreInputs(others.length)} has no content, and so no header`;
@@ -255,10 +253,38 @@ function wordsForNone({ include, exclude }: FileChoice, hasHidden: boolean): str
   return `files${chosen}${hasHidden ? '; `hidden` takes hidden ones, too' : ''}`;
 }
 
-function warnOfRepeats(
-  again: readonly { readonly path: string; readonly earlier: string }[],
-  onWarning: (line: string) => void,
-): void {
+interface Repeat {
+  readonly path: string;
+  /** The path by which it came before. */
+  readonly earlier: string;
+}
+
+/** Finds inputs that come before. A hash of its identity is all that is held of most inputs: there may be a million. */
+function repeatsIn(inputs: Inputs): readonly Repeat[] {
+  const hashes = Uint32Array.from(inputs, (input) => hashOf(identityOf(input)));
+  const sorted = hashes.toSorted();
+  const suspects = new Set(sorted.filter((each, i) => each === sorted[i - 1]));
+  const seen = new Map<string, Input>();
+  const again: Repeat[] = [];
+  for (const [ordinal, input] of suspects.size === 0 ? [] : inputs.entries()) {
+    if (!suspects.has(hashes[ordinal] ?? 0)) continue;
+    const earlier = seen.get(identityOf(input));
+    if (earlier === undefined) seen.set(identityOf(input), input);
+    else if (isReadOnce(input) && isReadOnce(earlier))
+      throw new UsageError(`${input.path} is the same stream as ${earlier.path}; it can be read only once`);
+    else again.push({ path: input.path, earlier: earlier.path });
+  }
+  return again;
+}
+
+/** FNV-1a of 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
+}
+
+function warnOfRepeats(again: readonly Repeat[], onWarning: (line: string) => void): void {
   const [first, ...others] = again;
   if (first === undefined) return;
   if (others.length === 0) {
@@ -270,7 +296,7 @@ function warnOfRepeats(
 }
 
 /** A failed download may have left an empty file, or a web page with an error. */
-function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void): void {
+function warnOfNames(inputs: Inputs, onWarning: (line: string) => void): void {
   const [first, ...others] = inputs.filter(isPlain).filter(({ path }) => withoutCodecSuffix(path) !== path);
   if (first === undefined) return;
   const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin like one';
@@ -371,7 +397,7 @@ function missingEndOf(file: OpenFile, { byteLength }: FileVersion, { endMark }: 
 }
 
 export async function gatesOf(
-  inputs: readonly Input[],
+  inputs: Inputs,
   deviceGates: DeviceGates,
   signal: AbortSignal | undefined,
 ): Promise<GateNumber[]> {

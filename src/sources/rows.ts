@@ -4,17 +4,17 @@ import { loadRowFormat, rowFormats } from '../formats/rows/registry.js';
 import type { OpenedRows, RowChoice, RowFacts, RowFormat, RowsRequest } from '../formats/rows/row-format.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ReadSpec } from '../spec.js';
-import type { FileInput, Input } from './source.js';
+import type { FileInput, Input, Inputs } from './source.js';
 
 type RowsInput = FileInput & { readonly rows: RowFacts };
 
 /** Returns the first input if it holds rows. */
-export function firstOfRows(inputs: readonly Input[]): RowsInput | undefined {
+export function firstOfRows(inputs: Inputs): RowsInput | undefined {
   return inputs.find((input): input is RowsInput => input.rows !== undefined);
 }
 
 /** How these inputs are read: as rows, if one of them holds some. @throws if others do not, or options do not go with rows. */
-export function asRows(read: ReadSpec, inputs: readonly Input[]): ReadSpec {
+export function asRows(read: ReadSpec, inputs: Inputs): ReadSpec {
   const first = firstOfRows(inputs);
   refuseOptionsOfOthers(read.rowChoice, first);
   if (first === undefined) return read;
@@ -52,10 +52,7 @@ interface AskedRows extends Omit<RowsRequest, 'choice'> {
 }
 
 /** Opens the rows of the inputs. Undefined: the inputs hold no rows. */
-export async function openRows(
-  inputs: readonly Input[],
-  { read, ...request }: AskedRows,
-): Promise<RowsOfInputs | undefined> {
+export async function openRows(inputs: Inputs, { read, ...request }: AskedRows): Promise<RowsOfInputs | undefined> {
   const first = firstOfRows(inputs);
   if (first === undefined) return undefined;
   const format = await loadRowFormat(first.rows);

@@ -3,6 +3,8 @@
  * stored. Whoever plans or reports asks these functions. Only what lists the inputs and what opens them knows what
  * kinds of places there are; `cuts.ts` says where an input may be cut, and `workers/read` opens its parts.
  */
+
+import type { List } from '../floor/paged-list.js';
 import type { Codec } from '../formats/codec.js';
 import type { Finding } from '../formats/first-look.js';
 import type { Header } from '../formats/header.js';
@@ -38,11 +40,23 @@ export type Input =
   /** Records in memory; messages call them `path`. */
   | (Unknown & { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList });
 
+/** The inputs of a job, in order. */
+export type Inputs = List<Input>;
+
 export type FileInput = Input & { readonly kind: 'file' };
 
 export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes' | 'isMarked'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
+
+export function* pathsOf(inputs: Inputs): Generator<string, void> {
+  for (const { path } of inputs) yield path;
+}
+
+/** Returns the facts of all inputs that hold rows. */
+export function allRowsOf(inputs: Inputs): readonly RowFacts[] {
+  return inputs.flatMap(({ rows }) => (rows === undefined ? [] : [rows]));
+}
 
 /** The unit in which its places are counted. */
 export function unitOf(input: Input | undefined): 'row' | 'byte' {
@@ -79,7 +93,7 @@ export function storedBytesIn(input: Input): number | undefined {
 }
 
 /** Sums the stored bytes. Streams have none. */
-export function storedBytesOf(inputs: readonly Input[]): number {
+export function storedBytesOf(inputs: Inputs): number {
   return inputs.reduce((sum, input) => sum + (storedBytesIn(input) ?? 0), 0);
 }
 

@@ -6,7 +6,7 @@ import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { moreInputs } from '../values/quantity.js';
 import type { Coverage } from './input-part.js';
-import type { Input, InputHeader } from './source.js';
+import type { InputHeader, Inputs } from './source.js';
 
 export interface RaisedDoubt {
   readonly inputOrdinal: number;
@@ -29,16 +29,16 @@ class Doubts {
   }
 
   /** @param told kinds that the user knows already. */
-  tell(inputs: readonly Input[], onWarning: (line: string) => void, told?: Doubts): void {
+  tell(inputs: Inputs, onWarning: (line: string) => void, told?: Doubts): void {
     for (const { inputOrdinal, doubt, count } of this.#raised.values()) {
       if (told?.has(doubt.kind) === true) continue;
-      onWarning(describeDoubt(inputs[inputOrdinal]?.path ?? '', doubt, moreInputs(count - 1)));
+      onWarning(describeDoubt(inputs.at(inputOrdinal)?.path ?? '', doubt, moreInputs(count - 1)));
     }
   }
 }
 
 /** The doubts about plain files, which are known before the job. */
-export function doubtsOf(inputs: readonly Input[]): Doubts {
+export function doubtsOf(inputs: Inputs): Doubts {
   const doubts = new Doubts();
   for (const [inputOrdinal, { finding: doubt }] of inputs.entries())
     if (doubt !== undefined && !(doubt instanceof InputError)) doubts.add({ inputOrdinal, doubt });
@@ -67,7 +67,7 @@ export class StartFindings {
     return (this.#marked.size > 0 || this.#isEveryUnread) && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
   }
 
-  tell(inputs: readonly Input[], output: 'output' | 'store', onWarning: (line: string) => void): void {
+  tell(inputs: Inputs, output: 'output' | 'store', onWarning: (line: string) => void): void {
     this.doubts.tell(inputs, onWarning, doubtsOf(inputs));
     const marked = inputs.filter((_, ordinal) => this.#isEveryUnread || this.#marked.has(ordinal));
     const [first] = marked;

@@ -6,11 +6,13 @@
  * after every so many of it. Otherwise the records before it are counted, read as pass 1 reads them. The last part of
  * an input is never counted, so an input of one part is not read before pass 1.
  */
+
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import { UNGATED } from '../floor/job-control.js';
 import type { KeyRule } from '../floor/keys.js';
+import type { List } from '../floor/paged-list.js';
 import { type Framing, readerStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { Slice, SlicePart } from '../plan/slices.js';
@@ -20,7 +22,7 @@ import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
 export interface CutInputs extends ReadableInputs {
-  readonly slices: readonly Slice[];
+  readonly slices: List<Slice>;
   readonly settings: ReadSettings;
   /** The source of keys. Absent: `position`. */
   readonly keys?: KeyRule;
@@ -47,7 +49,7 @@ export async function countBeforeRanges(
   const counts = new Map<number, Map<number, number>>();
   const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
   for (const [ordinal, starts] of startsOfInput) {
-    const input = inputs[ordinal];
+    const input = inputs.at(ordinal);
     if (!isPlain(input)) continue;
     counts.set(ordinal, new Map());
     const headerBytes = headerBytesOf(input);
@@ -86,9 +88,9 @@ function startsToCountTo(
 ): ReadonlyMap<number, readonly number[]> {
   const startsOfInput = new Map<number, number[]>();
   // Starts at the last slice: all starts before a needed one are kept, so several threads share the counting.
-  for (const [slice, parts] of [...slices.entries()].reverse()) {
-    for (const { inputOrdinal, start } of parts) {
-      if (start <= headerBytesOf(inputs[inputOrdinal])) continue;
+  for (let slice = slices.length - 1; slice >= 0; slice--) {
+    for (const { inputOrdinal, start } of slices.at(slice) ?? []) {
+      if (start <= headerBytesOf(inputs.at(inputOrdinal))) continue;
       const starts = startsOfInput.get(inputOrdinal);
       if (starts !== undefined) starts.push(start);
       else if (!isDone(slice)) startsOfInput.set(inputOrdinal, [start]);
@@ -115,11 +117,11 @@ export async function lookBeforeRanges(
   const countBefore = await countBeforeRanges(work, threads, isDone);
   if (work.keys !== 'ordinal') return (part) => ({ count: countBefore(part), records: undefined });
   const framing = work.settings.read.framing && framingOf(work.settings.read.framing);
-  const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs[inputOrdinal]);
+  const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs.at(inputOrdinal));
   const derived = (part: SlicePart): number | undefined => {
     // Without a framing there are only streams, and each is one part.
     if (framing === undefined || isFirst(part)) return 0;
-    return recordsBefore(framing, part, headerBytesOf(work.inputs[part.inputOrdinal]), countBefore);
+    return recordsBefore(framing, part, headerBytesOf(work.inputs.at(part.inputOrdinal)), countBefore);
   };
   const counted = await countRecords(work, threads, isDone, countBefore, derived);
   return (part) => ({ count: countBefore(part), records: derived(part) ?? counted(part) });
@@ -174,8 +176,8 @@ function partsToCount(
 ): readonly SlicePart[] {
   const isNeeded = new Set<number>();
   const parts: SlicePart[] = [];
-  for (const [slice, ofSlice] of [...slices.entries()].reverse()) {
-    for (const part of ofSlice) {
+  for (let slice = slices.length - 1; slice >= 0; slice--) {
+    for (const part of slices.at(slice) ?? []) {
       if (isNeeded.has(part.inputOrdinal)) parts.push(part);
       else if (!isDone(slice) && derived(part) === undefined) isNeeded.add(part.inputOrdinal);
     }

@@ -46,7 +46,7 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
       readBytes += readBytesOf(part);
     }
   };
-  await tellReadingOrder(inputs, slices);
+  await tellReadingOrder(work);
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
   check.verify(readBytes);
   return groups;

@@ -7,7 +7,7 @@ import { requireRecordBytes } from '../formats/header.js';
 import { isNothing, type Weight } from '../keep/weights.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
-import { endOfInput, type Input, type InputHeader, isKept, NO_HEADER, unitOf } from '../sources/source.js';
+import { endOfInput, type Input, type InputHeader, type Inputs, isKept, NO_HEADER, unitOf } from '../sources/source.js';
 
 /** The counts of each input, where the keys come from ordinals, or it holds rows; else 0. */
 export interface InputCounts {
@@ -17,7 +17,7 @@ export interface InputCounts {
 }
 
 export class CoverageCheck {
-  readonly #inputs: readonly Input[];
+  readonly #inputs: Inputs;
   /** The parts of inputs that were read in several ones: a hundred thousand small files have no entry. */
   readonly #partsOfInput = new Map<number, Coverage[]>();
   readonly #isCovered: Uint8Array;
@@ -28,7 +28,7 @@ export class CoverageCheck {
   readonly counts: InputCounts;
 
   /** @param weights of each input; absent: each record comes once. */
-  constructor(inputs: readonly Input[], weights?: readonly Weight[]) {
+  constructor(inputs: Inputs, weights?: readonly Weight[]) {
     this.#inputs = inputs;
     this.#weights = weights;
     this.#isCovered = new Uint8Array(inputs.length);
@@ -43,7 +43,7 @@ export class CoverageCheck {
   add(part: Coverage): void {
     const { inputOrdinal, start, end, markBytes = 0 } = part;
     this.#recordBytes += bytesWithCopies(part, this.#weights?.[inputOrdinal]);
-    const input = this.#inputs[inputOrdinal];
+    const input = this.#inputs.at(inputOrdinal);
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) {
       if (end === start) return;

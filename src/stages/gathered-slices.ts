@@ -97,7 +97,7 @@ export class GatheredSlices {
       this.#groups?.add(part);
       this.blank.records += part.blank?.records ?? 0;
       this.blank.bytes += part.blank?.bytes ?? 0;
-      const input = this.#inputs[part.inputOrdinal];
+      const input = this.#inputs.at(part.inputOrdinal);
       if (input !== undefined) this.startFindings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
@@ -108,7 +108,7 @@ export class GatheredSlices {
   }
 
   #addHeader(inputOrdinal: number, header: Header): void {
-    const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
+    const found = { path: inputName(this.#inputs.at(inputOrdinal)?.path ?? ''), header };
     if (this.#headerRule === undefined) throw new RangeError('a task read a header that no option asks for');
     if (this.#firstHeader !== undefined) requireSameHeader(this.#headerRule, this.#firstHeader, found);
     if (this.#firstHeader === undefined || inputOrdinal < this.#firstHeaderOrdinal) {

@@ -3,9 +3,11 @@
  * from. A sample says nothing of its input, but its place in the order is a random number that follows from its input and
  * position. So all positions are tried; no input is read again, which a stream could not be.
  */
+
 import { Kernel } from '../../workers/kernel/kernel.js';
 import { InputError, VerificationError } from '../errors.js';
 import type { KeyRule } from '../floor/keys.js';
+import type { List } from '../floor/paged-list.js';
 import { hearSignals } from '../floor/pause.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -29,7 +31,7 @@ interface SamplePlace {
 }
 
 export interface SampleSource {
-  readonly inputs: readonly { readonly path: string }[];
+  readonly inputs: List<{ readonly path: string }>;
   /** The end of the records of each input, in decoded bytes. */
   readonly recordEnds: Float64Array;
   /** The generator key of an input. */

@@ -11,6 +11,7 @@ import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-sli
 import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from '../errors.js';
 import { afterFailure } from '../floor/cleanup.js';
 import type { KeyRule } from '../floor/keys.js';
+import type { List } from '../floor/paged-list.js';
 import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
@@ -32,7 +33,7 @@ import {
   recordsWithCopies,
   tellReadingOrder,
 } from '../sources/input-part.js';
-import { type Input, storedBytesIn } from '../sources/source.js';
+import { type Inputs, storedBytesIn } from '../sources/source.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
@@ -45,7 +46,7 @@ import type { Threads } from './threads.js';
 type ScatterHead = Pick<HeadPlan, 'records' | 'zeroBits'>;
 
 export interface ScatterWork extends ReadableInputs {
-  readonly slices: readonly Slice[];
+  readonly slices: List<Slice>;
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
   readonly settings: ScatterSettings;
@@ -79,7 +80,7 @@ export async function scatterInputs(
   const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
   const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
   const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
-  const left = [...work.slices.keys()].filter((slice) => !gathered.has(slice));
+  const left = Array.from({ length: work.slices.length }, (_, slice) => slice).filter((slice) => !gathered.has(slice));
   const take = (result: ScatterResult, slice: number) => {
     gathered.add(slice, result);
     control.count('finishedSlices', 1);
@@ -218,10 +219,7 @@ async function scatterAll(
       if (result === undefined) setAside.push(slice);
       else take(result, slice);
     };
-    await tellReadingOrder(
-      work.inputs,
-      left.map((slice) => work.slices[slice] ?? []),
-    );
+    await tellReadingOrder(work, left);
     await runTasks(left, scatter, takeOrSetAside, tasksAtOnce(threads), stop);
     if (setAside.length === 0) break;
     if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;
@@ -274,7 +272,7 @@ function countingAnew(settings: ScatterSettings): ScatterSettings {
 
 function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
   const { settings, attempt, keyOf } = work;
-  const parts = (work.slices[slice] ?? []).map((part) => {
+  const parts = (work.slices.at(slice) ?? []).map((part) => {
     const { count, records } = before(part);
     return inputPart(work, part, keyOf(part.inputOrdinal), count, records);
   });
@@ -342,7 +340,7 @@ async function takeOver(
   })) {
     gathered.add(slice, result);
     names.add(result.pileSet.name);
-    const storedBytes = storedBytesOf(slices[slice] ?? [], inputs);
+    const storedBytes = storedBytesOf(slices.at(slice) ?? [], inputs);
     control.count('scatteredBytes', storedBytes);
     control.count('resumedBytes', storedBytes);
   }
@@ -350,9 +348,9 @@ async function takeOver(
   return names.size;
 }
 
-export function storedBytesOf(slice: Slice, inputs: readonly Input[]): number {
+export function storedBytesOf(slice: Slice, inputs: Inputs): number {
   return slice.reduce((sum, { inputOrdinal, start, end, members }) => {
-    const input = inputs[inputOrdinal];
+    const input = inputs.at(inputOrdinal);
     const last = end ?? (input && storedBytesIn(input)) ?? start;
     return sum + (members === undefined ? last - start : members.storedEnd - members.storedStart);
   }, 0);

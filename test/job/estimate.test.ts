@@ -24,7 +24,7 @@ describe('estimateInputs', () => {
       writeFileSync(path, content);
       return path;
     });
-    return (await listInputs(paths, () => {})).inputs;
+    return [...(await listInputs(paths, () => {})).inputs];
   }
 
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i * 7919} of the corpus\n`).join('');

@@ -9,7 +9,7 @@ import type { HeaderSpec } from '#src/formats/record-format.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { readInputHeaders, requireWholeRecords } from '#src/sources/headers.js';
 import { listInputs } from '#src/sources/list-inputs.js';
-import { type Input, isKept } from '#src/sources/source.js';
+import { type Input, type Inputs, isKept } from '#src/sources/source.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
@@ -20,22 +20,22 @@ const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const twoLines: HeaderSpec = { kind: 'lines', value: { count: 2, lineEnd: '0a', isQuoted: false } };
 
-async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly Input[]> {
+async function inputsOf(...contents: readonly Uint8Array[]): Promise<Inputs> {
   const paths = contents.map((content, i) => {
     const path = directory.path(`in-${i}`);
     writeFileSync(path, content);
     return path;
   });
-  return (await listInputs(paths, () => {})).inputs;
+  return [...(await listInputs(paths, () => {})).inputs];
 }
 
-const read = (inputs: readonly Input[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
+const read = (inputs: Inputs, header: HeaderSpec | undefined, signal?: AbortSignal) =>
   readInputHeaders(
     inputs,
     { framing: undefined, linesAssumed: false, header, memoryBytes: 2 ** 24, signal },
     (byteLength) => `room for ${byteLength}`,
   );
-const bytesOfHeaders = (inputs: readonly Input[]) =>
+const bytesOfHeaders = (inputs: Inputs) =>
   inputs.map((input) => (input.kind === 'file' ? input.header.byteLength : undefined));
 
 describe('readInputHeaders', () => {

@@ -108,7 +108,8 @@ describe('listInputs', () => {
     const codecs = [];
     for (const path of paths) {
       const { inputs } = await listInputs([path], () => {}).catch(() => ({ inputs: [] }));
-      codecs.push(inputs[0]?.kind === 'file' ? inputs[0].codec?.name : undefined);
+      const [input] = inputs;
+      codecs.push(input?.kind === 'file' ? input.codec?.name : undefined);
     }
     expect(codecs).toEqual([isOnPath('lz4') ? 'lz4' : undefined, 'zstd', 'zstd']);
   });

@@ -202,9 +202,9 @@ describe('files of rows', () => {
     const { framing } = formatOfKind({ by: 'csv' });
     const asCsv = { ...LINES_ASSUMED, framing, linesAssumed: false };
     const csv = await listInputs([path], () => {}, { format: asCsv, takesRows: true });
-    expect(csv.inputs).toMatchObject([{ finding: { code: 'ERR_INPUT_FORMAT' }, rows: undefined }]);
+    expect([...csv.inputs]).toMatchObject([{ finding: { code: 'ERR_INPUT_FORMAT' }, rows: undefined }]);
     writeFileSync(directory.path('table.gz'), gzipSync('PAR1'));
     const packed = await listInputs([directory.path('table.gz')], () => {}, { format: LINES_ASSUMED, takesRows: true });
-    expect(packed.inputs).toMatchObject([{ codec: { name: 'gzip' }, rows: undefined }]);
+    expect([...packed.inputs]).toMatchObject([{ codec: { name: 'gzip' }, rows: undefined }]);
   });
 });

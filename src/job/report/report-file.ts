@@ -9,13 +9,13 @@ import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.j
 import { renameObstacles } from '../../machine/renames.js';
 import type { Destination } from '../../places/outputs/destination.js';
 import { requireOutside } from '../../places/outputs/output-files.js';
-import { type Input, identityOf } from '../../sources/source.js';
+import { type Inputs, identityOf } from '../../sources/source.js';
 
 const STANDARD_OUTPUT_FD = 1;
 
 /** The places from which such a file must stay away. */
 export interface OtherPlaces {
-  readonly inputs: readonly Input[];
+  readonly inputs: Inputs;
   /** The directories among the inputs. */
   readonly directories: readonly string[];
   /** The output. Undefined: a stream. */

@@ -2,10 +2,12 @@
  * Takes down what a report tells, while the job runs: looks at the shared words of the threads, joins the samples of the
  * tasks, and keeps what is decided between the passes. A job without a report does not load this file.
  */
+
 import type { WrittenRecord } from '../../../workers/piles/written-ranks.js';
 import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/record-sample.js';
 import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../floor/job-control.js';
+import type { List } from '../../floor/paged-list.js';
 import type { DeviceGates } from '../../machine/devices.js';
 import type { DeviceTraffic, Moment } from '../../options/report-facts.js';
 import type { PileTotals } from '../../piles/pile-totals.js';
@@ -19,7 +21,7 @@ const MOST_MOMENTS = 400;
 
 export interface ReportedJob {
   readonly request: ShuffleRequest;
-  readonly inputs: readonly { readonly path: string }[];
+  readonly inputs: List<{ readonly path: string }>;
   readonly deviceGates: Pick<DeviceGates, 'devices' | 'permits'>;
   /** True if all tasks are on the calling thread, where calls need no permit. */
   readonly inline: boolean;

@@ -66,7 +66,7 @@ export function loadedPlaceOf(path: string): InputPlace | undefined {
 }
 
 /** Loads the kinds of inputs, each once. Before, none of them can be opened. */
-export async function loadPlaces(paths: readonly string[]): Promise<readonly InputPlace[]> {
+export async function loadPlaces(paths: Iterable<string>): Promise<readonly InputPlace[]> {
   const places = new Set<InputPlace>();
   for (const path of paths) {
     const kind = kindOf(path);

@@ -1,4 +1,5 @@
 /** Files, and directories of shards, on disks of this machine: which there may be, and how they appear. */
+
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../../errors.js';
 import { hashFileEnds } from '../../io/file-window.js';
@@ -41,7 +42,7 @@ function fileOnDisk(to: FileDestination): OutputPlace {
     to,
     appearsAtOnce: true,
     stagingParent: () => parent,
-    async requireReplaceable(output, inputPaths) {
+    async requireReplaceable(output, inputs) {
       const isThere = statPath(path, 'output') !== undefined;
       if (mayReplace || !isThere) {
         requireReadable(parent);
@@ -49,7 +50,7 @@ function fileOnDisk(to: FileDestination): OutputPlace {
         return;
       }
       throw new UsageError(
-        inputPaths.some((input) => isSameFile(input, path, 'output'))
+        inputs.some((input) => isSameFile(input.path, path, 'output'))
           ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
           : `the output ${output} exists already; give \`force\` to replace it`,
         'ERR_OUTPUT_EXISTS',

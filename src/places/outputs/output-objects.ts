@@ -3,10 +3,12 @@
  * these are complete. Then each upload is completed, which makes its object appear: until then nothing is there, and an
  * upload that will not be completed is aborted.
  */
+
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../../errors.js';
 import { ifPossible } from '../../floor/cleanup.js';
+import type { List } from '../../floor/paged-list.js';
 import { severalAtOnce } from '../../floor/several-at-once.js';
 import { byteLengthOf } from '../../io/durable.js';
 import { openForRead, readBytes, withFile } from '../../io/files.js';
@@ -121,7 +123,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Finds out, too, whether uploads are allowed. */
-  async requireReplaceable(output: string, _inputPaths: readonly string[], isLook: boolean): Promise<void> {
+  async requireReplaceable(output: string, _inputs: List<{ readonly path: string }>, isLook: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.to;
     const isOne = kind === 'file';
     const existing = (await this.#former()).map(nameIn).find((name) => isOne || isShard(name));

@@ -2,8 +2,10 @@
  * The contract of output places. A place is claimed, takes staged shards, and appears when the output is complete, or is
  * taken back. Passes and jobs ask it, and know neither disks nor services. `find-place.ts` has the kinds of places.
  */
+
 import { dirname, join } from 'node:path';
 import { UsageError } from '../../errors.js';
+import type { List } from '../../floor/paged-list.js';
 import { globOfShards } from '../../io/own-files.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import type { RemoteRequest } from '../../remote/remote-inputs.js';
@@ -71,10 +73,10 @@ export interface OutputPlace {
   /**
    * Fails if the job may not replace what is there, or cannot make the output.
    * @param output as the user named it.
-   * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
+   * @param inputs the regular files that the job reads; an output that is one of them gets its own message.
    * @param isLook then nothing is tried.
    */
-  requireReplaceable(output: string, inputPaths: readonly string[], isLook: boolean): Promise<void>;
+  requireReplaceable(output: string, inputs: List<{ readonly path: string }>, isLook: boolean): Promise<void>;
   /** Returns names of what the output replaces: former shards, then markers. */
   formerNames(): Promise<readonly string[]>;
   /** Returns names of shards in the directory that this output does not replace. */

@@ -99,14 +99,13 @@ export function findOtherShards({ path, naming }: { readonly path: string; reado
 }
 
 /** The extension that all inputs share, without the ending of their codec; empty when their extensions differ. */
-export function commonExtension(inputPaths: readonly string[]): string {
-  const extensions = new Set(
-    inputPaths.map((path) => {
-      const name = withoutCodecSuffix(basename(path));
-      const dot = name.lastIndexOf('.');
-      return dot > 0 ? name.slice(dot) : '';
-    }),
-  );
+export function commonExtension(inputs: Iterable<{ readonly path: string }>): string {
+  const extensions = new Set<string>();
+  for (const { path } of inputs) {
+    const name = withoutCodecSuffix(basename(path));
+    const dot = name.lastIndexOf('.');
+    extensions.add(dot > 0 ? name.slice(dot) : '');
+  }
   const [only] = extensions;
   return extensions.size === 1 && only !== undefined ? only : '';
 }

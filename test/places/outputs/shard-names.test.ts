@@ -48,4 +48,6 @@ it.each([
   [['a.gz'], ''],
   [['-'], ''],
   [[], ''],
-])('the common extension of %j is %j', (paths, extension) => expect(commonExtension(paths)).toBe(extension));
+])('the common extension of %j is %j', (paths, extension) =>
+  expect(commonExtension(paths.map((path) => ({ path })))).toBe(extension),
+);
