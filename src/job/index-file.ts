@@ -1,7 +1,7 @@
 /**
  * Makes the record index of a file.
  *
- *     plan      the file -> ranges of it, or members, one a task       openSource, index-spans.ts
+ *     plan      the file -> ranges of it, or members, one a task       openSource, writeSpans
  *     note      one task a range: where records lie -> blocks          ../../workers/tasks/note-records.ts
  *     commit    tables after the blocks, the header; sync, rename      ../record-index/index-attempt.ts
  *
@@ -12,23 +12,31 @@ import type { ReadSettings } from '../../workers/settings.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
 import { counted, InputError, UsageError, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../floor/job-control.js';
+import type { Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
+import { type OpenFile, writeAt } from '../io/files.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { IndexReport } from '../options/reports.js';
-import type { IndexOptions } from '../options/shuffle-options.js';
-import { INDEX_OPTIONS } from '../options/shuffle-options.js';
+import { INDEX_OPTIONS, type IndexOptions } from '../options/shuffle-options.js';
 import { RegularInput } from '../places/inputs/input-source.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
-import { CELL_ENTRY_BYTES, HEADER_BYTES, type IndexDescription } from '../record-index/index-layout.js';
+import {
+  CELL_ENTRY_BYTES,
+  CellEncoder,
+  HEADER_BYTES,
+  type IndexDescription,
+  MOST_SPAN_BYTES,
+  type Span,
+} from '../record-index/index-layout.js';
 import { markOf } from '../record-index/indexed-file.js';
-import { plannedInput } from '../sources/cuts.js';
+import { type MemberCuts, plannedInput, walkMembers } from '../sources/cuts.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
 import { type FileInput, isKept, storedBytesIn } from '../sources/source.js';
 import { countBeforeRanges } from '../stages/before-ranges.js';
@@ -36,7 +44,6 @@ import { CoverageCheck } from '../stages/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
-import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { listNamed, openHeaders } from './open-inputs.js';
@@ -220,4 +227,67 @@ function verified(
       missing: Buffer.from(missing).toString('hex'),
     },
   };
+}
+
+interface WrittenSpans extends MemberCuts {
+  readonly cellCount: number;
+}
+
+/** Decoded bytes between two points where the file may be cut. */
+const POINT_SPACING_BYTES = 256 * 1024;
+
+/**
+ * Walks through the members of a compressed file. Finds the spans, which the index keeps (a reader decodes one span to get
+ * one record), and the points where the file is cut for the threads.
+ * @param offset where the first cell goes.
+ */
+async function writeSpans(
+  input: FileInput,
+  framing: Framing,
+  index: OpenFile,
+  offset: number,
+  signal: AbortSignal | undefined,
+): Promise<WrittenSpans> {
+  const { path, version, codec } = input;
+  const { name, listMembers } = codec ?? { name: 'it' };
+  if (listMembers === undefined) throw cannotReach(path, `${name} can only be decoded from its beginning`);
+  let [pieces, pieceBytes, place]: [Buffer[], number, number] = [[], 0, offset];
+  const writePieces = () => {
+    writeAt(index, Buffer.concat(pieces), 0, pieceBytes, place);
+    place += pieceBytes;
+    [pieces, pieceBytes] = [[], 0];
+  };
+  const takeEntries = (entries: Buffer) => {
+    pieces.push(entries);
+    pieceBytes += entries.byteLength;
+    if (pieceBytes >= PIECE_BYTES) writePieces();
+  };
+  const cells = new CellEncoder((span) => requireShort(path, span), takeEntries);
+  const cuts = await walkMembers(input, framing, POINT_SPACING_BYTES, signal, (member) => {
+    cells.add(member);
+    return false;
+  });
+  if (cuts === undefined)
+    throw cannotReach(path, `not all of its ${name} members say how many bytes they hold, or the file was cut`);
+  cells.end(version.byteLength, cuts.decodedBytes);
+  writePieces();
+  return { ...cuts, cellCount: cells.cellCount };
+}
+
+const PIECE_BYTES = 256 * 1024;
+const MOST_STORED_BYTES = 2 * MOST_SPAN_BYTES;
+
+/** A reader decodes a whole span to get at one record. */
+function requireShort(path: string, { storedStart, decodedBytes, storedBytes }: Span): void {
+  if (decodedBytes <= MOST_SPAN_BYTES && storedBytes <= MOST_STORED_BYTES) return;
+  throw cannotReach(
+    path,
+    `the member at its byte ${storedStart} (compressed) holds ${decodedBytes} bytes and must be decoded as a whole; expected at most ${MOST_SPAN_BYTES}`,
+  );
+}
+
+function cannotReach(path: string, reason: string): UsageError {
+  return new UsageError(
+    `${path}: single records of it cannot be read, since ${reason}; decompress it, or compress it again in small members: with bgzip, or with \`pileshuf --compress zstd\``,
+  );
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
-import { seekLeaf } from '#src/formats/rows/parquet/seek-leaf.js';
+import { seekLeaf } from '#src/formats/rows/parquet/parquet-format.js';
 import { lackOf, parseSelector, withColumnNumber, withValueOfRows } from '#src/formats/selector.js';
 import { tableOf } from './rows/parquet/plain-footer.ts';
 

@@ -10,12 +10,13 @@ import { type JobControl, UncountedControl } from '../../src/floor/job-control.j
 import { IGZIP } from '../../src/formats/codecs/igzip.js';
 import type { Framing } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { Header } from '../../src/formats/header.js';
+import { type Header, readHeader, requireSameHeader } from '../../src/formats/header.js';
 import { KnownEnds } from '../../src/formats/known-ends.js';
-import type { RecordList } from '../../src/formats/record-format.js';
-import type { RecordSource } from '../../src/formats/record-source.js';
+import { headerRuleOf, type RecordList } from '../../src/formats/record-format.js';
+import { PieceReader, type RecordSource } from '../../src/formats/record-source.js';
 import { loadPlaces } from '../../src/places/inputs/find-input.js';
-import { inputName, RegularInput } from '../../src/places/inputs/input-source.js';
+import { inputName, openStreamInput, RegularInput } from '../../src/places/inputs/input-source.js';
+import { decodeStream } from '../../src/sources/decoded-pieces.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import { Arena } from '../arena.js';
 import type { ReadSettings } from '../settings.js';
@@ -24,7 +25,6 @@ import { withFile } from './file-source.js';
 import { beginAt, type PartSource, type ReadContext, type ToldBySource, type UseOfSource } from './part-source.js';
 import { ReadArena } from './read-arena.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
-import { withStream } from './stream-source.js';
 
 export interface PartReport extends ToldBySource {
   readonly coverage: Coverage;
@@ -160,4 +160,60 @@ export function listSource(list: RecordList, { framing: given, control }: ReadCo
       return piece.byteLength;
     },
   };
+}
+
+/** A stream may be silent for ever, so the abort flag is watched while its bytes are awaited. */
+const ABORT_WATCH_MILLISECONDS = 50;
+
+async function withStream<T>(
+  { path, firstHeader }: InputPart & { kind: 'stream' },
+  { read, control, decoderMemory: memory, told, ...context }: ReadContext,
+  use: UseOfSource<T>,
+): Promise<T> {
+  const stream = openStreamInput(path);
+  // Closing the stream wakes a reader that waits for it.
+  const watch = setInterval(() => {
+    if (control.isAborted) stream.close();
+  }, ABORT_WATCH_MILLISECONDS);
+  const useStream = async () => {
+    const pieces = await decodeStream(stream, path, read, {
+      memory,
+      throwIfAborted: () => control.throwIfAborted(),
+      onRead: (byteLength) => control.count('scatteredBytes', byteLength),
+      onDecoder: (name) => {
+        told.decoder = name;
+      },
+      onDoubt: (doubt) => {
+        told.doubt = doubt;
+      },
+    });
+    const usePieces = async () => {
+      const rule = read.header && headerRuleOf(read.header);
+      const { header, rest } = rule === undefined ? {} : await readHeader(pieces, rule, stream.path);
+      if (rule !== undefined && header !== undefined && firstHeader !== undefined)
+        requireSameHeader(rule, firstHeader, { path: stream.path, header });
+      const framing = context.framing ?? (header?.framing && framingOf(header.framing));
+      if (framing === undefined) throw new RangeError('the framing of the stream is unknown');
+      const headerBytes = header?.byteLength ?? 0;
+      const reader = new PieceReader(pieces, rest);
+      return use({
+        framing,
+        begin: beginAt(framing, headerBytes, headerBytes),
+        end: Number.POSITIVE_INFINITY,
+        header,
+        read: async (...room) => {
+          const count = await reader.read(...room);
+          control.count('decodedBytes', count);
+          return count;
+        },
+      });
+    };
+    return thenAlwaysAsync(usePieces, async () => {
+      await pieces.return();
+    });
+  };
+  return thenAlwaysAsync(useStream, () => {
+    clearInterval(watch);
+    stream.close();
+  });
 }

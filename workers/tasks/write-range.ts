@@ -2,16 +2,17 @@
  * A task of the shuffle pass: writes a range of merged piles as one part of the output. Where readers would join neighbours
  * of one key, it compares neighbours, and ends at two of one key.
  */
-
 import { join } from 'node:path';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
+import type { SampleKeys } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { MemberWriter } from '../../src/formats/member.js';
 import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
 import {
+  checksumTextOf,
   emptyTotals,
   type PileTotals,
   requireSameTally,
@@ -25,7 +26,6 @@ import type { PileRange } from '../../src/plan/pile-ranges.js';
 import type { OwnUnits } from '../../src/plan/unit-cuts.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
-import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import type { ShuffleSettings } from '../settings.js';
@@ -231,4 +231,48 @@ export function spillPlaces(job: ShuffleSettings, beginning: string, turn: numbe
     files += 1;
     return { path: join(disk.directory, `${beginning}${files}`), gate: disk.gate };
   };
+}
+
+interface SeenSample {
+  readonly sampleKey: string;
+  readonly key: bigint;
+}
+
+/** Compares the keys of neighbours in the output, for framings whose readers join two samples of one key. */
+class NeighbourKeys {
+  readonly #keyOf: SampleKeys['keyOf'];
+  #first: SeenSample | undefined;
+  #last: SeenSample | undefined;
+  #ofOneKey: readonly [KeyedSample, KeyedSample] | undefined;
+
+  constructor({ keyOf }: SampleKeys) {
+    this.#keyOf = keyOf;
+  }
+
+  get ends(): RangeEnds | null {
+    const [first, last] = [this.#first, this.#last];
+    return first === undefined || last === undefined ? null : { first: asText(first), last: asText(last) };
+  }
+
+  get ofOneKey(): readonly [KeyedSample, KeyedSample] | undefined {
+    return this.#ofOneKey;
+  }
+
+  take(order: PileOrderer, count: number): void {
+    let last = this.#last;
+    for (let index = 0; index < count; index++) {
+      const sampleKey = this.#keyOf(order.recordAt(index));
+      // Readers see nothing of it: the samples around it are neighbours.
+      if (sampleKey === undefined) continue;
+      const sample = { sampleKey, key: order.keyAt(index) };
+      if (last?.sampleKey === sampleKey) this.#ofOneKey ??= [asText(last), asText(sample)];
+      this.#first ??= sample;
+      last = sample;
+    }
+    this.#last = last;
+  }
+}
+
+function asText({ sampleKey, key }: SeenSample): KeyedSample {
+  return { sampleKey, key: checksumTextOf(key) };
 }

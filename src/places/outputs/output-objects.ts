@@ -30,10 +30,19 @@ import {
   writeJournal,
 } from './commit-journal.js';
 import { type Destination, shardsAt } from './destination.js';
-import { addressIn, addressOfShard, resolveObjects, type UploadTarget } from './object-names.js';
+import {
+  addressIn,
+  addressOfShard,
+  isUploadNote,
+  noteUpload,
+  readUpload,
+  resolveObjects,
+  type UploadNote,
+  type UploadTarget,
+  uploadNotePath,
+} from './object-names.js';
 import type { OutputPlace, OutputPlaces, PlacesRequest } from './output-place.js';
 import { completionMarkerName, formerFilesAmong, isShard, type ShardGroup } from './shard-names.js';
-import { isUploadNote, noteUpload, readUpload, type UploadNote, uploadNotePath } from './upload-note.js';
 
 const MIB = 1024 * 1024;
 /** S3 takes 10,000, and a shard may be larger than planned. */

@@ -25,8 +25,7 @@ import {
 import type { RegionProof } from '../../job-directory/notes.js';
 import { beginUpload, PartUploads } from '../../remote/part-uploads.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from '../../sinks/output-target.js';
-import { addressOfShard, type UploadTarget } from './object-names.js';
-import { noteUpload, readUpload, uploadNotePath } from './upload-note.js';
+import { addressOfShard, noteUpload, readUpload, type UploadTarget, uploadNotePath } from './object-names.js';
 
 /** @param data an `UploadTarget`. @param check throws to leave, when the job was aborted. */
 export function openUploadedShard(target: AppendedTarget, data: object, shard: number, check: () => void): OpenShard {

@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest';
 import { openLibzstd } from '#src/formats/codecs/libzstd.js';
 import { ZSTD_C_COMPRESSION_LEVEL } from '#src/formats/codecs/zstd-decoders.js';
 import { zstdContentBytes } from '#src/formats/codecs/zstd-frames.js';
-import { zstdTableLogs } from '#src/formats/codecs/zstd-tables.js';
 import {
   openZstdEncoder,
   openZstdPacker,
@@ -15,6 +14,7 @@ import {
   writersHere,
   ZSTD_LEVELS,
   zstdExpander,
+  zstdTableLogs,
 } from '#src/formats/codecs/zstd-writer.js';
 import { isOnPath, runOn } from '../../fixtures/foreign-program.js';
 import { decode, encoderCases, packerCases, text } from './zstd-writer-cases.mjs';

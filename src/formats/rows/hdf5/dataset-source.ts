@@ -10,8 +10,7 @@ import { framingOf } from '../../framing-table.js';
 import { PieceReader, type RecordSource } from '../../record-source.js';
 import type { RowsContext, RowsPart } from '../row-format.js';
 import { type Dataset, RowReader, readerBytes } from './dataset.js';
-import { Hdf5Bytes } from './hdf5-bytes.js';
-import { inInput } from './input-error.js';
+import { Hdf5Bytes, inInput } from './hdf5-bytes.js';
 import { datasetsIn } from './open-datasets.js';
 import { type Hdf5Rows, joinedRowsOf } from './rows-spec.js';
 

@@ -1,4 +1,5 @@
 /** Bytes of an HDF5 file: numbers are little-endian, addresses and lengths have 8 bytes, as nearly all programs write them. */
+import { corruptInput, InputError } from '../../../errors.js';
 import { lookup3 } from './checksums.js';
 import { findStart } from './find-start.js';
 
@@ -186,4 +187,15 @@ export class Hdf5Bytes {
 /** How many bytes a number up to this one has. */
 export function bytesFor(most: number): number {
   return most < 256 ? 1 : 1 + bytesFor(Math.floor(most / 256));
+}
+
+/** Turns what is wrong with a file into an error of an input. */
+export function inInput<T>(path: string, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (!(error instanceof Hdf5Problem)) throw error;
+    if (error.isDamage) throw corruptInput(path, `${error.message}; make the file again`, { cause: error });
+    throw new InputError('ERR_INPUT_FORMAT', `${path}: ${error.message}`, { cause: error });
+  }
 }

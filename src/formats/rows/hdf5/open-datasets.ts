@@ -10,8 +10,7 @@ import { type ChosenRows, chooseRows, differenceOf, requireRows, rowsIn, unitRow
 import { type Dataset, readDataset, readerBytes } from './dataset.js';
 import { makeHead } from './file-head.js';
 import { type FoundObject, objectsIn, openPaths } from './groups.js';
-import { Hdf5Bytes, type ReadBytes } from './hdf5-bytes.js';
-import { inInput } from './input-error.js';
+import { Hdf5Bytes, inInput, type ReadBytes } from './hdf5-bytes.js';
 import { refuseOwnLayouts } from './own-layouts.js';
 import { differenceInRest, type Fact, nameOfDataset, restOf } from './rest.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from './rows-spec.js';

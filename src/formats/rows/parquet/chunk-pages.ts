@@ -3,12 +3,14 @@
  * was read beyond its last page, up to a few bytes if there are many columns.
  */
 import { crc32 } from 'node:zlib';
+import { counted } from '../../../errors.js';
 import type { JobControl } from '../../../floor/job-control.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
 import type { RegularInput } from '../../../places/inputs/input-source.js';
 import type { DecoderMemory } from '../../codec.js';
 import { PageError, PageMemoryError } from './columns/page-error.js';
-import { type PageHeader, readPageHeader } from './page-header.js';
+import { type Encoding, type PageHeader, readPageHeader, USUAL_HEADER } from './page-header.js';
+import { type PageTable, pageOfRow } from './page-table.js';
 import type { ColumnChunk } from './row-group.js';
 
 /** The bytes that are read ahead, of all chunks together, and of one. */
@@ -165,4 +167,129 @@ export class ChunkPages {
     const counted = Math.min(byteLength, Math.max(0, this.#position - this.#countedFrom));
     this.#source.control.count('scatteredBytes', counted);
   }
+}
+
+/** Rows [from, to) of a row group. */
+export interface RowRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The pages of a column chunk that hold some of its rows, with its dictionary. What the page index claims is compared with
+ * each page. Every page is read by one part of its row group or another, so each wrong claim is found.
+ */
+export class PartPages {
+  readonly #table: PageTable;
+  readonly #dictionary: ChunkPages;
+  readonly #data: ChunkPages;
+  #page: number;
+  /** Rows of its first page that come before the part. */
+  readonly rowsBefore: number;
+
+  constructor(source: ChunkInput, chunk: ColumnChunk, table: PageTable, { from, to }: RowRange) {
+    const { starts, rows } = table;
+    const pagesIn = (start: number, end: number, countedFrom: number) =>
+      new ChunkPages(source, { ...partOf(chunk), start, byteLength: end - start }, countedFrom);
+    const startOf = (page: number) => starts[page] ?? 0;
+    const first = pageOfRow(table, from);
+    this.#table = table;
+    this.#page = first;
+    this.rowsBefore = from - (rows[first] ?? 0);
+    // What several parts read is counted by the first of them.
+    this.#dictionary = pagesIn(chunk.start, startOf(0), from === 0 ? chunk.start : Number.POSITIVE_INFINITY);
+    const ownStart = startOf(this.rowsBefore > 0 ? first + 1 : first);
+    this.#data = pagesIn(startOf(first), startOf(pageOfRow(table, to - 1) + 1), ownStart);
+  }
+
+  get position(): number {
+    return this.#dictionary.isAtEnd ? this.#data.position : this.#dictionary.position;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#dictionary.isAtEnd && this.#data.isAtEnd;
+  }
+
+  /** @returns undefined: the part has no more. @throws PageError, ThriftError, PageMemoryError */
+  next(): StoredPage | undefined {
+    if (!this.#dictionary.isAtEnd) {
+      const page = this.#dictionary.next();
+      if (page?.header.kind === 'data') throw new PageError('its page index does not tell of it');
+      return page;
+    }
+    const page = this.#data.next();
+    return page && this.#checked(page);
+  }
+
+  #checked({ header, body }: StoredPage): StoredPage {
+    const { starts, rows } = this.#table;
+    const rowCount = (rows[this.#page + 1] ?? 0) - (rows[this.#page] ?? 0);
+    this.#page += 1;
+    if (header.kind !== 'data' || this.#data.position !== starts[this.#page])
+      throw new PageError(`its page index claims values up to byte ${starts[this.#page]}`);
+    if (header.rows !== undefined && header.rows !== rowCount)
+      throw new PageError(`its header claims ${counted(header.rows, 'row')}, and its page index ${rowCount}`);
+    return { header: { ...header, rows: rowCount }, body };
+  }
+}
+
+/** Returns the part of a chunk, so that nobody waits for values that another part reads. */
+export function partOf(chunk: ColumnChunk): ColumnChunk {
+  return { ...chunk, valueCount: Number.POSITIVE_INFINITY };
+}
+
+const MOST_CONSTANT_ROWS = 8192;
+
+/** Pages of a column that has one value in all rows: a dictionary, and runs of its only entry. */
+export class ConstantPages {
+  /** Position of a page that lies in no file. */
+  readonly position = 0;
+  readonly #value: Uint8Array | null;
+  #isDictionaryNext: boolean;
+  #rowsLeft: number;
+
+  /** @param value as PLAIN stores it, of an optional column; `null`: there is none. */
+  constructor(value: Uint8Array | null, rows: number) {
+    this.#value = value;
+    this.#isDictionaryNext = value !== null;
+    this.#rowsLeft = rows;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#rowsLeft === 0;
+  }
+
+  next(): StoredPage | undefined {
+    if (this.isAtEnd) return undefined;
+    if (this.#isDictionaryNext && this.#value !== null) {
+      this.#isDictionaryNext = false;
+      return pageOf('dictionary', 'PLAIN', 1, this.#value);
+    }
+    const count = Math.min(this.#rowsLeft, MOST_CONSTANT_ROWS);
+    this.#rowsLeft -= count;
+    const levels = runOf(count, this.#value === null ? 0 : 1);
+    const indexes = this.#value === null ? [] : [1, ...runOf(count, 0)];
+    return pageOf('data', 'RLE_DICTIONARY', count, Uint8Array.of(levels.length, 0, 0, 0, ...levels, ...indexes));
+  }
+}
+
+/** A run as RLE stores it: the count doubled, as a varint, and the value in a byte. */
+function runOf(count: number, value: number): readonly number[] {
+  const bytes: number[] = [];
+  let rest = 2 * count;
+  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return [...bytes, rest, value];
+}
+
+function pageOf(kind: PageHeader['kind'], encoding: Encoding, valueCount: number, body: Uint8Array): StoredPage {
+  const { byteLength } = body;
+  const header = {
+    ...USUAL_HEADER,
+    kind,
+    valueCount,
+    encoding,
+    compressedBytes: byteLength,
+    uncompressedBytes: byteLength,
+  };
+  return { header, body };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PhysicalType } from '#src/formats/rows/parquet/leaf.js';
 import { findLeafValue, textOfValue, type ValueKind } from '#src/formats/rows/parquet/leaf-value.js';
-import { seekLeaf } from '#src/formats/rows/parquet/seek-leaf.js';
+import { seekLeaf } from '#src/formats/rows/parquet/parquet-format.js';
 import { THRIFT, type ThriftWriter } from '#src/formats/rows/parquet/thrift.js';
 import {
   entriesOf,
