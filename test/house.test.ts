@@ -141,7 +141,7 @@ describe('imports', () => {
 describe('rooms', () => {
   it('are those on the map in docs/ARCHITECTURE.md', () => {
     const map = readFileSync('docs/ARCHITECTURE.md', 'utf8');
-    const named = [...map.matchAll(/^\| `((?:src|workers)[\w/-]*)` /gm)].map(([, room]) => room);
+    const named = [...map.matchAll(/^- `((?:src|workers)[\w/-]*)`/gm)].map(([, room]) => room);
     const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const inWorkers = readdirSync('workers', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const rooms = [...folders.map(({ name }) => `src/${name}`), ...inWorkers.map(({ name }) => `workers/${name}`)];

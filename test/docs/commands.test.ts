@@ -26,7 +26,6 @@ const IN_SEQUENCE = ['docs/COOKBOOK.md', 'docs/LIBRARY.md', 'examples/README.md'
 const NOT_RUN: Readonly<Record<string, string>> = {
   'pileshuf KIND VERSION': 'it is the first line of a file',
   'npm install -g pileshuf': 'it installs the package',
-  'TERASHUF=': 'it is the bench',
   'python3 examples/cluster-ray.py': 'it needs Ray',
   'pileshuf s3://': 'it needs a network; test/remote has servers',
   'const { aborted } =': 'it needs a network; test/remote has servers',
