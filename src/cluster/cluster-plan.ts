@@ -1,7 +1,8 @@
 /**
  * The plan of a job whose tasks run on several machines, and the names of the other files in the job directory:
  *
- *     plan              this plan, written once
+ *     inputs, slices    its long tables, which tasks read by pages
+ *     plan              this plan, written once, after its tables
  *     disk-0/           the data files of pile sets; each has the name of an attempt
  *     set-000012.index  slice 12 is scattered: the first attempt that is done gives its index this name
  *     shuffle-000003    task 3 of the shuffle pass is done; as all notes, see ../job-directory/notes.ts
@@ -14,8 +15,10 @@
  *
  * The plan is sealed, and belongs to one version of pileshuf: every task must be of the version that planned.
  */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
+import type { PagedList } from '../floor/paged-list.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RowFacts } from '../formats/rows/row-format.js';
 import type { FileVersion } from '../io/files.js';
@@ -37,6 +40,7 @@ import type { InputHeader } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Before } from '../stages/before-ranges.js';
 import type { WorkPlan } from '../stages/task-settings.js';
+import { StoredTable, type TablePages, writeTable } from './plan-tables.js';
 
 /**
  * The arrays of tasks, in the order in which they run. `measure` has tasks only to keep one of equal records, `verify`
@@ -73,13 +77,13 @@ export interface ClusterPlan extends WorkPlan {
   readonly spec: ShuffleSpec;
   readonly ioLimits: MachineRequest['ioLimits'];
   readonly tempZstdLevel: number | undefined;
-  readonly inputs: readonly ClusterInput[];
+  readonly inputs: PagedList<ClusterInput>;
   /** How services on other machines are asked. */
   readonly service: ServiceChoice;
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
-  readonly slices: readonly (readonly ClusterPart[])[];
+  readonly slices: PagedList<readonly ClusterPart[]>;
   readonly scatterTasks: readonly (readonly number[])[];
   /** 0: the job has no such array. */
   readonly otherTasks: Readonly<Record<Exclude<ArrayKind, 'scatter'>, number>>;
@@ -131,8 +135,7 @@ export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBa
   return otherTasks.verify > 0 ? 'verify' : 'commit';
 }
 
-const VERSION = 5;
-/** A million inputs take some 300 MB. */
+const VERSION = 6;
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 export const PLAN_NAME = PLAN_OF_TASKS.name;
 export const DATA_NAME = 'disk-0';
@@ -163,16 +166,39 @@ export function formatOfJob<T extends object>(
   return new SealedFormat({ kind, version, mostBytes, role: 'temp', shape, remedy: CLUSTER_REMEDY });
 }
 
+const TABLES = {
+  inputs: { name: 'inputs', pageLength: 1024, remedy: CLUSTER_REMEDY },
+  slices: { name: 'slices', pageLength: 16, remedy: CLUSTER_REMEDY },
+} as const;
+
+type TableName = keyof typeof TABLES;
+
 /** The seal shows that these are the very bytes that this version wrote. */
 const planFormat = formatOfJob(
   PLAN_OF_TASKS.kind,
   VERSION,
   MOST_BYTES,
-  object({ program: text, plan: asSealed<ClusterPlan>() }),
+  object({
+    program: text,
+    /** Names the plan in the pages of its tables. */
+    id: text,
+    tables: asSealed<Readonly<Record<TableName, TablePages>>>(),
+    plan: asSealed<Omit<ClusterPlan, TableName>>(),
+  }),
 );
 
-export async function writeClusterPlan(jobDirectory: string, plan: ClusterPlan): Promise<void> {
-  const bytes = planFormat.seal({ program: ownVersion(), plan });
+export type PlanToWrite = Omit<ClusterPlan, TableName> & {
+  readonly inputs: Iterable<ClusterInput>;
+  readonly slices: Iterable<readonly ClusterPart[]>;
+};
+
+export async function writeClusterPlan(jobDirectory: string, { inputs, slices, ...plan }: PlanToWrite): Promise<void> {
+  const id = randomBytes(16).toString('hex');
+  const tables = {
+    inputs: await writeTable(jobDirectory, TABLES.inputs, id, inputs),
+    slices: await writeTable(jobDirectory, TABLES.slices, id, slices),
+  };
+  const bytes = planFormat.seal({ program: ownVersion(), id, tables, plan });
   if (bytes.byteLength > MOST_BYTES) {
     throw new UsageError(
       `the plan would have ${bytes.byteLength} bytes, more than ${MOST_BYTES}; give fewer inputs, each of them larger`,
@@ -185,7 +211,15 @@ export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
   const path = join(jobDirectory, PLAN_NAME);
   if (lstatPath(path, 'temp')?.isFile() === false) throw damagedFile(path, 'expected a regular file', CLUSTER_REMEDY);
   const sealed = planFormat.read(path);
-  if (sealed === undefined || sealed.program === ownVersion()) return sealed?.plan;
+  if (sealed === undefined) return undefined;
+  if (sealed.program === ownVersion()) {
+    const { id, tables, plan } = sealed;
+    return {
+      ...plan,
+      inputs: new StoredTable<ClusterInput>(jobDirectory, TABLES.inputs, id, tables.inputs),
+      slices: new StoredTable<readonly ClusterPart[]>(jobDirectory, TABLES.slices, id, tables.slices),
+    };
+  }
   throw new UsageError(
     `${path} was written by pileshuf ${sealed.program}, and this is ${ownVersion()}; ${CLUSTER_REMEDY.ifOtherVersion}`,
     'ERR_JOB_VERSION',

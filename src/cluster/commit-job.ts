@@ -157,7 +157,7 @@ export function isCleanedUp(jobDirectory: string): boolean {
 }
 
 const RECORD_NAME =
-  /^(cuts|head|splits|slurm|commit|committing|(measure|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
+  /^(inputs|slices|cuts|head|splits|slurm|commit|committing|(measure|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
 
 /**
  * Removes the staged outputs, then everything in the job directory but the marker and what is not of a job. A task that

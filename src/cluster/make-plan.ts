@@ -52,7 +52,7 @@ import { makeAttemptsDirectory, placeOfProfile } from './attempt-log.js';
 import {
   type ClusterInput,
   type ClusterPart,
-  type ClusterPlan,
+  type PlanToWrite,
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
@@ -133,6 +133,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       `the output ${places.output.path} is a stream; expected a file or a directory that tasks share`,
     );
 
+  requireFiles(inputsToRead);
   // Elsewhere the service verifies what it gets, and nobody can read it back before the commit.
   const readsBack = readBack && places.place.isOnDisk;
   const machine = { memoryBytes, workers: cpusPerTask };
@@ -141,11 +142,11 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const { spec, service, ioLimits, tempZstdLevel } = prepared.request;
   const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
-  const made: ClusterPlan = {
+  const made: PlanToWrite = {
     spec,
     ioLimits,
     tempZstdLevel,
-    inputs: inputsToRead.map(inputOf),
+    inputs: rowsFrom(inputsToRead, inputOf),
     service,
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
@@ -153,7 +154,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     output: places.output,
     stagingDirectory: places.paths.stagingDirectory,
     readsBack,
-    slices: plan.slices.map((parts) => parts.map((part) => withBefore(part, before(part)))),
+    slices: rowsFrom(plan.slices, (parts) => parts.map((part) => withBefore(part, before(part)))),
     scatterTasks: shareSlices(sliceBytes, Math.max(1, Math.min(taskCount, plan.slices.length))),
     otherTasks,
     sliceBytes,
@@ -170,7 +171,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   return { jobDir: places.paths.jobDirectory, inputCount: inputs.length, cpusPerTask, ...reportOf(made) };
 }
 
-function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, memory }: ClusterPlan) {
+function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, memory }: PlanToWrite) {
   return {
     seed: spec.key.seed,
     expectedBytes,
@@ -239,7 +240,7 @@ async function withoutTransfers(
 
 /** Makes the directory of the job, with the plan in it. */
 async function writePlan(
-  plan: ClusterPlan,
+  plan: PlanToWrite,
   { directory, paths: { jobDirectory } }: HeldPlaces,
   warn: JobScope['warn'],
 ): Promise<void> {
@@ -323,11 +324,19 @@ function withBefore(part: SlicePart, before: Before): ClusterPart {
   return before.count > 0 || before.records !== undefined ? { ...part, before } : part;
 }
 
+/** Makes the rows of a table when they are written. */
+function* rowsFrom<Each, Row>(all: Iterable<Each>, toRow: (each: Each) => Row): Generator<Row, void> {
+  for (const each of all) yield toRow(each);
+}
+
+function requireFiles(inputs: Inputs): void {
+  const stream = inputs.find((input) => !isKept(input));
+  if (stream === undefined) return;
+  throw new UsageError(`${stream.path} is a stream, which tasks cannot share; expected a file that all tasks can read`);
+}
+
 function inputOf(input: Input): ClusterInput {
-  if (!isKept(input))
-    throw new UsageError(
-      `${input.path} is a stream, which tasks cannot share; expected a file that all tasks can read`,
-    );
+  if (!isKept(input)) throw new RangeError(`${input.path} is no file`);
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {

@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
+import type { PagedList } from '../floor/paged-list.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames, nameExists, realPathOf, statPath } from '../io/paths.js';
@@ -61,7 +62,7 @@ export interface ClusterJob extends TaskAttempt {
   readonly stop: JobStop;
   readonly piling: PileStorage;
   /** The inputs as the plan has them; a task that reads some looks at these again. */
-  readonly inputs: readonly FileInput[];
+  readonly inputs: PagedList<FileInput>;
   readonly keyOf: (inputOrdinal: number) => bigint;
 }
 
@@ -109,7 +110,7 @@ function makeGates(plan: ClusterPlan, { kind, index, scratchDir }: TaskAttempt, 
 
 /** Their ordinals. */
 export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[]): ReadonlySet<number> {
-  return new Set(some.flatMap((slice) => slices[slice]?.map(({ inputOrdinal }) => inputOrdinal) ?? []));
+  return new Set(some.flatMap((slice) => slices.at(slice)?.map(({ inputOrdinal }) => inputOrdinal) ?? []));
 }
 
 /** @param patience default: looks once. @returns undefined if the job is committed. */
@@ -154,8 +155,8 @@ function ioLimitsHere({ ioLimits }: ClusterPlan): Record<string, number> {
   return Object.fromEntries(Object.entries(ioLimits).filter(([path]) => statPath(path, 'temp') !== undefined));
 }
 
-function inputsOf({ inputs, spec }: ClusterPlan): FileInput[] {
-  return inputs.map(({ path, byteLength, modifiedNanoseconds, codec, header, rows }) => ({
+function inputsOf({ inputs, spec }: ClusterPlan): PagedList<FileInput> {
+  return inputs.mapped(({ path, byteLength, modifiedNanoseconds, codec, header, rows }) => ({
     kind: 'file',
     path,
     // The device has another number on each machine: a task that reads the input finds its own.

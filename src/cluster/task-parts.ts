@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError } from '../errors.js';
-import { UNGATED } from '../floor/job-control.js';
+import type { GateNumber } from '../floor/job-control.js';
 import { hearSignalsAt } from '../floor/pause.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { syncPath } from '../io/durable.js';
@@ -68,7 +68,7 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   const { firstHeader, weighing, spec, inputIds } = plan;
   const found = new GatheredSlices({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
-  for (const slice of plan.slices.keys()) {
+  for (let slice = 0; slice < plan.slices.length; slice++) {
     await hearSignalsAt(slice, signal);
     found.add(slice, await readScatteredSlice(job, slice));
   }
@@ -218,8 +218,8 @@ async function openInputs(
   { inputs, gates, plan, signal }: ClusterJob,
   slices: readonly number[],
 ): Promise<ReadableInputs> {
-  const own: FileInput[] = [...inputs];
-  const gateOf = inputs.map(() => UNGATED);
+  const own = new Map<number, FileInput>();
+  const gateOf: GateNumber[] = [];
   const ofTask = [...inputsOfSlices(plan, slices)];
   await beginFetching(
     ofTask.map((ordinal) => inputs.at(ordinal)?.path ?? ''),
@@ -229,11 +229,11 @@ async function openInputs(
     const input = inputs.at(ordinal);
     if (input === undefined) continue;
     await hearSignalsAt(i, signal);
-    own[ordinal] = requireUnchanged(input);
+    own.set(ordinal, requireUnchanged(input));
     if (factsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
   const { firstHeader, weighing } = plan;
-  return { inputs: own, gates: gateOf, firstHeader, weighing };
+  return { inputs: inputs.mapped((input, i) => own.get(i) ?? input), gates: gateOf, firstHeader, weighing };
 }
 
 function versionHere(path: string): FileVersion {

@@ -1,7 +1,7 @@
 /**
- * A long list in pages. The items of a full page are packed into bytes outside of the heap of JavaScript, and made again
- * when somebody asks for one: a million small objects would take ten times as much, and each collection of garbage would
- * visit them.
+ * Long lists in pages. The items of a page are packed into bytes outside of the heap of JavaScript, or lie in a file, and
+ * are made again when somebody asks for one: a million small objects would take ten times as much, and each collection of
+ * garbage would visit them.
  */
 
 /** A list that is only read. Arrays are such lists, too. */
@@ -21,52 +21,38 @@ export interface List<Item> extends Iterable<Item> {
   reduce<Sum>(add: (sum: Sum, item: Item, index: number) => Sum, start: Sum): Sum;
 }
 
-/** Packs the items of a page, and makes them again. */
-export interface Packing<Item> {
-  /** How many items a page has. */
-  readonly pageLength: number;
-  pack(items: readonly Item[]): Uint8Array;
-  unpack(page: Uint8Array): Item[];
-}
-
-export class PagedList<Item> implements List<Item> {
-  readonly #packing: Packing<Item>;
-  readonly #pages: Uint8Array[] = [];
-  /** The items after the last full page. */
-  #rest: Item[] = [];
+export abstract class PagedList<Item> implements List<Item> {
+  readonly #pageLength: number;
   /** The page that was asked for last: most callers go from item to item. */
   #open: { readonly number: number; readonly items: readonly Item[] } | undefined;
 
-  constructor(packing: Packing<Item>) {
-    this.#packing = packing;
+  /** @param pageLength how many items each page has, but for the last one. */
+  constructor(pageLength: number) {
+    this.#pageLength = pageLength;
   }
 
-  get length(): number {
-    return this.#pages.length * this.#packing.pageLength + this.#rest.length;
-  }
+  abstract get length(): number;
 
-  push(item: Item): void {
-    const { pageLength, pack } = this.#packing;
-    this.#rest.push(item);
-    if (this.#rest.length < pageLength) return;
-    this.#pages.push(pack(this.#rest));
-    this.#rest = [];
-  }
+  /** Makes the items of a full page, or of the last one. */
+  protected abstract readPage(number: number): readonly Item[];
 
   at(index: number): Item | undefined {
-    const { pageLength } = this.#packing;
-    return this.#page(Math.floor(index / pageLength))[index % pageLength];
+    if (index >= this.length) return undefined;
+    return this.#page(Math.floor(index / this.#pageLength))[index % this.#pageLength];
   }
 
   #page(number: number): readonly Item[] {
-    const page = this.#pages[number];
-    if (page === undefined) return number === this.#pages.length ? this.#rest : [];
-    if (this.#open?.number !== number) this.#open = { number, items: this.#packing.unpack(page) };
+    if (this.#open?.number !== number) this.#open = { number, items: this.readPage(number) };
     return this.#open.items;
   }
 
+  /** Returns a list of what is made of the items, each time somebody asks. */
+  mapped<To>(to: (item: Item, index: number) => To): PagedList<To> {
+    return new MappedList(this, this.#pageLength, to);
+  }
+
   *[Symbol.iterator](): Generator<Item, void> {
-    for (let number = 0; number <= this.#pages.length; number++) yield* this.#page(number);
+    for (let number = 0; number * this.#pageLength < this.length; number++) yield* this.#page(number);
   }
 
   *entries(): Generator<[number, Item], void> {
@@ -114,5 +100,68 @@ export class PagedList<Item> implements List<Item> {
     let sum = start;
     for (const [index, item] of this.entries()) sum = add(sum, item, index);
     return sum;
+  }
+}
+
+class MappedList<From, To> extends PagedList<To> {
+  readonly #from: List<From>;
+  readonly #pageLength: number;
+  readonly #to: (item: From, index: number) => To;
+
+  constructor(from: List<From>, pageLength: number, to: (item: From, index: number) => To) {
+    super(pageLength);
+    this.#from = from;
+    this.#pageLength = pageLength;
+    this.#to = to;
+  }
+
+  get length(): number {
+    return this.#from.length;
+  }
+
+  protected readPage(number: number): readonly To[] {
+    const items: To[] = [];
+    const first = number * this.#pageLength;
+    for (let index = first; index < first + this.#pageLength; index++) {
+      const item = this.#from.at(index);
+      if (item !== undefined) items.push(this.#to(item, index));
+    }
+    return items;
+  }
+}
+
+/** Packs the items of a page, and makes them again. */
+export interface Packing<Item> {
+  readonly pageLength: number;
+  pack(items: readonly Item[]): Uint8Array;
+  unpack(page: Uint8Array): Item[];
+}
+
+/** A list in memory. The items after the last full page stand as they are. */
+export class PackedList<Item> extends PagedList<Item> {
+  readonly #packing: Packing<Item>;
+  readonly #pages: Uint8Array[] = [];
+  #rest: Item[] = [];
+
+  constructor(packing: Packing<Item>) {
+    super(packing.pageLength);
+    this.#packing = packing;
+  }
+
+  get length(): number {
+    return this.#pages.length * this.#packing.pageLength + this.#rest.length;
+  }
+
+  push(item: Item): void {
+    const { pageLength, pack } = this.#packing;
+    this.#rest.push(item);
+    if (this.#rest.length < pageLength) return;
+    this.#pages.push(pack(this.#rest));
+    this.#rest = [];
+  }
+
+  protected readPage(number: number): readonly Item[] {
+    const page = this.#pages[number];
+    return page === undefined ? this.#rest : this.#packing.unpack(page);
   }
 }

@@ -40,7 +40,7 @@ export function createWhole(path: string, bytes: Uint8Array, role: OwnRole): voi
  * all of the new ones.
  */
 export async function replaceDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, bytes, 'temp', (from, to) =>
+  await commit(directory, name, [bytes], 'temp', (from, to) =>
     systemCall('give its name to', 'temp', to, () => fileCalls.rename(from, to)),
   );
 }
@@ -52,7 +52,12 @@ export async function replaceDurably(directory: string, name: string, bytes: Uin
  * @throws NameTakenError
  */
 export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, bytes, 'temp', linkToNewName);
+  await createDurablyFrom(directory, name, [bytes]);
+}
+
+/** Creates as `createDurably`, from pieces: a longer file, which is never in memory as a whole. */
+export async function createDurablyFrom(directory: string, name: string, pieces: Iterable<Uint8Array>): Promise<void> {
+  await commit(directory, name, pieces, 'temp', linkToNewName);
 }
 
 /**
@@ -75,20 +80,24 @@ export async function createOnce(directory: string, name: string, bytes: Uint8Ar
  * @throws NameTakenError
  */
 export async function publishDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, bytes, 'store', publishName);
+  await commit(directory, name, [bytes], 'store', publishName);
 }
 
 async function commit(
   directory: string,
   name: string,
-  bytes: Uint8Array,
+  pieces: Iterable<Uint8Array>,
   role: OwnRole,
   giveName: (from: string, to: string) => void,
 ): Promise<void> {
   const attempt = join(directory, nameOfAttempt(name));
   try {
     await withFileAsync(createOwnFile(attempt, role), async (file) => {
-      writeAt(file, bytes, 0, bytes.byteLength, 0);
+      let end = 0;
+      for (const bytes of pieces) {
+        writeAt(file, bytes, 0, bytes.byteLength, end);
+        end += bytes.byteLength;
+      }
       await syncOpenFile(file);
     });
     giveName(attempt, join(directory, name));

@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from 'node:v8';
 import { InputError } from '../errors.js';
-import { PagedList } from '../floor/paged-list.js';
+import { PackedList } from '../floor/paged-list.js';
 import type { FileVersion } from '../io/files.js';
 import type { FileInput, Input } from './source.js';
 
@@ -95,7 +95,7 @@ class PackedFile implements FileInput {
   }
 }
 
-export class PackedInputs extends PagedList<Input> {
+export class PackedInputs extends PackedList<Input> {
   constructor() {
     const forms: (Form | Input)[] = [];
     const numberOf = new Map<string, number>();

@@ -1,6 +1,6 @@
 /** The slices of a job. Those of a million small files have a million parts, of which a page holds some 20 bytes each. */
 import { deserialize, serialize } from 'node:v8';
-import { PagedList } from '../floor/paged-list.js';
+import { PackedList } from '../floor/paged-list.js';
 import type { MemberRange, Slice, SlicePart } from '../plan/slices.js';
 
 /** All parts of some slices, side by side. */
@@ -17,7 +17,7 @@ interface Page {
 
 const PAGE_LENGTH = 16;
 
-export class PackedSlices extends PagedList<Slice> {
+export class PackedSlices extends PackedList<Slice> {
   constructor() {
     super({ pageLength: PAGE_LENGTH, pack, unpack });
   }

@@ -227,8 +227,28 @@ describe('a task', () => {
     expect(await messageOf(again())).toContain(
       'shuffle-000000 is damaged: its bytes do not match their checksum; remove',
     );
-    change('plan', 'cluster-plan 5', 'cluster-plan 6');
+    change('plan', 'cluster-plan 6', 'cluster-plan 7');
     expect(await messageOf(again())).toContain('plan is damaged');
+    giveUp();
+  });
+
+  it('refuses a table of the plan that is damaged, of another plan, or missing', async () => {
+    const scatter = async () => messageOf(runNow({ kind: 'scatter', jobDir: jobDir(), taskIndex: 0 }));
+    const inJob = (name: string) => directory.path('job', name);
+    await planCluster();
+    const ofOther = readFileSync(inJob('slices'));
+    giveUp();
+    await planCluster();
+    const inputs = readFileSync(inJob('inputs'));
+    writeFileSync(inJob('inputs'), inputs.toString('latin1').replace('"first":0', '"first":1'), 'latin1');
+    expect(await scatter()).toContain('inputs is damaged: its bytes do not match their checksum; remove');
+    writeFileSync(inJob('inputs'), inputs.subarray(0, -1));
+    expect(await scatter()).toMatch(/inputs is damaged: expected \d+ bytes after the first line, got \d+; remove/);
+    writeFileSync(inJob('inputs'), inputs);
+    writeFileSync(inJob('slices'), ofOther);
+    expect(await scatter()).toMatch(/slices is damaged: expected row 0 of the plan \S+, got row 0 of \S+; remove/);
+    rmSync(inJob('slices'));
+    expect(await scatter()).toMatch(/^cannot open temp file \S+slices: no such file/);
     giveUp();
   });
 
