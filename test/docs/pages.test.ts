@@ -75,12 +75,6 @@ it('README.md and docs are at most 18 pages, of 32,000 words', () => {
   expect(words.length).toBeLessThanOrEqual(32_000);
 });
 
-it('LIMITS.md has all error codes', () => {
-  const codes = new Set(textOf('src/errors.ts').match(/(?<=')(?:ERR_[A-Z_]+|ABORT_ERR)(?=')/g));
-  const limits = textOf('docs/LIMITS.md');
-  expect([...codes].filter((code) => !limits.includes(`\`${code}\``))).toEqual([]);
-});
-
 it('README leads to all pages', () => {
   const seen = new Set<string>();
   const visit = (page: string) => {
