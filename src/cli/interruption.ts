@@ -7,7 +7,7 @@
  */
 
 import { isHangUpIgnored } from '../machine/hang-up.js';
-import { exitCodes, type StopSignal } from './exit-code.js';
+import { exitCodes, type StopSignal } from './messages.js';
 
 /** Longer than npx takes to pass a signal on, shorter than a person needs to press twice. */
 const sameKeypressSeconds = 0.25;

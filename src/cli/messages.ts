@@ -3,10 +3,8 @@
  * object for programs. Library options in messages become flags. With DEBUG=pileshuf in the environment, the stack of a
  * failure follows it.
  */
-
-import { PileshufError } from '../errors.js';
+import { type ErrorKind, PileshufError } from '../errors.js';
 import { tooManyFilesError } from '../machine/open-file-limit.js';
-import type { StopSignal } from './exit-code.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
 import type { NameFlags } from './typed-words.js';
@@ -97,4 +95,30 @@ function describeFailure(
 function wordsBefore({ change, needsSpace }: ResumeAdvice): string {
   if (needsSpace) return 'to resume when there is space';
   return change.length === 0 ? 'to resume' : `to resume with another ${change.join(' and ')}`;
+}
+
+/**
+ * Scripts tell a wrong call, bad data and a full disk apart by these numbers: they are part of the interface, and
+ * `--help` lists them. 129, 130, 141 and 143 are 128 + the signal that would have ended another program.
+ */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  input: 3,
+  verification: 4,
+  SIGHUP: 129,
+  SIGINT: 130,
+  'closed-pipe': 141,
+  SIGTERM: 143,
+} as const;
+
+export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
+
+export function exitCodeOf(thrown: unknown, stopSignal: StopSignal | undefined): number {
+  if (!(thrown instanceof PileshufError)) {
+    return exitCodes.failed;
+  }
+  const kind: ErrorKind = thrown.kind;
+  return kind === 'aborted' ? exitCodes[stopSignal ?? 'failed'] : exitCodes[kind];
 }

@@ -7,8 +7,8 @@
  */
 
 import type { ShuffleProgress } from '../options/progress.js';
-import type { StopSignal } from './exit-code.js';
 import type { JobMeter, JobState, ProgressDisplay } from './measured-job.js';
+import type { StopSignal } from './messages.js';
 import { createMessages } from './messages.js';
 import type { ProgressStyle } from './own-options.js';
 import type { ResumeAdviser } from './resume-command.js';

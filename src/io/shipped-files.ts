@@ -3,6 +3,7 @@
  * WebAssembly programs once. A program that bundles pileshuf leaves them behind.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { SystemError } from '../errors.js';
@@ -40,4 +41,15 @@ function readProgram(url: URL): Uint8Array<ArrayBuffer> {
     const path = fileURLToPath(url);
     throw new SystemError('ERR_IO', `cannot read ${path}, a part of the program: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+let version: string | undefined;
+
+/** The version of pileshuf, as its package says it. */
+export function ownVersion(): string {
+  if (version === undefined) {
+    const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
+    version = description.version;
+  }
+  return version;
 }

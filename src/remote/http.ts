@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
-import { ownVersion } from '../io/own-version.js';
+import { ownVersion } from '../io/shipped-files.js';
 import { PassingFailure, type Patience, type Progress } from './failure.js';
 import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './http-messages.js';
 import { RangeConnections } from './range-connections.js';

@@ -8,7 +8,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '#src/cli/exit-code.js';
+import { exitCodeOf } from '#src/cli/messages.js';
 import { PileshufError } from '#src/index.js';
 import { readFinishedRanges } from '#src/job-directory/notes.js';
 import { recordBytesOf } from '#src/sinks/output-target.js';

@@ -3,7 +3,7 @@
  * of the file and the error of the system, and a message of one line that names the file.
  */
 import { expect } from 'vitest';
-import { exitCodeOf } from '#src/cli/exit-code.js';
+import { exitCodeOf } from '#src/cli/messages.js';
 import type { ErrorCode, PileshufError } from '#src/index.js';
 import type { Fault } from './faulty-file-calls.js';
 import type { TinyJob } from './tiny-job.js';

@@ -4,7 +4,7 @@
  */
 import { openPileWriter, openStore } from '#src/index.js';
 import { completeTalk } from '#src/job/request.js';
-import { verifyStore } from '#src/job/verify-store.js';
+import { verifyStore } from '#src/job/inspect-store.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
 import { expireGenerations } from '#src/store/generations.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '#src/cli/exit-code.js';
+import { exitCodeOf } from '#src/cli/messages.js';
 import { InputError } from '#src/errors.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { shuffle } from '#src/job/shuffle.js';

@@ -35,7 +35,7 @@ import { ARENA_START, type Kernel } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecord, orderTables } from './order-tables.js';
-import { prepareEquality } from './prepare-keys.js';
+import { prepareEquality } from './record-values.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** The limit for records that may begin anywhere. */

@@ -5,14 +5,14 @@
  * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
  */
-
 import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
 import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
+import type { ContentRule } from '../../src/keep/content-rule.js';
+import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
@@ -181,4 +181,34 @@ function matcherOf({ source, flags }: Expression): Matcher {
 function endWithout(ending: Uint8Array, memory: Uint8Array, start: number, end: number): number {
   const textEnd = end - ending.byteLength;
   return textEnd >= start && ending.every((byte, i) => memory[textEnd + i] === byte) ? textEnd : end;
+}
+
+/** Tells a kernel before a task where keys come from. `RecordReader` tells it weights and ordinals. */
+export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, byContent: boolean): void {
+  const { wasm, bytes } = kernel;
+  wasm.keepAll();
+  wasm.weigh(1, 0n);
+  wasm.keyByContent(byContent);
+  prepareEquality(kernel, content);
+  wasm.splitByNone();
+  if (content?.splits === undefined) return;
+  const { bounds, key } = content.splits;
+  bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsPlace() >>> 0);
+  wasm.splitByValue(bounds.length, key);
+  placeValue(kernel, wasm.splitSelector() >>> 0, bounds.byteLength, content.value);
+}
+
+/** Prepares equality: without a value, records with the same bytes are equal. */
+export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
+  const { wasm } = kernel;
+  const value = content?.splits === undefined ? content?.value : undefined;
+  placeValue(kernel, wasm.splitsPlace() >>> 0, 0, value);
+  wasm.equalBy(value !== undefined);
+}
+
+function placeValue(kernel: Kernel, address: number, bytesBefore: number, value: ValueRule | undefined): void {
+  if (value === undefined) return;
+  const byteLength = bytesBefore + selectorByteLength(value);
+  if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of a value has ${byteLength} bytes`);
+  placeSelector(kernel, address, value);
 }

@@ -19,7 +19,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
-import { prepareKeys } from './prepare-keys.js';
+import { prepareKeys } from './record-values.js';
 
 interface ScatterSizes {
   /** The address at which the layout begins. Absent: the beginning of the arena. */

@@ -1,6 +1,6 @@
 /** Puts together what a report tells: from the result and the profile of a job, and from what its log took down. */
 import { arch, cpus, release, totalmem } from 'node:os';
-import { ownVersion } from '../../io/own-version.js';
+import { ownVersion } from '../../io/shipped-files.js';
 import { isHead } from '../../keep/head.js';
 import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
 import { isSplitByValue, type SplitRule, sizesOfSplits } from '../../keep/splits.js';

@@ -1,6 +1,5 @@
 /** Reads what a footer says of a row group: where each column chunk lies, checked. */
 import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
-import { type PageCodec, pageCodecOf } from './page-codec.js';
 import { shownPath } from './schema.js';
 import { ThriftError, ThriftReader } from './thrift.js';
 
@@ -195,4 +194,25 @@ export class ChunkPlaces {
     const at = starts.findIndex((start, i) => i > 0 && start < (ends[i - 1] ?? 0));
     if (at !== -1) throw new ThriftError(`two column chunks overlap at byte ${starts[at]} of the file`);
   }
+}
+
+export const PAGE_CODECS = {
+  UNCOMPRESSED: 0,
+  SNAPPY: 1,
+  GZIP: 2,
+  BROTLI: 4,
+  LZ4: 5,
+  ZSTD: 6,
+  LZ4_RAW: 7,
+} as const;
+
+export type PageCodec = keyof typeof PAGE_CODECS;
+
+const NAMES = new Map<number, PageCodec>(
+  Object.entries(PAGE_CODECS).map(([name, number]) => [number, name as PageCodec]),
+);
+
+/** Returns the codec of a number. Undefined: LZO, or a codec of later times. */
+export function pageCodecOf(number: number): PageCodec | undefined {
+  return NAMES.get(number);
 }

@@ -5,7 +5,7 @@
  */
 
 import { closeFile, readBytes } from '../../../io/files.js';
-import { ownVersion } from '../../../io/own-version.js';
+import { ownVersion } from '../../../io/shipped-files.js';
 import type { FileContent, StoredEnds } from '../../stored-ends.js';
 import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from './kept-dictionary.js';
 import { nameOfLeaf } from './leaf.js';

@@ -3,7 +3,7 @@ import { UsageError } from '../../../errors.js';
 import { requireKnownOptions } from '../../../values/known-options.js';
 import type { RowsOutput, WrittenRowsSpec } from '../row-format.js';
 import type { KeptDictionary } from './kept-dictionary.js';
-import type { PageCodec } from './page-codec.js';
+import type { PageCodec } from './row-group.js';
 import type { TableSpec } from './table-spec.js';
 
 /** LZ4 in Hadoop's framing is only read. */

@@ -1,6 +1,6 @@
 /** The facts that a job knows of the rows of its inputs. Plain data: it crosses threads, and is written down. */
 import type { RowsSpec } from '../row-format.js';
-import type { PageCodec } from './page-codec.js';
+import type { PageCodec } from './row-group.js';
 import type { TableSchema } from './schema.js';
 
 export interface TableSpec extends RowsSpec {

@@ -8,8 +8,8 @@
 import { counted } from '../../../../errors.js';
 import { inPhase } from '../../../../floor/phase-clock.js';
 import { type Leaf, valueBytesOf } from '../leaf.js';
-import type { PageCodec } from '../page-codec.js';
 import type { PageHeader } from '../page-header.js';
+import type { PageCodec } from '../row-group.js';
 import type { ColumnMemory, Region } from './column-memory.js';
 import { decompressPage, requireExpansion } from './page-codecs.js';
 import { PageError, PageMemoryError } from './page-error.js';

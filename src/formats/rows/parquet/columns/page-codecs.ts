@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { counted } from '../../../../errors.js';
 import { freeBytes } from '../../../../machine/free-bytes.js';
 import { expandZstd } from '../../../codecs/zstd-decoders.js';
-import type { PageCodec } from '../page-codec.js';
+import type { PageCodec } from '../row-group.js';
 import type { ColumnMemory } from './column-memory.js';
 import { PageError, PageMemoryError } from './page-error.js';
 

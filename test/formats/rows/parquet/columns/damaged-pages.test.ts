@@ -4,8 +4,8 @@ import { ColumnMemory, type Region } from '#src/formats/rows/parquet/columns/col
 import { PageError, PageMemoryError } from '#src/formats/rows/parquet/columns/page-error.js';
 import type { Leaf, PhysicalType } from '#src/formats/rows/parquet/leaf.js';
 import { PHYSICAL_TYPES } from '#src/formats/rows/parquet/leaf.js';
-import type { PageCodec } from '#src/formats/rows/parquet/page-codec.js';
 import { ENCODINGS, type Encoding } from '#src/formats/rows/parquet/page-header.js';
+import type { PageCodec } from '#src/formats/rows/parquet/row-group.js';
 import { drawsFor } from '../../../../fixtures/draws.ts';
 import { encodingsOf } from '../../../../fixtures/parquet/encode-values.ts';
 import { type MadePage, makePages, type PageOptions } from '../../../../fixtures/parquet/make-pages.ts';

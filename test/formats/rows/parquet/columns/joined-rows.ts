@@ -4,7 +4,7 @@ import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js
 import { LeafReader, type PageToDecode } from '#src/formats/rows/parquet/columns/leaf-reader.js';
 import { RowJoiner } from '#src/formats/rows/parquet/columns/row-joiner.js';
 import type { Leaf } from '#src/formats/rows/parquet/leaf.js';
-import type { PageCodec } from '#src/formats/rows/parquet/page-codec.js';
+import type { PageCodec } from '#src/formats/rows/parquet/row-group.js';
 
 export interface PagesOfLeaf {
   readonly leaf: Leaf;

@@ -1,7 +1,7 @@
 /** Pages of every encoding and shape, made by the tests themselves, become the rows that they were made of. */
 import { describe, expect, it } from 'vitest';
 import { PHYSICAL_TYPES, type PhysicalType } from '#src/formats/rows/parquet/leaf.js';
-import { PAGE_CODECS, type PageCodec } from '#src/formats/rows/parquet/page-codec.js';
+import { PAGE_CODECS, type PageCodec } from '#src/formats/rows/parquet/row-group.js';
 import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
 import { hadoopLz4 } from '../../../../fixtures/parquet/compress-blocks.ts';
 import { encodingsOf } from '../../../../fixtures/parquet/encode-values.ts';
