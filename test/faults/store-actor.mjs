@@ -3,8 +3,8 @@
  * input ends; a producer also ends when its work is done. It prints one line for each finished step.
  */
 import { openPileWriter, openStore } from '#src/index.js';
-import { completeTalk } from '#src/job/request.js';
 import { verifyStore } from '#src/job/inspect-store.js';
+import { completeTalk } from '#src/job/request.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
 import { expireGenerations } from '#src/store/generations.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';

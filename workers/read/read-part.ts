@@ -16,14 +16,16 @@ import { headerRuleOf, type RecordList } from '../../src/formats/record-format.j
 import { PieceReader, type RecordSource } from '../../src/formats/record-source.js';
 import { loadPlaces } from '../../src/places/inputs/find-input.js';
 import { inputName, openStreamInput, RegularInput } from '../../src/places/inputs/input-source.js';
+import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { decodeStream } from '../../src/sources/decoded-pieces.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
-import { Arena } from '../arena.js';
+import { Arena, ArenaLayout } from '../arena.js';
+import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import { type ReadState, readStateOf, rowThreadOf } from '../thread-state.js';
 import { withFile } from './file-source.js';
 import { beginAt, type PartSource, type ReadContext, type ToldBySource, type UseOfSource } from './part-source.js';
-import { ReadArena } from './read-arena.js';
+import { ReadWindow } from './read-window.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
 
 export interface PartReport extends ToldBySource {
@@ -125,6 +127,29 @@ async function findEarlierMistake(
   const whole = { ...part, start: part.headerBytes, countBefore: 0 };
   const settings = { ...job, content: undefined, isSampled: false };
   await readPart(whole, new RecordDropper(control), { ...readStateOf(job), control }, settings);
+}
+
+/** The arena of a task that reads records and puts none on piles: regions of its own, the boundary table, the read window. */
+export abstract class ReadArena implements RecordTaker {
+  readonly window: ReadWindow;
+  readonly table: number;
+  /** The place where the task's own bytes begin. */
+  protected readonly own: number;
+  readonly #arena: Arena;
+
+  constructor(arena: Arena, { readBytes }: Pick<ReadSettings, 'readBytes'>, ownBytes = 0) {
+    this.#arena = arena;
+    const layout = new ArenaLayout();
+    this.own = layout.take(ownBytes);
+    this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes);
+  }
+
+  get kernel(): Kernel {
+    return this.#arena.kernel;
+  }
+
+  abstract take(count: number, base: number, basePosition: number, inputKey: bigint, firstRow?: number): number;
 }
 
 const WINDOW_BYTES = 2 ** 20;

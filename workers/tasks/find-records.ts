@@ -7,8 +7,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { MOST_PLACES, WANTED_BYTES } from '../../src/plan/tally.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
-import { ReadArena } from '../read/read-arena.js';
-import { readPart } from '../read/read-part.js';
+import { ReadArena, readPart } from '../read/read-part.js';
 import { readStateOf } from '../thread-state.js';
 import type { ComparisonSettings } from './tally-records.js';
 

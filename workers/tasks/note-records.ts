@@ -8,8 +8,7 @@ import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
-import { ReadArena } from '../read/read-arena.js';
-import { readPart } from '../read/read-part.js';
+import { ReadArena, readPart } from '../read/read-part.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 

@@ -5,8 +5,7 @@
 import type { FieldPath } from '../../src/formats/selector.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
-import { ReadArena } from '../read/read-arena.js';
-import { readPart } from '../read/read-part.js';
+import { ReadArena, readPart } from '../read/read-part.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 

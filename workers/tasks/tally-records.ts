@@ -3,8 +3,7 @@ import type { Header } from '../../src/formats/header.js';
 import { SLOTS_BYTES } from '../../src/plan/tally.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
-import { ReadArena } from '../read/read-arena.js';
-import { readParts } from '../read/read-part.js';
+import { ReadArena, readParts } from '../read/read-part.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 

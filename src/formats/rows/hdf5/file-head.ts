@@ -3,14 +3,13 @@
  * datasets that have no rows. Messages of objects stay as they are, with other addresses. The head is the same in all
  * outputs, but for the numbers of rows and the places of the indexes of their chunks.
  */
-import { openAttribute, refersElsewhere, SCALE_USERS } from './attributes.js';
+import { collectionOf, openAttribute, refersElsewhere, SCALE_USERS, sequenceAt } from './attributes.js';
 import { gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkTree, type TreeEntry } from './chunk-tree.js';
 import { type Dataset, findChunksOf, readDataset } from './dataset.js';
 import type { Datatype } from './datatype.js';
 import { decodeChunk } from './filters/chunk-filters.js';
 import { HDF5_SIGNATURE } from './find-start.js';
-import { collectionOf, sequenceAt } from './global-heap.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
 import { MESSAGE, type Message, SHARED, sharedAt, TRACKS_ORDER } from './object-header.js';

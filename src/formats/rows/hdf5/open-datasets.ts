@@ -1,17 +1,16 @@
 /** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
-
 import { InputError } from '../../../errors.js';
 import { hearSignalsAt } from '../../../floor/pause.js';
 import { readBytes, withFile } from '../../../io/files.js';
 import { openInput } from '../../../places/inputs/find-input.js';
 import { nameSome } from '../../../values/quantity.js';
 import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
+import { openAttribute, shownValue } from './attributes.js';
 import { type ChosenRows, chooseRows, differenceOf, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
 import { type Dataset, readDataset, readerBytes } from './dataset.js';
 import { makeHead } from './file-head.js';
-import { type FoundObject, objectsIn, openPaths } from './groups.js';
-import { Hdf5Bytes, inInput, type ReadBytes } from './hdf5-bytes.js';
-import { refuseOwnLayouts } from './own-layouts.js';
+import { attributesOf, type FoundObject, linksOf, objectsIn, openPaths } from './groups.js';
+import { Hdf5Bytes, Hdf5Problem, inInput, type ReadBytes } from './hdf5-bytes.js';
 import { differenceInRest, type Fact, nameOfDataset, restOf } from './rest.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from './rows-spec.js';
 
@@ -201,4 +200,49 @@ function measure({ path, version }: RowsFile, datasets: readonly Dataset[], { ro
     storedBytes: Math.min(version.byteLength, allBytes),
     readerBytes: readerBytes(datasets),
   };
+}
+
+/** A layout in which a row is more than equal places of several datasets: only its own readers can move rows. */
+interface OwnLayout {
+  /** Matches what an object of this layout has: lines `attribute=value` and `link/`, in the order of names. */
+  readonly marks: RegExp;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+const LAYOUTS: readonly OwnLayout[] = [
+  {
+    marks: /^pandas_type=/m,
+    what: 'a table of pandas, whose columns lie in several datasets',
+    remedy: 'write it to Parquet: `pandas.read_hdf(FILE, KEY).to_parquet(OUTPUT)`',
+  },
+  {
+    // Tables of the C library have version 3, and no index.
+    marks: /^CLASS="(?:TABLE|INDEX)"$[\s\S]*^VERSION="2\./m,
+    what: 'a table of PyTables or its index, which is another one when rows move',
+    remedy: 'write the table to Parquet: `pandas.DataFrame(table.read()).to_parquet(OUTPUT)`',
+  },
+  {
+    marks: /^(?:encoding-type="cs[rc]_matrix"|h5sparse_format=.*|indptr\/)$/m,
+    what: 'a sparse matrix, whose rows have different lengths',
+    remedy: 'write it with dense rows (`toarray()`), or to Parquet with lists of indices and values',
+  },
+  {
+    marks: /^(?:MATLAB_class|OCTAVE_NEW_FORMAT)=/m,
+    what: 'an array of MATLAB or Octave, which store columns as rows',
+    remedy: 'write it transposed with h5py: `output[NAME] = array[()].T`',
+  },
+];
+
+/** @throws Hdf5Problem if an object has such a layout. */
+export function refuseOwnLayouts(file: Hdf5Bytes, objects: readonly FoundObject[]): void {
+  for (const { path, header } of objects) {
+    const attributes = attributesOf(file, header).map((message) => openAttribute(file, message));
+    const has = [
+      ...attributes.map(({ name, datatype, data }) => `${name}=${shownValue(file, datatype, data) ?? ''}`),
+      ...linksOf(file, header).map(({ name }) => `${name}/`),
+    ].sort();
+    const layout = LAYOUTS.find(({ marks }) => marks.test(has.join('\n')));
+    if (layout !== undefined) throw new Hdf5Problem(`${path} is ${layout.what}; ${layout.remedy}`, false);
+  }
 }

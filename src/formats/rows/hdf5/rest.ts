@@ -4,11 +4,10 @@
  * other chunks, and for references to the same paths at other addresses.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { openAttribute, refersElsewhere, SCALE_USERS, shownValue } from './attributes.js';
+import { openAttribute, refersElsewhere, SCALE_USERS, sequenceAt, shownValue } from './attributes.js';
 import { productOf } from './chunk-box.js';
 import { type Dataset, RowReader, readDataset } from './dataset.js';
 import { type Datatype, readDatatype } from './datatype.js';
-import { sequenceAt } from './global-heap.js';
 import { attributesOf, type FoundObject, linksOf, pathIn } from './groups.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import { MESSAGE, messageIn } from './object-header.js';

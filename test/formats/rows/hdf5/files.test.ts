@@ -6,7 +6,7 @@ import { attributesOf, linksOf, objectsIn } from '#src/formats/rows/hdf5/groups.
 import { Cursor, Hdf5Problem } from '#src/formats/rows/hdf5/hdf5-bytes.js';
 import { MESSAGE, messageIn } from '#src/formats/rows/hdf5/object-header.js';
 import { readAttribute, readLayout } from '#src/formats/rows/hdf5/object-messages.js';
-import { refuseOwnLayouts } from '#src/formats/rows/hdf5/own-layouts.js';
+import { refuseOwnLayouts } from '#src/formats/rows/hdf5/open-datasets.js';
 import { restOf } from '#src/formats/rows/hdf5/rest.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../../fixtures/hdf5-files.js';
 import { atScale } from '../../../fixtures/scale.js';

@@ -4,7 +4,7 @@ import { chooseRows } from '#src/formats/rows/hdf5/choose-rows.js';
 import { readDataset } from '#src/formats/rows/hdf5/dataset.js';
 import { makeHead } from '#src/formats/rows/hdf5/file-head.js';
 import { objectsIn } from '#src/formats/rows/hdf5/groups.js';
-import { refuseOwnLayouts } from '#src/formats/rows/hdf5/own-layouts.js';
+import { refuseOwnLayouts } from '#src/formats/rows/hdf5/open-datasets.js';
 import { differenceInRest, restOf } from '#src/formats/rows/hdf5/rest.js';
 import { bytesMadeByH5py, hdf5In } from '../../../fixtures/hdf5-files.js';
 import { type SmallObject, smallHdf5 } from '../../../fixtures/small-hdf5.js';

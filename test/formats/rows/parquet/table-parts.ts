@@ -10,8 +10,7 @@ import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows, openRows } from '#src/sources/rows.js';
 import type { ReadSpec } from '#src/spec.js';
 import type { Arena } from '#workers/arena.js';
-import { ReadArena } from '#workers/read/read-arena.js';
-import { readPart } from '#workers/read/read-part.js';
+import { ReadArena, readPart } from '#workers/read/read-part.js';
 import type { ReadSettings } from '#workers/settings.js';
 import { forgetJob, readStateOf } from '#workers/thread-state.js';
 
