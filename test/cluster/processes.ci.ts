@@ -58,24 +58,10 @@ async function planJob(options: readonly string[], inline: boolean, output = dir
   const inputs = writeInputs();
   mkdirSync(scratch());
   const seed = ['--seed', 'processes'];
+  const division = ['--job-dir', jobDir(), '--tasks', '3', '--cpus-per-task', '2'];
   await expectDone([...inputs, '-o', directory.path('local'), ...seed, ...options, '-T', directory.temp]);
   const { stdout } = await expectDone(
-    [
-      'cluster',
-      'plan',
-      ...inputs,
-      '-o',
-      output,
-      ...seed,
-      ...options,
-      '--job-dir',
-      jobDir(),
-      '--tasks',
-      '3',
-      '--cpus-per-task',
-      '2',
-      '--json',
-    ],
+    ['cluster', 'plan', ...inputs, '-o', output, ...seed, ...options, ...division, '--json'],
     { env: tuningOf(inline) },
   );
   const arrays = arraysOf(JSON.parse(stdout.toString()));

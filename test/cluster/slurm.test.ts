@@ -441,19 +441,7 @@ describe('pileshuf cluster slurm', () => {
   const call = (...words: string[]) => commandInProcess(['cluster', 'slurm', ...words]);
   const words = () => {
     const { inputs, output } = options();
-    return [
-      String(inputs[0]),
-      '-o',
-      output,
-      '--job-dir',
-      jobDir(),
-      '--tasks',
-      '2',
-      '--cpus-per-task',
-      '1',
-      '--mem',
-      '900',
-    ];
+    return `${inputs[0]} -o ${output} --job-dir ${jobDir()} --tasks 2 --cpus-per-task 1 --mem 900`.split(' ');
   };
 
   it('prints what it submitted', async () => {

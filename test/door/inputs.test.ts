@@ -56,18 +56,7 @@ describe('a checkout', () => {
     {
       name: 'with hidden files',
       files: CHECKOUT,
-      argv: [
-        'd',
-        '--hidden',
-        '--exclude',
-        '*.md',
-        '--exclude',
-        '.git*',
-        '--exclude',
-        '.cache',
-        '--exclude',
-        '*.Ab12Cd',
-      ],
+      argv: 'd --hidden --exclude *.md --exclude .git* --exclude .cache --exclude *.Ab12Cd'.split(' '),
       records: [...RECORDS, '"x"\n'],
     },
     { name: 'whose hidden part is named', files: CHECKOUT, argv: ['d/.cache'], records: ['x\n'] },
@@ -443,17 +432,7 @@ describe('the cache of a Hub repository', () => {
 
 describe('a name that is hidden', () => {
   it.each([
-    ...[
-      '.x',
-      '._x',
-      '.nfs000000000123',
-      '.DS_Store',
-      '.a.txt.swp',
-      '.#a',
-      '.~lock.a#',
-      '.ipynb_checkpoints',
-      '.hoodie',
-    ],
+    ...'.x ._x .nfs000000000123 .DS_Store .a.txt.swp .#a .~lock.a# .ipynb_checkpoints .hoodie'.split(' '),
     ...['_SUCCESS', '_metadata', '_common_metadata', '_temporary', '_delta_log', '_spark_metadata', '_committed_12'],
     ...['_started_12', '_change_data', 'dir_$folder$', 'a.txt._COPYING_', '__pycache__', 'a.pyc', '__MACOSX', 'Icon\r'],
     ...['Thumbs.db', 'desktop.ini', 'Desktop.ini', 'lost+found', '@eaDir', 'a.txt~', '#a.txt#', '~$a.docx'],

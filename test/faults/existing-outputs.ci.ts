@@ -21,14 +21,10 @@ describe('shards with --force', () => {
   it('replace all shards of their prefix and nothing else', async () => {
     const output = directory.path('shards');
     mkdirSync(output);
-    const others = [
-      'test-00000-of-00002.input',
-      'train.input',
-      'train-notes.txt',
-      'train-1-of-2',
-      'train-00000-of-00002x',
-      'retrain-00000-of-00002.input',
-    ];
+    const others =
+      'test-00000-of-00002.input train.input train-notes.txt train-1-of-2 train-00000-of-00002x retrain-00000-of-00002.input'.split(
+        ' ',
+      );
     const marker = '.train.complete.json';
     const replaced = ['train-00000-of-00002.input', 'train-00004-of-00009.jsonl', 'train-00000-of-00001', marker];
     for (const name of [...others, ...replaced]) writeFileSync(`${output}/${name}`, 'precious\n');

@@ -96,15 +96,9 @@ describe('finding files', () => {
       symlinkSync('../outside', directory.path('d/m'));
       symlinkSync('../../d/z', directory.path('outside/in/back'));
       symlinkSync('../.h', directory.path('outside/in/hidden'));
-      expect(namesOf(await listDirectory(directory.path('d')))).toEqual([
-        'd/B/y',
-        'd/a',
-        'd/file',
-        'd/m/.h/z',
-        'd/m/x',
-        'd/sub/b',
-        'd/z/c',
-      ]);
+      expect(namesOf(await listDirectory(directory.path('d')))).toEqual(
+        'd/B/y d/a d/file d/m/.h/z d/m/x d/sub/b d/z/c'.split(' '),
+      );
     });
 
     it('gives a directory to the first way that leads there, of all directories that it lists', async () => {

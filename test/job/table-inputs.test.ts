@@ -1,5 +1,5 @@
 /** Jobs that read files of rows: content decides as it does in JSON lines, and other jobs refuse such files. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyPermutation } from '#src/checks/verify-permutation.js';
 import { arrowType, writeArrowSchema } from '#src/formats/rows/parquet/arrow-schema.js';
@@ -11,7 +11,6 @@ import { previewShuffle } from '#src/job/preview-shuffle.js';
 import { shuffle } from '#src/job/shuffle.js';
 import { errorOf } from '../fixtures/error-of.ts';
 import { useFedPipes } from '../fixtures/fed-pipes.ts';
-import { CATEGORY_FILES } from '../fixtures/parquet/category-files.ts';
 import { column, type PlainTable, writeParquet } from '../fixtures/parquet/parquet-file.ts';
 import { fromCi } from '../fixtures/scale.ts';
 import { useTestDirectory } from '../fixtures/temp-directory.ts';
@@ -44,9 +43,16 @@ beforeEach(() => {
 });
 
 describe('the dictionaries of columns', () => {
-  const write = (...names: readonly (keyof typeof CATEGORY_FILES)[]) =>
+  /**
+   * By pyarrow 25: c, an ordered dictionary; l, lists of an unordered one; n, numbers. `first` has two row groups, c of lo, mid,
+   * hi, never, l of x, y and then z, x; `other` has c of mid, hi, l of q, x; `reversed` has c of hi, lo.
+   */
+  const write = (...names: readonly ('first' | 'other' | 'reversed')[]) =>
     names.map((name) => {
-      writeFileSync(directory.path(`${name}.parquet`), Buffer.from(CATEGORY_FILES[name], 'base64'));
+      copyFileSync(
+        new URL(`../fixtures/parquet/category-${name}.parquet`, import.meta.url),
+        directory.path(`${name}.parquet`),
+      );
       return directory.path(`${name}.parquet`);
     });
   const shuffled = async (inputs: readonly string[], more = {}) => {

@@ -30,14 +30,11 @@ beforeEach(() => {
 describe('the package', () => {
   it('has the example for Python, the docs, and the files with which threads start', () => {
     expect(files).toEqual(
-      expect.arrayContaining([
-        'examples/stream.py',
-        'docs/STORES.md',
-        'README.md',
-        'LICENSE',
-        'dist/bundle/assembly.wasm',
-        'dist/bundle/pileshuf.1',
-      ]),
+      expect.arrayContaining(
+        'examples/stream.py docs/STORES.md README.md LICENSE dist/bundle/assembly.wasm dist/bundle/pileshuf.1'.split(
+          ' ',
+        ),
+      ),
     );
     expect(files).toEqual(expect.arrayContaining(['dist/bundle/task-thread.cjs', 'dist/bundle/memory-keeper.cjs']));
   });

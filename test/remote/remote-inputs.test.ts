@@ -27,17 +27,10 @@ const OBJECTS: Record<string, string | Uint8Array> = {
 };
 const DATA = Object.keys(OBJECTS).filter((key) => !/_SUCCESS|tmp/.test(key));
 
-const VARIABLES = [
-  'AWS_ENDPOINT_URL',
-  'AWS_ACCESS_KEY_ID',
-  'AWS_SECRET_ACCESS_KEY',
-  'AWS_SHARED_CREDENTIALS_FILE',
-  'AWS_CONFIG_FILE',
-  'AWS_REGION',
-  'HF_ENDPOINT',
-  'HF_TOKEN',
-  'HF_HOME',
-];
+const VARIABLES =
+  'AWS_ENDPOINT_URL AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE AWS_REGION HF_ENDPOINT HF_TOKEN HF_HOME'.split(
+    ' ',
+  );
 let former: Record<string, string | undefined>;
 let server: ObjectServer;
 
