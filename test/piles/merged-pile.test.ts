@@ -4,23 +4,19 @@
  */
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UsageError, VerificationError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/floor/job-control.js';
-import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/piles/merged-pile.js';
+import { type MergedPile, MergedPileReader, mergePiles } from '#src/piles/merged-pile.js';
 import { dataFilePath, indexFilePath, type PileSetLayout, pileSetFiles } from '#src/piles/pile-layout.js';
 import { readPileSetDescription, readPileTotals } from '#src/piles/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/piles/pile-set-writer.js';
 import { totalsOf } from '#src/piles/pile-totals.js';
 import { ownRamPool, RamPool } from '#src/piles/ram-pool.js';
 import type { SegmentCompressor } from '#src/piles/segments.js';
-import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { unreadable } from '../fixtures/unreadable-files.js';
 import { deflateCompressor } from './deflate-compressor.js';
 import { DigestHasher } from './digest-hasher.js';
 
@@ -92,7 +88,6 @@ const plenty = JobControl.create([], 2 ** 40);
 
 describe('mergePiles and MergedPileReader', () => {
   const directory = useTestDirectory();
-  const fileCalls = useFileCalls();
   const layoutOf = (disks: number): PileSetLayout => ({
     pileCount: PILES,
     stripeCount: 2,
@@ -218,21 +213,6 @@ describe('mergePiles and MergedPileReader', () => {
         expect(harmless).toBeLessThan(3);
       },
     );
-
-    it('see a truncated data file, and pass on the error of a machine that cannot expand them', async () => {
-      const [{ diskBytes }, merged] = write(compressible);
-      const path = dataFilePath(layoutOf(1), 'set', 1, 0);
-      const good = readFileSync(path);
-      truncateSync(path, diskBytes - 1);
-      await expect(read(merged, 10_000)).rejects.toThrow(`ends at byte ${diskBytes - 1}, expected ${diskBytes}`);
-      const lack = new UsageError('nothing here expands them');
-      const expand = () => {
-        throw lack;
-      };
-      writeFileSync(path, good);
-      const reader = new MergedPileReader(undefined, hasher, { expand }, control);
-      await expect(readAll(reader, merged, layoutOf(1), 10_000)).rejects.toBe(lack);
-    });
   });
 
   describe('see damage:', () => {
@@ -297,120 +277,6 @@ describe('mergePiles and MergedPileReader', () => {
         memory[at] = (memory[at] ?? 0) ^ (1 << (at % 8));
       }
       expect((await readAll(ramReader, merged, layout, 1000)).equals(expectedBytes([appends], 4))).toBe(true);
-    });
-
-    it('a data file that is shorter than its index says, at every length', async () => {
-      const layout = layoutOf(1);
-      const pileSets = writeSets([[[4, 100]]], layout, undefined);
-      const path = dataFilePath(layout, 'set-0', 1, 0);
-      for (let byteLength = 99; byteLength >= 0; byteLength--) {
-        truncateSync(path, byteLength);
-        await expect(read(pileSets, layout, 4)).rejects.toThrow(
-          expect.objectContaining({
-            message: expect.stringContaining(`${path} ends at byte ${byteLength}, expected 100; check the disk`),
-            pileSetName: 'set-0',
-          }),
-        );
-      }
-    });
-
-    it('a data file or an index that is gone', async () => {
-      const layout = layoutOf(1);
-      const pileSets = writeSets([appends], layout, undefined);
-      const path = dataFilePath(layout, 'set-0', 1, 0);
-      rmSync(path);
-      const gone = (what: string) =>
-        expect.objectContaining({
-          message: expect.stringContaining(`${what} does not exist any more; check the disk`),
-          pileSetName: 'set-0',
-        });
-      await expect(read(pileSets, layout, 4)).rejects.toThrow(gone(path));
-      rmSync(indexFilePath(layout, 'set-0'));
-      await expect(read(pileSets, layout, 4)).rejects.toThrow(gone(indexFilePath(layout, 'set-0')));
-    });
-
-    it('but report a missing disk as such', async () => {
-      const lost = directory.path('lost');
-      mkdirSync(lost);
-      const layout = layoutOf(1);
-      const onLost = { ...layout, disks: [{ directory: lost, gate: UNGATED, rotates: false }] };
-      const pileSets = writeSets([appends], onLost, undefined);
-      rmSync(lost, { recursive: true });
-      await expect(read(pileSets, onLost, 4)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
-    });
-
-    describe('an unreadable part', () => {
-      const names = ['set-0.1.pile', 'set-0.index'];
-
-      it.each(names)('as the pile set that has to be made again: %s', async (name) => {
-        const layout = layoutOf(1);
-        const pileSets = writeSets([appends], layout, undefined);
-        for (const errno of ['EIO', 'ENODATA', 'Unknown system error -117']) {
-          fileCalls.replace(unreadable((path) => path.endsWith(name), errno));
-          await expect(read(pileSets, layout, 4)).rejects.toMatchObject({
-            code: 'ERR_IO',
-            message: expect.stringMatching(
-              /^cannot read at byte \d+ of temp file .*; check the disk; if the job can be resumed, give `resume`$/,
-            ),
-            pileSetName: 'set-0',
-          });
-        }
-        fileCalls.replace({ open: failOn(name, 'EIO') });
-        await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: 'set-0' });
-      });
-
-      it.each(names)('but not an error that a later attempt may not meet, nor a whole disk: %s', async (name) => {
-        const layout = layoutOf(1);
-        const pileSets = writeSets([appends], layout, undefined);
-        for (const errno of ['ENOMEM', 'EACCES', 'ESTALE']) {
-          fileCalls.replace(unreadable((path) => path.endsWith(name), errno));
-          await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: undefined });
-        }
-        fileCalls.replace({ open: failOn(name, 'EMFILE') });
-        await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: undefined });
-        fileCalls.replace({ ...unreadable((path) => path.endsWith(name)), list: failWith('EIO') });
-        await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: undefined });
-      });
-
-      function failOn(name: string, errno: string): FileCalls['open'] {
-        return (path, ...how) => (path.endsWith(name) ? failWith(errno)() : systemFileCalls.open(path, ...how));
-      }
-    });
-
-    describe('a receiver that refuses a piece', () => {
-      const refusal = new VerificationError('a record is longer than any');
-      const refusing = (by: 'place' | 'receive'): PileReceiver => {
-        const target = Buffer.alloc(200);
-        let filled = 0;
-        return {
-          place: (byteLength) => {
-            if (by === 'place' && filled > 0) throw refusal;
-            return { target, offset: filled, byteLength: Math.min(30, byteLength) };
-          },
-          receive: (byteLength) => {
-            if (by === 'receive') throw refusal;
-            filled += byteLength;
-          },
-        };
-      };
-
-      it.each(['place', 'receive'] as const)('is right about a good segment, by %s', async (by) => {
-        const layout = layoutOf(1);
-        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
-        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toBe(refusal);
-      });
-
-      it.each(['place', 'receive'] as const)('gives way to the damage of a damaged one, by %s', async (by) => {
-        const layout = layoutOf(1);
-        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
-        const path = dataFilePath(layout, 'set-0', 1, 0);
-        const bytes = readFileSync(path);
-        bytes[99] = 0;
-        writeFileSync(path, bytes);
-        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toThrow(
-          expect.objectContaining({ pileSetName: 'set-0' }),
-        );
-      });
     });
   });
 });
