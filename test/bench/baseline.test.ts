@@ -1,5 +1,4 @@
 /** The regression guard fails when a figure is beyond its bound, and only then. */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { failureOf, type Guarded, judge, readBaseline, writeBaseline } from '../../bench/baseline.mjs';

@@ -1,5 +1,4 @@
 /** The figures of the regression guard: all are present after success, and null when they are unknown. */
-
 import { describe, expect, it } from 'vitest';
 import type { ContestantName } from '../../bench/contestants.mjs';
 import { figuresOf } from '../../bench/figures.mjs';

@@ -1,5 +1,4 @@
 /** Counting the output of strace: the calls on the data, and the bytes that they moved. */
-
 import { spawnSync } from 'node:child_process';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

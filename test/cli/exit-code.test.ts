@@ -1,5 +1,4 @@
 /** The exit code of everything that can be thrown; scripts rely on these numbers. */
-
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/messages.js';
 import { AbortError, ClosedPipeError, InputError, SystemError, UsageError, VerificationError } from '#src/index.js';

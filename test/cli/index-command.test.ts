@@ -1,5 +1,4 @@
 /** `pileshuf index` from its words: the files and lines that it writes. */
-
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openIndexed } from '#src/index.js';

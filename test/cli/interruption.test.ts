@@ -2,7 +2,6 @@
  * Stop signals, with a simulated process and clock: the first aborts, an impatient second one exits, and a keypress
  * that arrives twice counts once.
  */
-
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { watchSignals } from '#src/cli/interruption.js';

@@ -1,7 +1,6 @@
 /**
  * The executable in a shell: streams, exit codes and one line a refusal, for calls that end before any record is read.
  */
-
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

@@ -2,7 +2,6 @@
  * The command's messages during and after its work, with a simulated stream and clock: the pace of the displays, the
  * words, the JSON, and that messages and a bar never mix.
  */
-
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeShuffle } from '#src/cli/report-text.js';

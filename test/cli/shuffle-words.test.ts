@@ -1,5 +1,4 @@
 /** From the words of the main command to options, as literals: the result of each option, and the defaults. */
-
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command, shuffleCallOf } from '#src/cli/commands/shuffle-command.js';

@@ -1,5 +1,4 @@
 /** The commands that write and read stores, as processes: the files and lines that they write. */
-
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';

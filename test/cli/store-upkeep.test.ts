@@ -1,5 +1,4 @@
 /** pileshuf expire, gc and inspect: their output and effects, and signals that stop them. */
-
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';

@@ -1,5 +1,4 @@
 /** `pileshuf stream` as a process: its output, and where it resumes. */
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
 /** examples/stream.py, run by `python3`: it gives the records of the loader, also in several pieces. */
-
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -2,7 +2,6 @@
  * Records of a job that are whole and correctly sealed, but contradict what any job writes: the attempt that reads them
  * ends soon, with an error or with the right bytes.
  */
-
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

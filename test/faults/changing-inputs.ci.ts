@@ -2,7 +2,6 @@
  * Inputs that somebody writes to, truncates or replaces while the job reads them: exit code 3, a line that names the
  * file and says that it changed, no output, and no temp files.
  */
-
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';

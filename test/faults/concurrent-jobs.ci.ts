@@ -2,7 +2,6 @@
  * Several jobs at the same time. Jobs in one process do not disturb each other. Only one job at a time writes an output: a
  * second one is refused at once, and the first is not disturbed. The tests of sinks have files that appear meanwhile.
  */
-
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';

@@ -4,7 +4,6 @@
  * names the damaged file with exit code 4, and the job can be resumed or started anew. A wrong output never appears.
  * committed-slices.test.ts damages pile sets in other ways.
  */
-
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

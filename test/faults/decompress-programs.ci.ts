@@ -2,7 +2,6 @@
  * Jobs whose inputs are decoded by programs: a program fails, hangs or cannot start, or the job is stopped. The command
  * prints one line with the reason, leaves no output, and ends every program.
  */
-
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';

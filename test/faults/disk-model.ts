@@ -10,7 +10,6 @@
  *   durable; a sync of the old directory makes the removal of the old name durable. In between, a file may have both.
  * - A mode is the one that was set last.
  */
-
 import { createHash } from 'node:crypto';
 import { constants, linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

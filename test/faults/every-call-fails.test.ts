@@ -4,7 +4,6 @@
  * unchanged, or in a pipe the beginning of the right one. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
  * started anew, and succeeds.
  */
-
 import { existsSync, readdirSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';

@@ -3,7 +3,6 @@
  * others, no job is mistaken for another, and the messages lead to a finished output. earlier-attempt.test.ts has every
  * way in which a job begins.
  */
-
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

@@ -3,7 +3,6 @@
  * the disks may have then, a visible output is complete, and the job can be finished with the same bytes. After a job that succeeded, its output is on
  * disk; after a job that failed, the former output is on disk.
  */
-
 import { describe, expect, it } from 'vitest';
 import { type FileCalls, replaceFileCalls } from '#src/io/file-calls.js';
 import { drawsFor } from '../fixtures/draws.js';

@@ -3,7 +3,6 @@
  * the same bytes as an undisturbed job, does no committed work again, and leaves no temp files. A wrong pile is made once
  * more, from its temp data.
  */
-
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';

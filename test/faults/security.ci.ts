@@ -3,7 +3,6 @@
  * removes no file outside its own directories, and nobody else can read its files. The tests of `io` and `job-directory` try
  * other plants and other names.
  */
-
 import {
   copyFileSync,
   existsSync,

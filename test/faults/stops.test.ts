@@ -2,7 +2,6 @@
  * Jobs that are stopped early: by a signal, by a reader that closes the output, or by the death of a worker. Each ends soon,
  * with the exit code of its cause, leaves no files, and keeps an existing output unchanged.
  */
-
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -4,7 +4,6 @@
  * command ends with exit code 4 and one line, and no output appears. After a fault that strikes once, what was wrong is made
  * once more, and the output is right. The saboteur works from outside (`saboteur.mjs`).
  */
-
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Tuning } from '#src/plan/memory-plan.js';

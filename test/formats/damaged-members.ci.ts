@@ -2,7 +2,6 @@
  * Compressed inputs that are truncated, damaged or followed by other bytes: one line with file and byte, exit code 3,
  * and no change; read whole, cut at their members and through a pipe. The tests need no program.
  */
-
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';

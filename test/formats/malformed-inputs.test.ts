@@ -2,7 +2,6 @@
  * Inputs that break the rules of their format: one line with file and byte, exit code 3, and no output; plain and
  * compressed, cut at every byte and not at all, on one thread and on several, from a file and through a pipe.
  */
-
 import { existsSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

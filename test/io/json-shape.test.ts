@@ -1,5 +1,4 @@
 /** Shapes: a matching value is returned with its type; any other is an error with the place and the expectation. */
-
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';

@@ -2,7 +2,6 @@
  * Sealed files return exactly the sealed value. Any changed byte is an error that says so; only a whole file of
  * another version is reported as such.
  */
-
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -2,7 +2,6 @@
  * One job holds a directory at a time, whatever happens: real processes and threads that hold it, end, are killed and
  * stopped, and locks of processes on other systems.
  */
-
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';

@@ -2,7 +2,6 @@
  * The law of record indexes, for every framing: `get` returns the records that a plain reader finds, for every way to
  * cut and compress the file, on one thread and on several, with and without a header.
  */
-
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

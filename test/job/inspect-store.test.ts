@@ -1,5 +1,4 @@
 /** The report on a store, and that inspecting finds every damage. */
-
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -2,7 +2,6 @@
  * The progress reports of whole jobs: in each pass the bytes done start at 0, never fall, and end at the total, which
  * is the size of the stored inputs in pass 1 and the size of the output in pass 2.
  */
-
 import { statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';

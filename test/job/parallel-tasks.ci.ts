@@ -3,7 +3,6 @@
  * worker is held inside a read or write until another one is inside one too: they meet, or the job fails because no
  * other came.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { withSabotage } from '../faults/sabotage.js';

@@ -2,7 +2,6 @@
  * Records that a program writes to a store: the content of the store afterwards, to the byte, for any sizes. A writer
  * that does not commit adds no record.
  */
-
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

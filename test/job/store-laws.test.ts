@@ -2,7 +2,6 @@
  * The laws of stores: the output equals that of a job on the same inputs with the same ids and seed, for any settings
  * and any history of appends and replacements; and reading changes no file.
  */
-
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

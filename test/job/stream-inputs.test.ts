@@ -2,7 +2,6 @@
  * Inputs and outputs that are pipes, plain or compressed: the same records and the same order as with files, for any
  * sizes of the pieces that the pipe delivers.
  */
-
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

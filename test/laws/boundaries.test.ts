@@ -3,7 +3,6 @@
  * records as long as a buffer, one byte shorter and one byte longer, for every buffer. Each output is compared with the
  * reference order.
  */
-
 import { rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

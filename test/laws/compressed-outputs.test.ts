@@ -2,7 +2,6 @@
  * The law of compressed outputs: they decode to the bytes of the plain output, for every codec, setting and number of
  * workers; and shards are cut at the same records as without compression.
  */
-
 import { spawnSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';

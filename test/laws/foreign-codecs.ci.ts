@@ -2,7 +2,6 @@
  * gzip and zstd files from other programs: with one member and with several, with and without sizes and checksums, with
  * large windows. A test of a missing program is skipped with a note.
  */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detectCodec } from '#src/formats/codec-table.js';

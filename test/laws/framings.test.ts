@@ -3,7 +3,6 @@
  * workers, memory, piles, slices, buffers, temp directories and compression, with and without headers, by positions and by
  * ordinals.
  */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeyRule } from '#src/floor/keys.js';

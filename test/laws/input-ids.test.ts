@@ -2,7 +2,6 @@
  * The laws of jobs whose inputs have ids: the order follows from the keys that are derived from the ids, for any
  * settings. The order of the inputs does not change it, and added inputs do not change the order of the others.
  */
-
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -2,7 +2,6 @@
  * Compressed inputs that are read from any member on give the same records, byte for byte, for any members and any
  * cuts. Members that lie about their sizes end the job or change nothing.
  */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

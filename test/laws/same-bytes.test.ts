@@ -3,7 +3,6 @@
  * piles, slices, buffers, temp directories and compression. Shards, by every rule, are the bytes of the single output,
  * cut where the rule says.
  */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ShardRule } from '#src/index.js';

@@ -3,7 +3,6 @@
  * the late ones, and the bytes of the output stay the same. A long record gets the rest of the memory; if none is left,
  * the record ends the job, without an output.
  */
-
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { STORED_HEADER_BYTES } from '#src/plan/arena-sizes.js';

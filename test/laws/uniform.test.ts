@@ -4,7 +4,6 @@
  * jobs give the reference order to the byte, so its seeds stand for theirs. uniform-modes.test.ts tries whole jobs, and
  * chi-square.ts explains the bounds.
  */
-
 import { describe, expect, it } from 'vitest';
 import { atScale } from '../fixtures/scale.js';
 import { expectUniform } from './chi-square.js';

@@ -2,7 +2,6 @@
  * The records of loaders, compared with the order of a reference function: epochs, ranks and shares, batches, saved
  * positions, piles that are too large for the memory, and records that are too long for a copy.
  */
-
 import { spawnSync } from 'node:child_process';
 import { constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

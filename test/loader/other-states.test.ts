@@ -1,5 +1,4 @@
 /** Resuming from another state of a store than the present one, with and without its manifest. */
-
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, openStore } from '#src/index.js';

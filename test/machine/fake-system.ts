@@ -2,7 +2,6 @@
  * A system as a literal tree, instead of stat, /proc and /sys. A path outside the tree does not exist, as on a system
  * without /proc or in a container that hides part of /sys.
  */
-
 import type { DeviceProbe } from '#src/machine/devices.js';
 
 export interface FakeSystem {

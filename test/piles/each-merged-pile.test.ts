@@ -1,5 +1,4 @@
 /** Merged piles one by one: the same piles, and never many piles with many segments in memory at one time. */
-
 import { describe, expect, it } from 'vitest';
 import { eachMergedPile, mergePiles } from '#src/piles/merged-pile.js';
 import { encodePileSetIndex } from '#src/piles/pile-set-index.js';

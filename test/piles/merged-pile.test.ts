@@ -2,7 +2,6 @@
  * Writing pile sets and reading merged piles: every byte of a pile comes back, in slice order and in the order in
  * which its segments were written, from memory, from disk and from both; and every changed byte is noticed.
  */
-
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';

@@ -3,7 +3,6 @@
  * index is recognised, never half read; whatever an index holds, its readers give a right answer or a
  * VerificationError, and need no more memory than its size.
  */
-
 import { writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';

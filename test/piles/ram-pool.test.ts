@@ -2,7 +2,6 @@
  * The memory pool: every segment has its own place, all threads see it, and a full pool reports this and stays
  * unchanged.
  */
-
 import { execFileSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';

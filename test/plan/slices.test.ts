@@ -2,7 +2,6 @@
  * Slices: their parts tile every input, small files are grouped, large plain files are cut for all workers, and inputs
  * that cannot be cut stay whole.
  */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PlannedInput, planSliceBytes, planSlices, type Slice } from '#src/plan/slices.js';

@@ -2,7 +2,6 @@
  * Reading records by an index: from files with many blocks, from compressed files, with many calls at a time; and from
  * changed files and indexes.
  */
-
 import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type IndexOptions, InputError, indexFile, openIndexed, UsageError, VerificationError } from '#src/index.js';

@@ -2,7 +2,6 @@
  * Inputs that earlier versions got wrong: names that look like patterns, files given twice, the smallest and the oddest
  * contents.
  */
-
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandInProcess } from '../fixtures/command-in-process.js';

@@ -2,7 +2,6 @@
  * Peak memory stays near --memory: budget, 150 MiB for Node itself, 30 MiB a worker, and 200 MiB a worker if outputs
  * are compressed with zstd above level 9. With the sizes of the plan, on inputs that are much larger than the budget.
  */
-
 import { spawn } from 'node:child_process';
 import { createReadStream, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';

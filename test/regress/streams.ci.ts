@@ -2,7 +2,6 @@
  * Inputs that can be read only once, and standard output: every kind of stream gives the same bytes as a file with the
  * same content, and an impossible request gets an error.
  */
-
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -2,7 +2,6 @@
  * Every change of a store, with each of its calls on files failing in turn, or the process ending there. The
  * store then has its former content or the new one, can be read, and the same work can be repeated.
  */
-
 import { cpSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { replaceFileCalls } from '#src/io/file-calls.js';

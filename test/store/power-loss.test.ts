@@ -2,7 +2,6 @@
  * The power fails after every single change of a store, or during one. Whatever the disk then holds, the store has its
  * former content or the new one; it has the new one if the work had ended; and the work can be repeated.
  */
-
 import { describe, expect, it } from 'vitest';
 import { ensureSharedDirectory } from '#src/io/directories.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';

@@ -2,7 +2,6 @@
  * The size parser: every unit, every refusal with its message, and round trips over random sizes against separate
  * arithmetic.
  */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/index.js';

@@ -1,5 +1,4 @@
 /** BGZF: members are found by their own sizes, and a file with a member that cannot be found is not read in parts. */
-
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

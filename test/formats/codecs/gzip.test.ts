@@ -2,7 +2,6 @@
  * gzip: all members are decoded, whatever the pieces in which they arrive. Anything but a whole number of members with
  * zero padding behind them is refused, with its position.
  */
-
 import { crc32, gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

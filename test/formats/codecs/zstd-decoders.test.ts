@@ -2,7 +2,6 @@
  * Every decoder of zstd decodes a whole file or refuses it: frames in one buffer, behind a skippable one, cut
  * anywhere, truncated, corrupt. If this Node has no zstd, a newer one is tested, which must also write.
  */
-
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

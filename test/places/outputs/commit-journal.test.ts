@@ -2,7 +2,6 @@
  * The journal of the moves: it is read as it was written, damage is reported, and no name in it leads out of the
  * output's directory, even if its checksum is right.
  */
-
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';

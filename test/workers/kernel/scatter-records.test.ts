@@ -3,7 +3,6 @@
  * flushes, with groups of records that do not fill the four lanes of the generator, and at positions
  * around 2^32.
  */
-
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';

@@ -1,5 +1,4 @@
 /** Opens files of rows as a job does, and cuts them into parts. */
-
 import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { memoryNeedOf } from '#src/job/work-plan.js';

@@ -1,5 +1,4 @@
 /** Reads pages of columns as a source does, and gives the rows. */
-
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { LeafReader, type PageToDecode } from '#src/formats/rows/parquet/columns/leaf-reader.js';
 import { RowJoiner } from '#src/formats/rows/parquet/columns/row-joiner.js';
