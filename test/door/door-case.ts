@@ -15,9 +15,13 @@ export interface DoorCase {
   /** Content by path. A path that ends in `/` is a directory, `{ link }` a symbolic link. */
   readonly files: Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
   /** The words after `pileshuf`. The case adds `--seed 1`, `-T`, and `-o out` unless they name an output. */
-  readonly argv: readonly string[];
+  readonly argv: string | readonly string[];
   /** 0 if absent. */
   readonly exitCode?: number;
+  /** In place of an exit code and lines: the only line of a command that ends with 3. */
+  readonly badInput?: string | RegExp;
+  /** In place of an exit code and lines: the only line of a command that ends with 2. */
+  readonly badCall?: string | RegExp;
   /** The warnings and the error, without `pileshuf: `; a pattern begins at the beginning. None if absent. */
   readonly lines?: readonly (string | RegExp)[];
   /** Matches the summary. */
@@ -33,7 +37,11 @@ const OF_TESTS = /^pileshuf: warning: the temp directory \S+ lies in memory/;
 /** Registers a test for each case; `describe` surrounds it. */
 export function testDoor(cases: readonly DoorCase[]): void {
   const directory = useMemoryDirectory();
-  it.each(cases)('$name', async ({ files, argv, exitCode = 0, lines = [], summary = /^/, records }) => {
+  it.each(cases)('$name', async ({ files, argv: given, badInput, badCall, summary = /^/, records, ...told }) => {
+    const refusal = badInput ?? badCall;
+    const exitCode = badInput !== undefined ? 3 : badCall !== undefined ? 2 : (told.exitCode ?? 0);
+    const lines = refusal !== undefined ? [refusal] : (told.lines ?? []);
+    const argv = typeof given === 'string' ? given.split(' ') : given;
     const site = directory.path('site');
     mkdirSync(site);
     for (const [name, content] of Object.entries(files)) writeEntry(join(site, name), content);
@@ -41,10 +49,10 @@ export function testDoor(cases: readonly DoorCase[]): void {
     const hasOutput = argv.some((word) => word === '-o' || word === '--output');
     const words = [...argv, '--seed', '1', '-T', directory.temp, ...(hasOutput ? [] : ['-o', 'out'])];
     const result = await commandInProcess(words, { cwd: site });
-    const told = seen(result).lines;
+    const seenLines = seen(result).lines;
     expect({
       exitCode: result.exitCode,
-      lines: told.filter((line) => !SUMMARY.test(line) && !OF_TESTS.test(line)),
+      lines: seenLines.filter((line) => !SUMMARY.test(line) && !OF_TESTS.test(line)),
       records: recordsOf(join(site, 'out')),
     }).toEqual({
       exitCode,
@@ -55,7 +63,7 @@ export function testDoor(cases: readonly DoorCase[]): void {
       ),
       records: records?.toSorted(),
     });
-    if (exitCode === 0) expect(told.find((line) => SUMMARY.test(line))).toMatch(summary);
+    if (exitCode === 0) expect(seenLines.find((line) => SUMMARY.test(line))).toMatch(summary);
     expect(readdirSync(site).filter((name) => name !== 'out')).toEqual(before);
   });
 }

@@ -7,8 +7,7 @@ describe('a name that stands for a format which is not written', () => {
     name: `-o ${name}`,
     files: { 'a.jsonl': '{}\n' },
     argv: ['a.jsonl', '-o', name],
-    exitCode: 2,
-    lines: [line],
+    badCall: line,
   });
   testDoor([
     refused(
@@ -27,7 +26,7 @@ describe('a name that stands for a format which is not written', () => {
     {
       name: 'the name of a format before the numbers of shards',
       files: { a: 'x\n' },
-      argv: ['a', '--shards', '1', '--prefix', 'x.parquet'],
+      argv: 'a --shards 1 --prefix x.parquet',
       records: ['x\n'],
     },
   ]);
@@ -40,28 +39,28 @@ describe('shards without records', () => {
     {
       name: 'are told, with the number that would do',
       files: { a },
-      argv: ['a', '--shards', '8'],
+      argv: 'a --shards 8',
       summary: /, 5 of 8 shards are empty: --shards 3 would do$/,
       records,
     },
     {
       name: 'are not told where there are none',
       files: { a },
-      argv: ['a', '--shards', '3'],
+      argv: 'a --shards 3',
       summary: /[0-9a-f]{16}$/,
       records,
     },
     {
       name: 'of an output without records',
       files: { a: '' },
-      argv: ['a', '--shard-records', '5'],
+      argv: 'a --shard-records 5',
       summary: /, 1 of 1 shard is empty$/,
       records: [],
     },
     {
       name: 'of splits, of which one has no record',
       files: { a },
-      argv: ['a', '--split', 'x=2,y=rest', '-n', '2', '--shards', 'x=4'],
+      argv: 'a --split x=2,y=rest -n 2 --shards x=4',
       lines: [
         'warning: 2 of 4 shards of x will be empty, and readers may fail at them: there are at most 2 records; --shards x=2 would do',
         'warning: no record is in y',
@@ -72,7 +71,7 @@ describe('shards without records', () => {
     {
       name: 'are told before the job where the number of records is known',
       files: { a: 'aabbcc' },
-      argv: ['a', '--record-size', '2', '--shards', '4'],
+      argv: 'a --record-size 2 --shards 4',
       lines: [/warning: 1 of 4 shards will be empty, .* at most 3 records; --shards 3 would do/],
       summary: /, 1 of 4 shards is empty: --shards 3 would do$/,
       records: ['aa', 'bb', 'cc'],
@@ -80,7 +79,7 @@ describe('shards without records', () => {
     {
       name: 'are told of one record as of one',
       files: { a: 'aa' },
-      argv: ['a', '--record-size', '2', '--shards', '2'],
+      argv: 'a --record-size 2 --shards 2',
       lines: [/warning: 1 of 2 shards will be empty, .*: there is at most 1 record; --shards 1 would do/],
       summary: /, 1 of 2 shards is empty: --shards 1 would do$/,
       records: ['aa'],
@@ -93,7 +92,7 @@ describe('numbers of records', () => {
     {
       name: 'have decimal units',
       files: { a: '\n'.repeat(1100) },
-      argv: ['a', '-n', '1K'],
+      argv: 'a -n 1K',
       summary: / 1,000 records, /,
       records: Array.from({ length: 1000 }, () => '\n'),
     },

@@ -7,16 +7,14 @@ describe('temp data', () => {
     {
       name: 'in a directory that does not exist',
       files: { a: 'x' },
-      argv: ['a', '-T', 'none'],
-      exitCode: 2,
-      lines: ['the temp directory none does not exist; name another with -T'],
+      argv: 'a -T none',
+      badCall: 'the temp directory none does not exist; name another with -T',
     },
     {
       name: 'in a file',
       files: { a: 'x' },
-      argv: ['a', '-T', 'a'],
-      exitCode: 2,
-      lines: ['the temp directory a is not a directory; name another with -T'],
+      argv: 'a -T a',
+      badCall: 'the temp directory a is not a directory; name another with -T',
     },
   ]);
 });
@@ -26,25 +24,22 @@ describe('an output', () => {
     {
       name: 'beside its input',
       files: { 'd/a.txt': 'x\ny' },
-      argv: ['d/a.txt'],
+      argv: 'd/a.txt',
       summary: / 2 records, 4 bytes /,
       records: ['x\n', 'y\n'],
     },
     {
       name: 'in the place of its input',
       files: { a: 'x' },
-      argv: ['a', '-o', 'a'],
-      exitCode: 2,
-      lines: [/the output a /],
+      argv: 'a -o a',
+      badCall: /the output a /,
     },
     {
       name: 'of a job that is done, and is asked to be resumed',
       files: { a: 'x', b: 'x\n' },
-      argv: ['a', '--resume', '-o', 'b'],
-      exitCode: 2,
-      lines: [
+      argv: 'a --resume -o b',
+      badCall:
         'the output b exists already; give --force to replace it; nothing is left to resume, and nobody knows whether it is the output of this job',
-      ],
     },
   ]);
 });

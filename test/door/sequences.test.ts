@@ -12,30 +12,28 @@ describe('FASTA', () => {
     {
       name: 'has records of lines up to the next >',
       files: { a: '>s1\nGG\nAC>\n\n>s2\n' },
-      argv: ['--fasta', 'a'],
+      argv: '--fasta a',
       summary: / 2 records, /,
       records: ['>s1\n', 'GG\n', 'AC>\n', '\n', '>s2\n'],
     },
     {
       name: 'has comments in its records',
       files: { 'a.fa.gz': gzipSync('>s1\r\n;x\r\nGG') },
-      argv: ['--fasta', 'a.fa.gz'],
+      argv: '--fasta a.fa.gz',
       summary: / 1 record, /,
       records: ['>s1\r\n', ';x\r\n', 'GG\r\n'],
     },
     {
       name: 'begins with a record',
       files: { a: ';x\n>s1\n' },
-      argv: ['--fasta', 'a'],
-      exitCode: 3,
-      lines: [
+      argv: '--fasta a',
+      badInput:
         'a: byte 0 is before the first record; expected ">" at its beginning; if the input has a header, give --header or --header-prefix',
-      ],
     },
     {
       name: 'may have text before it that is a header',
       files: { a: ';x\n>s1\n' },
-      argv: ['--fasta', '--header-prefix', ';', 'a'],
+      argv: '--fasta --header-prefix ; a',
       records: [';x\n', '>s1\n'],
     },
   ]);
@@ -54,7 +52,7 @@ describe('records that begin with a text', () => {
     {
       name: 'get the line end that the last one lacks',
       files: { a: 'aab\r\naaab\r\naab' },
-      argv: ['--begins-with', 'aab', 'a'],
+      argv: '--begins-with aab a',
       summary: / 2 records, /,
       records: ['aab\r\n', 'aaab\r\n', 'aab\r\n'],
     },
@@ -69,24 +67,20 @@ describe('records that begin with a text', () => {
       name: 'stand at the beginning of the input',
       files: { a: 'a\n## one\n' },
       argv: ['--begins-with', '## ', 'a'],
-      exitCode: 3,
-      lines: [
+      badInput:
         'a: byte 0 is before the first record; expected "## " at its beginning; if the input has a header, give --header or --header-prefix',
-      ],
     },
     {
       name: 'have all of the text where the input ends',
       files: { a: '##' },
       argv: ['--begins-with', '## ', 'a'],
-      exitCode: 3,
-      lines: ['a: byte 0 begins a record; expected "## "'],
+      badInput: 'a: byte 0 begins a record; expected "## "',
     },
     {
       name: 'are text',
       files: { a: 'PK\x03\x04\0' },
-      argv: ['--begins-with', 'PK', 'a'],
-      exitCode: 3,
-      lines: [/a holds a zip archive .*, not text; extract it$/],
+      argv: '--begins-with PK a',
+      badInput: /a holds a zip archive .*, not text; extract it$/,
     },
   ]);
 });
@@ -96,49 +90,44 @@ describe('FASTQ', () => {
     {
       name: 'may end in blank lines',
       files: { a: `${read('1')}${read('2', '')}\n\r\n \n` },
-      argv: ['--fastq', 'a'],
+      argv: '--fastq a',
       summary: / 2 records, /,
       records: ['@1\n', 'ACGT\n', '+\n', '@@@@\n', '@2\n', '\n', '+\n', '\n'],
     },
     {
       name: 'has blank lines only there',
       files: { a: `${read('1')}\n${read('2')}` },
-      argv: ['--fastq', 'a'],
-      exitCode: 3,
-      lines: ['a: byte 16 lies behind a blank line; expected blank lines only at the end of the input'],
+      argv: '--fastq a',
+      badInput: 'a: byte 16 lies behind a blank line; expected blank lines only at the end of the input',
     },
     {
       name: 'with a wrapped sequence',
       files: { a: '@1\nAC\nGT\n+\nII\nII\n' },
-      argv: ['--fastq', 'a'],
-      exitCode: 3,
-      lines: [`a: byte 6 begins the third line of a read with "G"; expected +${wrapped}`],
+      argv: '--fastq a',
+      badInput: `a: byte 6 begins the third line of a read with "G"; expected +${wrapped}`,
     },
     {
       name: 'with a wrapped quality',
       files: { a: '@1\r\nACGT\r\n+\r\nII\r\nII\r\n' },
-      argv: ['--fastq', 'a'],
-      exitCode: 3,
-      lines: [`a: byte 0 begins a read with a sequence of 4 and a quality of 2; expected as many${wrapped}`],
+      argv: '--fastq a',
+      badInput: `a: byte 0 begins a read with a sequence of 4 and a quality of 2; expected as many${wrapped}`,
     },
     {
       name: 'that is FASTA',
       files: { a: '>1\nAC\n>2\nGT\n' },
-      argv: ['--fastq', 'a'],
-      exitCode: 3,
-      lines: [`a: byte 0 begins a read with ">"; expected @${wrapped}`],
+      argv: '--fastq a',
+      badInput: `a: byte 0 begins a read with ">"; expected @${wrapped}`,
     },
     {
       name: 'that is cut off',
       files: { a: `${read('1')}@2\nA\n` },
-      argv: ['--fastq', 'a'],
-      exitCode: 3,
-      lines: ['a: byte 15 begins a record of 2 lines at the end of the input; expected 4 lines a record'],
+      argv: '--fastq a',
+      badInput: 'a: byte 15 begins a record of 2 lines at the end of the input; expected 4 lines a record',
     },
     {
       name: 'with line ends of both kinds',
       files: { a: '@1\r\nAC\n+\r\nII' },
-      argv: ['--fastq', 'a'],
+      argv: '--fastq a',
       records: ['@1\r\n', 'AC\n', '+\r\n', 'II\r\n'],
     },
   ]);
@@ -157,8 +146,7 @@ describe('a file whose name and first byte fit', () => {
       name: `is no lines: ${name}`,
       files: { [`${name}`]: content },
       argv: [`${name}`],
-      exitCode: 3,
-      lines: [`${name} holds ${holds}, ${insist}`],
+      badInput: `${name} holds ${holds}, ${insist}`,
     })),
     ...[
       ['x.fa', 'سلام\n'],
@@ -174,13 +162,13 @@ describe('a file whose name and first byte fit', () => {
     {
       name: 'is lines all the same',
       files: { 'x.fa': '>s\nA\n' },
-      argv: ['--lines', 'x.fa'],
+      argv: '--lines x.fa',
       records: ['>s\n', 'A\n'],
     },
     {
       name: 'is lines behind a header of so many',
       files: { 'x.vcf': '##v\n1\n' },
-      argv: ['--header', '1', 'x.vcf'],
+      argv: '--header 1 x.vcf',
       records: ['##v\n', '1\n'],
     },
   ]);
@@ -191,40 +179,36 @@ describe('a header of leading lines', () => {
     {
       name: 'stands once',
       files: { 'a.vcf': '##v\n#C\n1\n', 'b.vcf.gz': gzipSync('##v\n#C\n2\n#3') },
-      argv: ['--header-prefix', '#', 'a.vcf', 'b.vcf.gz'],
+      argv: '--header-prefix # a.vcf b.vcf.gz',
       records: ['##v\n', '#C\n', '1\n', '2\n', '#3\n'],
     },
     {
       name: 'is the same in all inputs',
       files: { 'a.vcf': '##v\n#C\n1\n', 'b.vcf': '##v\n##w\n#C\n2\n' },
-      argv: ['--header-prefix', '#', 'a.vcf', 'b.vcf'],
-      exitCode: 3,
-      lines: [
+      argv: '--header-prefix # a.vcf b.vcf',
+      badInput:
         /b\.vcf: byte 5 of its header differs from that of a\.vcf: expected "##v\\n#C\\n", got "##v\\n##w\\n#C\\n"/,
-      ],
     },
-    { name: 'may be none', files: { a: 'r1\n' }, argv: ['--header-prefix', '@', 'a'], records: ['r1\n'] },
+    { name: 'may be none', files: { a: 'r1\n' }, argv: '--header-prefix @ a', records: ['r1\n'] },
     {
       name: 'may be all',
       files: { a: '@1\r\n@2', b: '@1\r\n@2\r\nx\n' },
-      argv: ['--header-prefix', '@', 'a', 'b'],
+      argv: '--header-prefix @ a b',
       records: ['@1\r\n', '@2\r\n', 'x\n'],
     },
     {
       name: 'names the columns',
       files: { a: '##v\n#C\tP\n1\t2\n3\t2\n' },
-      argv: ['--header-prefix', '#', '--unique-by', 'tsv:P', 'a'],
+      argv: '--header-prefix # --unique-by tsv:P a',
       summary: / 1 record, /,
       records: ['##v\n', '#C\tP\n', '1\t2\n'],
     },
     {
       name: 'needs lines',
       files: { a: '#1' },
-      argv: ['--record-size', '1', '--header-prefix', '#', 'a'],
-      exitCode: 2,
-      lines: [
+      argv: '--record-size 1 --header-prefix # a',
+      badCall:
         '--header-prefix takes lines, and these records are not text; give --skip-bytes, or leave --header-prefix out',
-      ],
     },
   ]);
 });
@@ -247,8 +231,7 @@ describe('mates', () => {
       name: 'in another order',
       files: swapped,
       argv: together,
-      exitCode: 3,
-      lines: [other('read 1 of R1.fq (byte 0) is "a/1"', 'read 1 of R2.fq (byte 0) is "b/2"')],
+      badInput: other('read 1 of R1.fq (byte 0) is "a/1"', 'read 1 of R2.fq (byte 0) is "b/2"'),
     },
     {
       name: 'in another order, of which no names are compared',
@@ -259,9 +242,8 @@ describe('mates', () => {
     {
       name: 'in another order from the second pair of files on, compressed',
       files: { a: read('a'), b: read('a'), c: read('x 1') + read('c'), d: gzipSync(read('x 2') + read('d')) },
-      argv: ['--fastq', '--together', 'a,b', '--together', 'c,d'],
-      exitCode: 3,
-      lines: [other('read 2 of c (byte 17) is "c"', 'read 2 of d (byte 17) is "d"')],
+      argv: '--fastq --together a,b --together c,d',
+      badInput: other('read 2 of c (byte 17) is "c"', 'read 2 of d (byte 17) is "d"'),
     },
     ...[
       [
@@ -292,15 +274,13 @@ describe('mates', () => {
       name: `that are none: ${name}`,
       files: pair(['x', name], ['x', mate]),
       argv: together,
-      exitCode: 3,
-      lines: [other(`read 2 of R1.fq (byte 15) is "${name}"`, `read 2 of R2.fq (byte 15) is "${mate}"`)],
+      badInput: other(`read 2 of R1.fq (byte 15) is "${name}"`, `read 2 of R2.fq (byte 15) is "${mate}"`),
     })),
     {
       name: 'that are wrapped',
       files: { 'R1.fq': '@a\nA\nA\n+\nI\nI\n', 'R2.fq': read('a') },
       argv: together,
-      exitCode: 3,
-      lines: [`R1.fq: byte 5 begins the third line of a read with "A"; expected +${wrapped}`],
+      badInput: `R1.fq: byte 5 begins the third line of a read with "A"; expected +${wrapped}`,
     },
   ]);
 });
