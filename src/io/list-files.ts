@@ -91,11 +91,10 @@ export class DirectoryWalk {
       if (entry.isFile() && isUnwanted) continue;
       const path = pathOf(folder, entry, entries);
       const kind = kindOf(entry, path);
-      if (kind === 'directory' && entry.isSymbolicLink()) {
-        tree.links.push({ path, place });
-      } else if (kind === 'directory') {
-        if (this.#visited !== undefined && !this.#isNew(path)) continue;
-        await this.#visit(tree, { path, place }, mayVanish?.(entry.name) === true ? existing(path) : entriesOf(path));
+      if (kind === 'directory') {
+        if (entry.isSymbolicLink()) tree.links.push({ path, place });
+        else if (this.#visited === undefined || this.#isNew(path))
+          await this.#visit(tree, { path, place }, mayVanish?.(entry.name) === true ? existing(path) : entriesOf(path));
       } else if (kind !== 'other' && !isUnwanted) {
         if (kind === 'nothing')
           throw new InputError('ERR_INPUT_MISSING', `${path} is a symbolic link that leads nowhere; remove or fix it`);

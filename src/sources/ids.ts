@@ -57,11 +57,13 @@ export function chooseInputIds(rule: InputIdRule, inputs: Inputs): InputIds {
   return ids;
 }
 
-function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
-  const isNameless = kind === 'list' || path === STANDARD_INPUT;
+function idOfPath({ list, path }: Input, rule: 'path' | 'name'): string {
+  const isNameless = list !== undefined || path === STANDARD_INPUT;
   if (isNameless) {
     const what =
-      kind === 'list' ? `${path} have no name that could be their` : 'standard input (-) has no name that could be its';
+      list === undefined
+        ? 'standard input (-) has no name that could be its'
+        : `${path} have no name that could be their`;
     throw new UsageError(
       `${what} input id: name files as inputs, or give a list of ids (\`pileshuf pile\` gives one to standard input)`,
     );

@@ -127,7 +127,7 @@ function memoryRows({ memory }: ShufflePreview): Row[] {
 
 function diskRows({ temp, output, openFiles, devices }: ShufflePreview): Row[] {
   const { kind, path, records, bytes, files, compression, splits, rowGroups } = output;
-  const place = kind === 'stream' ? (path ?? 'standard output') : path;
+  const place = path ?? 'standard output';
   const cut = kind === 'shards' && files !== undefined ? ` in ${formatPlural(files, 'file')}` : '';
   const encoded = compression === undefined ? '' : `, ${compression}`;
   const limit = openFiles.limit === undefined ? '' : `, and the limit is ${formatCount(openFiles.limit)} (ulimit -n)`;

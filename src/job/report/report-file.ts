@@ -43,7 +43,7 @@ export function requirePlace(
   requireOutside(file, `the ${option}`, directories);
   const place = join(realPathOf(directory, 'output'), basename(file));
   if (place === output?.path) refuse('it is the output; name another file');
-  if (output?.kind === 'shards' && place.startsWith(output.path + sep))
+  if (output !== undefined && place.startsWith(output.path + sep))
     refuse('it lies in the directory of the shards, where their readers would find it; name a file elsewhere');
   if (!nameExists(file, 'output')) return place;
   const stat = statPath(file, 'output');

@@ -156,7 +156,7 @@ export function readLink(body: Buffer): Link {
   if ((flags & 0x10) !== 0) cursor.skip(1);
   const name = cursor.take(cursor.uint(1 << (flags & 3)));
   const address = kind === 0 ? cursor.u64() : undefined;
-  const named = kind === 0 ? undefined : cursor.take(cursor.u16());
+  const named = address === undefined ? cursor.take(cursor.u16()) : undefined;
   return { name, address, softPath: kind === 1 ? named : undefined, order, body: body.subarray(0, cursor.at) };
 }
 
