@@ -1,12 +1,27 @@
-/** Turns the options `records`, `zeroTerminated`, `header` and `skipBlank` into the format of the records. */
+/**
+ * Completes the options about records: their format (`records`, `zeroTerminated`, `header`, `skipBlank`), values that they
+ * have (`splitBy`, `uniqueBy`, `missing`), and numbers that are records (`range`).
+ */
+
+import { selectorByteLength } from '../../workers/piles/record-values.js';
 import { requireWhole, UsageError } from '../errors.js';
-import { lineEndOf } from '../formats/framing.js';
+import { lineEndOf, NEWLINE } from '../formats/framing.js';
 import { type FramingSpec, formatOfKind, framingOf, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { MOST_LINES } from '../formats/framings/lines.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { textBytes } from '../formats/record-kind.js';
+import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
+import type { Equality } from '../keep/distinct.js';
+import { isComputed } from '../keep/numbers.js';
+import { splitKeys } from '../keep/splits.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { addressOfNumbers } from '../places/inputs/number-lines.js';
+import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
+import type { AskedInput } from '../sources/expand-names.js';
+import type { OutputSpec, ShuffleSpec } from '../spec.js';
+import { requireKnownOptions } from '../values/known-options.js';
+import type { NumberRange } from '../values/number-range.js';
 
 export function recordFormatOf({
   records,
@@ -62,4 +77,125 @@ function lineEndIn(framing: FramingSpec, option: string): string {
   throw new UsageError(
     `${option} takes lines, and these records are not text; give \`header.bytes\`, or leave ${option} out`,
   );
+}
+
+export function completeSplitValues(
+  { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,
+  format: RecordFormat,
+  { cut: { splits } }: OutputSpec,
+): ValueRule | undefined {
+  if (splitBy === undefined || splits === undefined) return undefined;
+  const rule = completeValueRule({ selector: splitBy, missing }, '`splitBy`', format);
+  if (splits.some(({ rule: each }) => 'records' in each))
+    throw new UsageError(
+      '`splitBy` keeps records together, so no split can have an exact number: give `splits` shares',
+    );
+  const byteLength = splitKeys(splits).byteLength + selectorByteLength(rule);
+  if (byteLength > MOST_SPLITS_BYTES)
+    throw new UsageError(
+      `\`splitBy\` and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
+    );
+  return rule;
+}
+
+/** @param option the option of the selector, in backquotes. */
+function completeValueRule(
+  { selector, missing }: { readonly selector: string; readonly missing: string | undefined },
+  option: string,
+  { framing, header }: RecordFormat,
+): ValueRule {
+  const parsed = parseSelector(selector, option);
+  requireFormat(parsed, option, { framing, header });
+  return { selector: parsed, missing, framing };
+}
+
+function requireFormat(
+  selector: Selector,
+  option: string,
+  { framing: spec, header }: Pick<RecordFormat, 'framing' | 'header'>,
+): void {
+  const { text } = selector;
+  const framing = spec && framingOf(spec);
+  if (selector.kind === 'key' && framing?.sampleKeys === undefined)
+    throw new UsageError(
+      `${option} ${text}: only samples of tar files have keys; give \`records: { by: 'webdataset' }\``,
+    );
+  if (selector.kind !== 'column') return;
+  const isTabs = text.startsWith('tsv:');
+  const isLine = framing?.delimiter !== undefined && Buffer.compare(framing.delimiter, NEWLINE) === 0;
+  if (framing?.hasQuotedFields !== true && !(isTabs && isLine))
+    throw new UsageError(
+      `${option} ${text}: only ${isTabs ? 'lines and rows of CSV' : 'rows of CSV'} have such columns; give \`records: { by: 'csv' }\``,
+    );
+  if (typeof selector.column === 'string' && header?.kind !== 'lines' && header?.kind !== 'prefix')
+    throw new UsageError(
+      `${option} ${text}: a column has its name from the header; give \`header.lines\`, or the number of the column, as in csv:3`,
+    );
+}
+
+export function completeUnique(options: ShuffleOptions, format: RecordFormat): Equality | undefined {
+  const { unique = false, uniqueBy, missing } = options;
+  if (uniqueBy === undefined) return unique ? { by: undefined } : undefined;
+  const rule = completeValueRule({ selector: uniqueBy, missing }, '`uniqueBy`', format);
+  const byteLength = selectorByteLength(rule);
+  if (byteLength > MOST_SPLITS_BYTES)
+    throw new UsageError(
+      `\`uniqueBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
+    );
+  return { by: rule };
+}
+
+const MOST_NUMBERS = 2n ** 64n;
+
+/** Callers without types may pass anything. */
+export function rangeOf({ range }: { readonly range: unknown }): NumberRange {
+  const given = typeof range === 'object' && range !== null ? range : {};
+  const low = 'low' in given ? wholeOf(given.low) : undefined;
+  // The range from LO to LO - 1 is empty, also from 0 to -1.
+  const high = 'high' in given && low !== undefined ? wholeOf(given.high, low - 1n) : undefined;
+  if (low === undefined || high === undefined || low >= MOST_NUMBERS || high >= MOST_NUMBERS)
+    throw new UsageError(
+      `\`range\`: expected an object with \`low\` and \`high\`, whole numbers from 0 to ${MOST_NUMBERS - 1n}, the lower first`,
+    );
+  requireKnownOptions('`range`', range, { low: true, high: true });
+  return { low, high };
+}
+
+/** A `number` above 2^53 may be another one than was meant. */
+function wholeOf(value: unknown, least = 0n): bigint | undefined {
+  const whole = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+  return typeof whole === 'bigint' && whole >= least ? whole : undefined;
+}
+
+/** How a job reads the range: as a file of lines, or of texts that end in NUL where records do. */
+export function numbersInput(range: NumberRange, { framing }: Pick<RecordFormat, 'framing'>): AskedInput {
+  return { path: addressOfNumbers(range, delimiterOf(framing)?.at(0) === NUL) };
+}
+
+/** Returns the range whose places are computed: the only input of a job that forms no other records, keys or cuts. */
+export function computedRange(
+  { inputs: named, inputIds = 'ordinal', resume, jobDir, keepTemp }: ShuffleOptions,
+  { read: { framing, header, decompressProgram = [] }, key, keep, cut }: ShuffleSpec,
+): NumberRange | undefined {
+  const [first = ''] = named;
+  const range = named.length === 1 && typeof first === 'object' && 'range' in first ? rangeOf(first) : undefined;
+  const { repeat, unique, mix } = keep;
+  const isRead = delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0;
+  const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined;
+  const isWeighed = mix.weights.length > 0 || mix.shares !== undefined;
+  const isCut = cut.splits !== undefined || cut.splitBy !== undefined || cut.shards?.by === 'bytes';
+  if (range === undefined || !isComputed(range, repeat) || isRead || isKeyed || isWeighed || isCut) return undefined;
+  if (resume === true || jobDir !== undefined || keepTemp === true)
+    throw new UsageError(
+      'the order of so many numbers is computed in one process, without temp data: leave out `resume`, `jobDir` and `keepTemp`',
+    );
+  return range;
+}
+
+const NUL = 0;
+
+/** Returns the delimiter of numbers. Undefined: a number and its end are no record. */
+function delimiterOf(framing: FramingSpec | undefined): Uint8Array | undefined {
+  const delimiter = framing && framingOf(framing).delimiter;
+  return delimiter?.byteLength === 1 && [NUL, NEWLINE[0]].includes(delimiter[0]) ? delimiter : undefined;
 }

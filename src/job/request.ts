@@ -37,10 +37,15 @@ import type { InputIdRule } from '../sources/ids.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { isPath, requireKnownOptions } from '../values/known-options.js';
 import { completeMix } from './mix-options.js';
-import { computedRange, numbersInput, rangeOf } from './number-options.js';
-import { recordFormatOf } from './record-options.js';
+import {
+  completeSplitValues,
+  completeUnique,
+  computedRange,
+  numbersInput,
+  rangeOf,
+  recordFormatOf,
+} from './record-options.js';
 import { completeShards } from './shard-options.js';
-import { completeSplitValues, completeUnique } from './value-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
