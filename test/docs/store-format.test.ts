@@ -1,4 +1,4 @@
-/** Reads a store by docs/STORES.md, with Node's own modules only, and checks every claim of the page. */
+/** Reads a store by docs/ARCHITECTURE.md, with Node's own modules only, and checks every claim of the page. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';

@@ -1,5 +1,5 @@
 /**
- * Takes apart the files that pileshuf keeps, by docs/STORES.md: verifies checksums, replaces random values,
+ * Takes apart the files that pileshuf keeps, by docs/ARCHITECTURE.md: verifies checksums, replaces random values,
  * times and places, and computes the checksums anew. So files of different attempts can be compared byte for byte, and
  * a job directory can be moved. Shares no code with the program.
  */
