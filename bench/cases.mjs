@@ -192,7 +192,7 @@ export const cases = [
     contestants: ['pileshuf', 'zstd-dc', 'zstd-recode'],
     bars: {},
   },
-  // Every line comes twice, half of the corpus behind the first time.
+  // Every line comes twice, half of the corpus after the first time.
   {
     name: 'unique-cgroup',
     kind: 'mixed',

@@ -6,7 +6,7 @@ import json
 import sys
 from fractions import Fraction
 
-PARTS = 10**15  # of 1: digits behind the 15th place do not count
+PARTS = 10**15  # of 1: digits after the 15th place do not count
 
 
 def parts_of(line, keys):

@@ -35,7 +35,7 @@ type UsageCode =
   | 'ERR_JOB_UNFINISHED'
   /** Another version of pileshuf began the unfinished job. */
   | 'ERR_JOB_VERSION'
-  /** The directory is no pile store, or what is asked of it is no longer there. */
+  /** The directory is not a pile store, or what is asked of it is no longer there. */
   | 'ERR_STORE'
   /** The store has another seed, id or number of piles. */
   | 'ERR_STORE_DIFFERS'
@@ -54,7 +54,7 @@ type InputCode =
   | 'ERR_INPUT_EMPTY'
   /** An input does not exist, or a pattern matches none. */
   | 'ERR_INPUT_MISSING'
-  /** An input may not be read, is no file, or a disk cannot read it. */
+  /** An input may not be read, is not a file, or a disk cannot read it. */
   | 'ERR_INPUT_UNREADABLE'
   /** An input is damaged or cut off. */
   | 'ERR_INPUT_CORRUPT'

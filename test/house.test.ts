@@ -168,6 +168,11 @@ describe('words', () => {
     { word: /\b(earlier|former|later|next|former|another|same) runs?\b/, say: 'attempt or job' },
     { word: /\bwhat there is of\b/, say: 'the name of the thing' },
     { word: /\btaken for dead\b/, say: 'judged to be left over' },
+    {
+      word: /(?<!\bthere )\b(is|are|was|were) no (?!(longer|more|such|other|others|larger|faster|limit|default)\b)/i,
+      say: 'is not a',
+    },
+    { word: /\b(lies|ends|begins|starts|stands|comes|bytes?|text) behind\b/, say: 'after' },
   ];
 
   it.each(UNUSED)('$word are not used: say $say', ({ word, except }) => {

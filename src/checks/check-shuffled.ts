@@ -74,7 +74,7 @@ async function check(
   if (set === undefined || opened.storedBytes === undefined) {
     const stream = set?.inputs.find(isReadOnce);
     throw new UsageError(
-      `${inputName(stream?.path ?? '')} is a stream; expected files, of which a sample is read: write it to a file first`,
+      `${inputName(stream?.path ?? '')} is a stream, of which no sample can be read; write it to a file first`,
     );
   }
   const bytes = set.decodedBytes.reduce<number>((sum, each) => sum + (each ?? 0), 0);

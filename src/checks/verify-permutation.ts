@@ -92,7 +92,7 @@ const MOST_COMPARED = 200_000;
  * nothing.
  *
  * @param tuning sizes for tests; they do not change the result.
- * @throws PileshufError: one of its subclasses. A difference is no error: the report tells it.
+ * @throws PileshufError: one of its subclasses. A difference is not an error: the report tells it.
  */
 export async function verifyPermutation(options: VerifyOptions, tuning: Partial<Tuning> = {}): Promise<VerifyReport> {
   requireKnownOptions('verifyPermutation()', options, VERIFY_OPTIONS);

@@ -53,7 +53,7 @@ const MOST_NAMED = 10;
  *
  * @param tuning sizes for tests; they do not change the result.
  * @throws UsageError if the directory has neither a marker nor shards; InputError; SystemError; AbortError. A
- *   difference is no error: the report tells it.
+ *   difference is not an error: the report tells it.
  */
 export async function verifyShards(
   directory: string,
@@ -95,7 +95,7 @@ function findSets(directory: string) {
   if (stat === undefined) throw new InputError('ERR_INPUT_MISSING', `${directory} does not exist; check the name`);
   if (!stat.isDirectory())
     throw new UsageError(
-      `${directory} is no directory; expected one with shards, or a pile store: compare a file with its inputs by \`verifyPermutation\``,
+      `${directory} is not a directory; expected one with shards, or a pile store: compare a file with its inputs by \`verifyPermutation\``,
     );
   const names = listNames(directory, 'input').sort();
   const marked = names.flatMap((name) => {

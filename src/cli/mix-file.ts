@@ -8,7 +8,7 @@ export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError(`--mix ${path}: expected an object with groups (docs/CHOOSING-RECORDS.md)`);
   const { unit, total } = { unit: undefined, total: undefined, ...value };
-  // The library refuses all that is no mix.
+  // The library refuses all that is not a mix.
   const mix = value as Mix;
   if (typeof total !== 'string') return mix;
   const flag = `--mix ${path}: total`;

@@ -39,7 +39,7 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
 function obstacleIn(directory: string): string | undefined {
   try {
     if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
-      return `${directory} is no directory; name a file in one`;
+      return `${directory} is not a directory; name a file in one`;
     accessSync(directory, constants.W_OK);
     return undefined;
   } catch (error) {

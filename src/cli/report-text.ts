@@ -55,7 +55,7 @@ export function describeTogether(report: ShuffleTogetherReport): string {
     `${formatBytes(bytes)}${wasFinished === true ? '' : ` in ${formatSeconds(seconds.total)}`}`,
     describeSeed(seed),
     ...members.map(({ name, checksum }) => `${name} checksum ${checksum}`),
-    ...(resumedMembers === 0 ? [] : [`resumed behind ${formatPlural(resumedMembers, 'member')}`]),
+    ...(resumedMembers === 0 ? [] : [`resumed after ${formatPlural(resumedMembers, 'member')}`]),
     ...emptyOfMember.map((words) => `of each member ${words}`),
   ].join(', ');
 }

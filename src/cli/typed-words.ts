@@ -4,7 +4,7 @@ import type { OptionFlag } from '../options/option.js';
 import { CLUSTER, COMMANDS, type CommandName, optionsOf } from './command-table.js';
 import { allOptions, nameFlags } from './option-names.js';
 
-/** An option with its words, several flags of one letter in one word, or a word that is no option. */
+/** An option with its words, several flags of one letter in one word, or a word that is not an option. */
 export interface TypedPart {
   readonly words: readonly string[];
   readonly long?: OptionFlag | undefined;

@@ -336,7 +336,7 @@ function requireFiles(inputs: Inputs): void {
 }
 
 function inputOf(input: Input): ClusterInput {
-  if (!isKept(input)) throw new RangeError(`${input.path} is no file`);
+  if (!isKept(input)) throw new RangeError(`${input.path} is not a file`);
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {

@@ -4,7 +4,7 @@ import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 
 export interface SlurmJob {
   readonly kind: TaskKind;
-  /** The indexes to run, of `0` to `stride - 1`. A commit is no array. */
+  /** The indexes to run, of `0` to `stride - 1`. A commit is not an array. */
   readonly array: { readonly indexes: readonly number[]; readonly stride: number } | undefined;
 }
 

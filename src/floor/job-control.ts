@@ -168,7 +168,7 @@ export class JobControl {
     return await this.#whilePermitted(gate, (acquire) => inPhaseAsync('gate', acquire), call);
   }
 
-  /** `during` for a call that the thread does not wait for: the wait is no phase of its task. */
+  /** `during` for a call that the thread does not wait for: the wait is not a phase of its task. */
   async duringAlongside<T>(gate: GateNumber, call: () => Promise<T>): Promise<T> {
     return await this.#whilePermitted(gate, (acquire) => acquire(), call);
   }

@@ -27,7 +27,7 @@ export function deriveInputKey(seed: string, inputId: string): bigint {
 /** The digest of the last input. There may be a million, and a hash object takes long to make and to free. */
 const digest = Buffer.alloc(32);
 
-/** A loader mixes the stored keys with it. Hashed from three texts, it is no key of an input, which has two. */
+/** A loader mixes the stored keys with it. Hashed from three texts, it is not a key of an input, which has two. */
 export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }

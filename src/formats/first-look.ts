@@ -67,7 +67,7 @@ function lookAtJson(head: Buffer, isWhole: boolean, path: string, { header }: Re
     : '`jq -c .` makes a line of each value';
   return new InputError(
     'ERR_INPUT_FORMAT',
-    `${inputName(path)}: the line at byte ${headerBytes + found.position} is no JSON value; expected one value a line, as its name says; ${filter}; or ${INSIST}`,
+    `${inputName(path)}: the line at byte ${headerBytes + found.position} is not a JSON value; expected one value a line, as its name says; ${filter}; or ${INSIST}`,
   );
 }
 
@@ -152,7 +152,7 @@ interface NoJsonValue {
 
 /**
  * Looks whether each line holds a JSON value. An array or object over several lines, and values without a newline
- * between them, are JSON, too, but their lines are no values.
+ * between them, are JSON, too, but their lines are not values.
  * @param isWhole whether the input ends with `head`. Otherwise the last line may be cut off.
  */
 function findNoJsonValue(head: Buffer, isWhole: boolean): NoJsonValue | undefined {

@@ -71,7 +71,7 @@ export function requireRecordBytes(
   const problem =
     inputBytes < expected
       ? `byte ${inputBytes} is the end of the input; expected ${counted(expected, 'byte')} by its header: it is truncated`
-      : `byte ${expected} lies behind the last record that its header declares; expected the end of the input`;
+      : `byte ${expected} lies after the last record that its header declares; expected the end of the input`;
   throw corruptInput(path, problem);
 }
 
@@ -140,8 +140,8 @@ export function differenceOf(
 }
 
 /**
- * The mark with which some programs begin text in UTF-8. It is no part of the first record, which has position 0 all the
- * same; with a header, it is no part of the header. An output begins with the mark if every input with records does.
+ * The mark with which some programs begin text in UTF-8. It is not part of the first record, which has position 0 all the
+ * same; with a header, it is not part of the header. An output begins with the mark if every input with records does.
  */
 export const UTF8_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 

@@ -119,8 +119,8 @@ const formats: readonly FileFormat[] = [
     remedy: LEAVE_OUT,
     magics: ['\0\x05\x16\x07', '\0\0\0\x01Bud1'],
   },
-  { name: 'variants behind a header (VCF)', rareEndings: 'vcf', ...behindHeader('#') },
-  { name: 'alignments behind a header (SAM)', endings: 'sam', nature: 'records', ...behindHeader('@') },
+  { name: 'variants after a header (VCF)', rareEndings: 'vcf', ...behindHeader('#') },
+  { name: 'alignments after a header (SAM)', endings: 'sam', nature: 'records', ...behindHeader('@') },
 
   { endings: 'arrow|feather', nature: 'records', output: 'Arrow' },
   { endings: 'orc', nature: 'records', output: 'ORC' },

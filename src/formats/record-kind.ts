@@ -20,7 +20,7 @@ export interface RecordKindOf<Given extends { readonly by: string }, Value = nul
   /** Opens the framing. Absent: the header of the inputs declares the framing. */
   open?(value: Value): Framing;
   /**
-   * The name in stores and unfinished jobs, which earlier versions may have written. Absent: `by`, and the value behind
+   * The name in stores and unfinished jobs, which earlier versions may have written. Absent: `by`, and the value after
    * it.
    */
   nameOf?(value: Value): string;

@@ -1,7 +1,7 @@
 /**
  * Selects a value in a record, by one of these forms. Two values are equal if they are strings of the same characters,
  * or other JSON values of the same bytes: `1` and `1.0` are two values, and neither is `"1"`. Only fields have values
- * that are no strings.
+ * that are not strings.
  *
  *     .metadata.site       a field of a JSON object, by the keys that lead to it, or a column of rows
  *     csv:site  csv:3      a column of comma-separated values, by its name in the header or its number from 1
@@ -115,7 +115,7 @@ function parseExpression(text: string, selector: string, what: string): Expressi
   if (source === undefined)
     throw new UsageError(`${what} ${selector}: expected a regular expression between two slashes, such as /^(\\w+)/`);
   if (![...given].every((flag) => FLAGS.includes(flag)) || new Set(given).size < given.length)
-    throw new UsageError(`${what} ${selector}: expected no flags but i, m and s behind the expression, each once`);
+    throw new UsageError(`${what} ${selector}: expected no flags but i, m and s after the expression, each once`);
   const flags = `${given}u`;
   const groupCount = countGroups(source, flags, `${what} ${selector}`);
   if (groupCount > 0) return { source, flags };
@@ -131,7 +131,7 @@ function countGroups(source: string, flags: string, what: string): number {
     return (new RegExp(`${source}|`, flags).exec('')?.length ?? 1) - 1;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error);
-    throw new UsageError(`${what} is no regular expression of JavaScript with the flag u: ${reason}`);
+    throw new UsageError(`${what} is not a regular expression of JavaScript with the flag u: ${reason}`);
   }
 }
 

@@ -29,9 +29,9 @@ export interface MemberNotes {
 
 /** A string names a defect, to complete "byte N ...". @param block 512 bytes. */
 export function parseTarHeader(block: Uint8Array): TarHeader | string {
-  if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
+  if (!hasChecksum(block)) return 'is not a tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);
-  if (dataBytes === undefined) return 'is a tar header whose size is no number';
+  if (dataBytes === undefined) return 'is a tar header whose size is not a number';
   const { type, name, hasData } = namedMember(block);
   return { type, name, dataBytes, hasData, isExtended: type === 'S' && block[482] !== 0 };
 }
@@ -133,6 +133,6 @@ function parsePax(data: Buffer): MemberNotes | string {
   // A sparse file has its name in a field of its own, and a made-up path.
   const name = values.get('GNU.sparse.name') || values.get('path');
   const size = values.get('size');
-  if (size !== undefined && !/^\d{1,15}$/.test(size)) return 'is a pax header whose size is no number';
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) return 'is a pax header whose size is not a number';
   return { ...(name ? { name } : {}), ...(size === undefined ? {} : { dataBytes: Number(size) }) };
 }

@@ -60,7 +60,7 @@ function readAs(encoding: WideEncoding, bytes: Buffer): Reading | undefined {
   return strange <= most && isEnough ? { encoding, blanks } : undefined;
 }
 
-/** No text has control characters, characters for private use, or codes that are no characters. */
+/** No text has control characters, characters for private use, or codes that are not characters. */
 function isOfText(unit: number): boolean {
   if (unit < 0x20) return unit >= 0x09 && unit <= 0x0d;
   if (unit > 0xffff) return unit < 0xf0000;

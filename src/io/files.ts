@@ -36,7 +36,7 @@ export interface OpenFile {
   readonly reader?: InputReader;
 }
 
-/** An open input that is no file of this machine. */
+/** An open input that is not a file of this machine. */
 export interface InputReader {
   readonly version: FileVersion;
   /** Reads as `readAt` of files. @param end how far the caller reads from there on, if it says so. */

@@ -9,7 +9,7 @@ const NAMELESS = new Map(
 
 /**
  * The operating system's name for what went wrong, such as ENOENT; empty for other errors. Takes errors of other
- * realms, such as that of a test in Jest, which are no instances of this `Error`.
+ * realms, such as that of a test in Jest, which are not instances of this `Error`.
  */
 export function errnoOf(error: unknown): string {
   if (!types.isNativeError(error) || !('code' in error) || typeof error.code !== 'string') return '';

@@ -187,7 +187,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   const search = parts.slice(fixedCount).join('/');
   if (/(^|[/{,])\.\.([/},]|$)/.test(search)) {
     throw new UsageError(
-      `the pattern ${pattern} goes up (..) behind its first wildcard; begin it with the directory to search`,
+      `the pattern ${pattern} goes up (..) after its first wildcard; begin it with the directory to search`,
     );
   }
   if (/\{[^{},]*\.\.[^{},]*\}/.test(search)) {

@@ -40,7 +40,7 @@ function areSame(a: BigIntStats | undefined, b: BigIntStats | undefined): boolea
   return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
-/** The first parent of a path, from below, that exists and is no directory. */
+/** The first parent of a path, from below, that exists and is not a directory. */
 export function fileAmongParents(path: string, role: FileRole): string | undefined {
   const parent = dirname(path);
   const found = statPath(parent, role);

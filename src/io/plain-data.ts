@@ -17,7 +17,8 @@ function standIn(value: unknown): unknown {
   if (value instanceof Uint8Array) return { [BYTES]: Buffer.from(value).toString('base64') };
   if (value instanceof Float64Array) return { [NUMBERS]: Array.from(value) };
   if (value instanceof BigUint64Array) return { [WHOLES]: Array.from(value, String) };
-  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`${typeof value} is no plain data`);
+  if (typeof value === 'function' || typeof value === 'symbol')
+    throw new TypeError(`${typeof value} is not plain data`);
   return value;
 }
 

@@ -303,7 +303,7 @@ function requireAscending(starts: readonly number[], path: string, mostShards: n
     throw damagedFile(path, `expected at most ${mostShards} shards, got ${starts.length}`);
   for (const [i, start] of starts.entries()) {
     const before = starts[i - 1] ?? -1;
-    if (start <= before) throw damagedFile(path, `starts[${i}]: expected a byte behind ${before}, got ${start}`);
+    if (start <= before) throw damagedFile(path, `starts[${i}]: expected a byte after ${before}, got ${start}`);
   }
 }
 

@@ -36,7 +36,7 @@ export async function collectUploads(address: string, options: UploadsOptions = 
   requireKnownOptions('collectUploads()', options, { ...GARBAGE_OPTIONS, ...pick(SHUFFLE_OPTIONS, 'endpoint') });
   const grace = graceOf(options) ?? DEFAULT_GRACE_MILLISECONDS;
   if (!address.startsWith('s3://'))
-    throw new UsageError(`${address} is no address of object storage; expected s3://BUCKET/KEY`);
+    throw new UsageError(`${address} is not an address of object storage; expected s3://BUCKET/KEY`);
   requireAddress(address);
   const { value } = await runJob(options, async () => {
     const service = { endpoint: options.endpoint, requesterPays: undefined };

@@ -217,7 +217,7 @@ export async function requireOutputOfRows(
   return format;
 }
 
-/** Refuses an output that is no file, where the beginning of one tells of its end. */
+/** Refuses an output that is not a file, where the beginning of one tells of its end. */
 export function requireFileForRows(
   format: RowFormat | undefined,
   inputs: Inputs,

@@ -194,7 +194,7 @@ export function computedRange(
 
 const NUL = 0;
 
-/** Returns the delimiter of numbers. Undefined: a number and its end are no record. */
+/** Returns the delimiter of numbers. Undefined: a number and its end are not record. */
 function delimiterOf(framing: FramingSpec | undefined): Uint8Array | undefined {
   const delimiter = framing && framingOf(framing).delimiter;
   return delimiter?.byteLength === 1 && [NUL, NEWLINE[0]].includes(delimiter[0]) ? delimiter : undefined;

@@ -26,7 +26,7 @@ export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
   return keep.repeat && !isHead(keep);
 }
 
-/** Fails if a job with an output that is no stream has no end. */
+/** Fails if a job with an output that is not a stream has no end. */
 export function requireEnd(keep: HeadSpec & RepeatSpec): void {
   if (isEndless(keep))
     throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');

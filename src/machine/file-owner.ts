@@ -45,7 +45,7 @@ const OWNER = new RegExp(
 );
 const LARGEST_PID = 2 ** 31 - 1;
 
-/** Tokens of the files that this thread stands behind. Its others are left over, such as those it could not remove. */
+/** Tokens of the files that this thread owns. Its others are left over, such as those it could not remove. */
 const heldTokens = new Set<string>();
 
 export function identifyOwner(): FileOwner {

@@ -66,7 +66,7 @@ export type IndexSource = { readonly path: string; readonly role?: OwnRole } | {
 
 export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, description: PileSetDescription): Uint8Array {
   const { name, stripeCount, diskCount, dataFiles, report } = description;
-  if (!PILE_SET_NAME.test(name)) throw new RangeError(`${name} is no name for a pile set`);
+  if (!PILE_SET_NAME.test(name)) throw new RangeError(`${name} is not a name for a pile set`);
   const text = Buffer.from(JSON.stringify({ name, report }));
   const pileCount = totals.records.length;
   const pilesAt = HEADER_BYTES + stripeCount * diskCount * DATA_FILE_ENTRY_BYTES;
@@ -274,7 +274,7 @@ class OpenIndex {
       const byteLength = table.readUInt32LE(at + 8);
       const diskBytes = table.readUInt32LE(at + 12);
       if (diskBytes > 0 && place + diskBytes > dataFileBytes)
-        throw this.#damaged(`a segment of pile ${pile} ends behind its data file`);
+        throw this.#damaged(`a segment of pile ${pile} ends after its data file`);
       if (diskBytes > byteLength)
         throw this.#damaged(`a segment of pile ${pile} takes ${diskBytes} bytes and has ${byteLength}`);
       if (diskBytes > 0 && diskBytes < byteLength && byteLength > MOST_COMPRESSED_BYTES)
@@ -305,7 +305,7 @@ class OpenIndex {
     } catch {
       // The error below covers this, like any other text that is not a JSON object.
     }
-    throw this.#damaged('its description is no JSON object');
+    throw this.#damaged('its description is not a JSON object');
   }
 
   #bytesAt(offset: number, byteLength: number): Buffer {

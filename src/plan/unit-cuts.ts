@@ -88,7 +88,7 @@ export interface OwnUnits {
   readonly firstShard: number;
 }
 
-/** The units that begin in a range of piles. They may end in piles behind it. */
+/** The units that begin in a range of piles. They may end in piles after it. */
 export function unitsOfRange(
   units: UnitCuts,
   { first, end, firstRank, firstByte }: PileRange,

@@ -1,6 +1,6 @@
 /**
  * Groups the merged piles into ranges for outputs that are made of units. A task writes the units that begin in its range: it
- * leaves out the records before the first of them, and reads on behind the range to the end of the last one. So the pile in
+ * leaves out the records before the first of them, and reads on after the range to the end of the last one. So the pile in
  * which a range begins is read by two tasks. Pure.
  */
 import type { PileTotals } from '../piles/pile-totals.js';
@@ -78,7 +78,7 @@ export function mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, sha
   return Math.min(bytes, threadCount * Math.min(rangeBytes, shardBytes + unitBytes));
 }
 
-/** The end of the piles that hold the units of a range: that of the range, or behind it. */
+/** The end of the piles that hold the units of a range: that of the range, or after it. */
 export function endOfReading({ end }: PileRange, own: OwnUnits, totals: PileTotals): number {
   const column = own.units.cuts.by === 'rank' ? totals.records : totals.recordBytes;
   let unitsEnd = own.end;

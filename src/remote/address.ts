@@ -40,7 +40,7 @@ export interface ServiceChoice {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Headers that need no others, and whose values are no secrets. */
+/** Headers that need no others, and whose values are not secrets. */
 const UPLOAD_HEADER =
   /^(?:x-amz-(?:acl|expected-bucket-owner|grant-[a-z-]+|meta-(?!pileshuf$)[\w-]+|object-lock-(?:mode|retain-until-date|legal-hold)|server-side-encryption(?:-aws-kms-key-id|-bucket-key-enabled|-context)?|storage-class|tagging|website-redirect-location)|cache-control|content-(?:disposition|language|type)|expires)$/;
 
@@ -49,7 +49,7 @@ export function requireObjectHeaders(headers: unknown, what: string): void {
   for (const [name, value] of Object.entries(Object(headers))) {
     if (!UPLOAD_HEADER.test(name))
       throw new UsageError(
-        `${what}: ${shownText(name)} is no header of uploads that pileshuf can send; expected x-amz-acl, x-amz-storage-class, x-amz-tagging, x-amz-server-side-encryption and its like, x-amz-object-lock-*, x-amz-meta-*, x-amz-expected-bucket-owner, content-type or cache-control`,
+        `${what}: ${shownText(name)} is not a header of uploads that pileshuf can send; expected x-amz-acl, x-amz-storage-class, x-amz-tagging, x-amz-server-side-encryption and its like, x-amz-object-lock-*, x-amz-meta-*, x-amz-expected-bucket-owner, content-type or cache-control`,
       );
     if (typeof value !== 'string' || !/^[!-~](?:[ -~]*[!-~])?$/.test(value))
       throw new UsageError(`${what}: expected a value of ${name} in printable ASCII`);
@@ -76,7 +76,7 @@ export function shownText(text: string): string {
 /** It may stand in plans and messages, so nothing in it is secret. */
 export function requireEndpoint(endpoint: unknown, what: string): asserts endpoint is string {
   if (typeof endpoint !== 'string' || !/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
-    throw new UsageError(`${what} ${shownAddress(String(endpoint))} is no address; expected https://HOST`);
+    throw new UsageError(`${what} ${shownAddress(String(endpoint))} is not an address; expected https://HOST`);
   const { username, password, search, hash } = new URL(endpoint);
   if (username + password + search + hash !== '')
     throw new UsageError(
@@ -105,7 +105,7 @@ interface Named {
 export function requireHubAddress(address: string): void {
   if (namedBy(address).repository === '')
     throw new UsageError(
-      `${address} is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH`,
+      `${address} is not an address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH`,
     );
 }
 
@@ -142,12 +142,12 @@ const OTHER_ADDRESSES: readonly (readonly [RegExp, string])[] = [
 export function requireAddress(address: string): void {
   const shown = shownAddress(address);
   const [, advice] = OTHER_ADDRESSES.find(([begin]) => begin.test(address)) ?? [];
-  if (advice !== undefined) throw new UsageError(`${shown} is no address that pileshuf can open; ${advice}`);
+  if (advice !== undefined) throw new UsageError(`${shown} is not an address that pileshuf can open; ${advice}`);
   // `URL` drops line breaks, tabs and spaces at the end, and takes \ for /.
   if (/^https?:/.test(address) && (/[\t\r\n\\]|\s$/.test(address) || !URL.canParse(address)))
-    throw new UsageError(`${shown} is no address; expected https://HOST/PATH`);
+    throw new UsageError(`${shown} is not an address; expected https://HOST/PATH`);
   if (/^s3:/.test(address) && !/^s3:\/\/[^/]+\//.test(address))
-    throw new UsageError(`${shown} is no address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it`);
+    throw new UsageError(`${shown} is not an address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it`);
   if (address.startsWith('hf:')) requireHubAddress(address);
   const problem = foldingIn(address);
   if (problem !== undefined) throw new UsageError(problem);

@@ -160,7 +160,7 @@ export class CredentialsOfAws {
     if (address === undefined) return undefined;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url?.protocol === 'https:' || (url?.protocol === 'http:' && CONTAINER_HOSTS.test(url.hostname))) return url;
-    throw notFound('AWS_CONTAINER_CREDENTIALS_FULL_URI is no address of this machine, and not encrypted; check it');
+    throw notFound('AWS_CONTAINER_CREDENTIALS_FULL_URI is not an address of this machine, and not encrypted; check it');
   }
 
   async #byContainer(url: URL): Promise<AwsCredentials> {

@@ -567,7 +567,7 @@ function wrongBytes(path: string): InputError {
   );
 }
 
-/** Makes one line of what is no error of pileshuf: it comes from the network, or is a bug. */
+/** Makes one line of what is not an error of pileshuf: it comes from the network, or is a bug. */
 function told({ ask }: Asked | Question | UploadQuestion, path: string, error: unknown): PileshufError {
   if (error instanceof PileshufError) return error;
   const problem = `${path}: ${reasonOf(error)}`;

@@ -24,7 +24,7 @@ interface AskChoices {
   readonly mostTextBytes?: number;
   /** Breaks the connection, whatever is under way. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears of the bytes of a text that is no refusal. */
+  /** Hears of the bytes of a text that is not a refusal. */
   readonly progress?: Pick<Progress, 'heard'>;
 }
 

@@ -57,11 +57,11 @@ export interface ObjectStore {
    * @throws UsageError ERR_OUTPUT_EXISTS if it may not replace an object, and there is one.
    */
   complete(address: string, uploadId: string, parts: readonly UploadedPart[], onlyIfAbsent: boolean): Promise<void>;
-  /** Stops parts under way first. It is no failure if the service knows no such upload. */
+  /** Stops parts under way first. It is not a failure if the service knows no such upload. */
   abort(address: string, uploadId: string): Promise<void>;
   /** @throws UsageError ERR_OUTPUT_EXISTS if it may not replace an object, and there is one. */
   putText(address: string, text: string, onlyIfAbsent: boolean): Promise<void>;
-  /** It is no failure if there is none. */
+  /** It is not a failure if there is none. */
   remove(address: string): Promise<void>;
   /** Lists the unfinished uploads whose addresses begin with this one. */
   uploads(address: string): Promise<readonly OpenUpload[]>;

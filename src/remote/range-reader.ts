@@ -229,7 +229,7 @@ class Reading {
     return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
   }
 
-  /** Returns where the data of a reply goes. Undefined: the reply is no data. @throws if it is other data. */
+  /** Returns where the data of a reply goes. Undefined: the reply is not data. @throws if it is other data. */
   takes({ status, headers }: Omit<Reply, 'text'>): Body | undefined {
     const { path, start, end, version } = this.#range;
     const inputBytes = sizeIn(status, headers);
@@ -276,7 +276,7 @@ class Reading {
     };
   }
 
-  /** Returns the version after a reply. Undefined: the reply was no data. */
+  /** Returns the version after a reply. Undefined: the reply was not data. */
   finish({ status, headers, text }: Reply): VersionAnswer | undefined {
     const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
     // Nothing has no range.

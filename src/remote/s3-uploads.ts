@@ -253,7 +253,7 @@ export class S3Uploads {
   }
 
   /**
-   * It is no failure if there is no such upload.
+   * It is not a failure if there is no such upload.
    * @param hadParts whether parts were under way, of which one may have come after the upload was gone.
    */
   async abort(path: string, uploadId: string, hadParts: boolean): Promise<void> {
@@ -270,7 +270,7 @@ export class S3Uploads {
     });
   }
 
-  /** It is no failure if there is none. */
+  /** It is not a failure if there is none. */
   async remove(path: string): Promise<void> {
     await this.#ask(path, {
       question: () => ({ method: 'DELETE' }),

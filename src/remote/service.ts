@@ -1,4 +1,4 @@
-/** The part that the kinds of places have in common. It makes of a reply that is no data one line for a person. */
+/** The part that the kinds of places have in common. It makes of a reply that is not data one line for a person. */
 import { InputError } from '../errors.js';
 import { shownText } from './address.js';
 import { passingStatus } from './failure.js';
@@ -54,7 +54,7 @@ export function validatorOfHttp(headers: Headers): string {
   return etag ?? (modified === undefined ? '' : `modified ${modified}`);
 }
 
-/** @returns the error of a reply that is no data, a passing one or one for good. */
+/** @returns the error of a reply that is not data, a passing one or one for good. */
 export function refusal(path: string, reply: Reply, advice: string | undefined): Error {
   const { status, headers, text } = reply;
   const said = reasonIn(text);

@@ -67,7 +67,7 @@ export function storedEnds(ends: ShardEnds, encoder: MemberEncoder | undefined):
     headerBytes: store(new Uint8Array(headerBytes)).byteLength,
     headerOf: (recordBytes) => store(headerOf(recordBytes)),
     trailerOf: ({ recordBytes }) => {
-      // An empty file is no file of its codec: it needs one member.
+      // An empty file is not a file of its codec: it needs one member.
       const isNeeded = trailer.byteLength > 0 || headerBytes + recordBytes === 0;
       return isNeeded ? [trailerMember] : [];
     },

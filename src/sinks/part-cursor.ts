@@ -52,7 +52,7 @@ export function shardCursor(cuts: ShardCuts, firstShard: number, own: ShardRange
   };
 }
 
-/** Returns a cursor over own units: others write what lies before the first one, and behind the last one. */
+/** Returns a cursor over own units: others write what lies before the first one, and after the last one. */
 export function unitCursor(own: OwnUnits, ownShards: ShardRange | undefined): PartCursor {
   const units = ownUnits(own);
   const nextOwn = (): Unit | undefined => {

@@ -207,7 +207,7 @@ function withoutTail(name: string): ShortenedName {
   return { rest, tail: `${tail}${number[1]}[0-9]*`, isNumbered: true };
 }
 
-/** Returns whether records stand beside something else, or documents beside something that is no tree of programs. */
+/** Returns whether records stand beside something else, or documents beside something that is not a tree of programs. */
 function isMixed(kinds: readonly Kind[]): boolean {
   if (kinds.length === 1) return false;
   const filesOf = (...natures: Nature[]) =>
@@ -216,7 +216,7 @@ function isMixed(kinds: readonly Kind[]): boolean {
   return filesOf('records') > 0 || (documents > 0 && documents >= filesOf('sources'));
 }
 
-/** Leads to the records if there are any, else to the most frequent kind, or to all that are no documents. */
+/** Leads to the records if there are any, else to the most frequent kind, or to all that are not documents. */
 function wayOn(kinds: readonly Kind[]): string {
   const chosen =
     kinds.find(({ nature }) => nature === 'records') ??

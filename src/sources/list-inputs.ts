@@ -28,7 +28,7 @@ import { type Input, type Inputs, identityOf, isKept, isPlain, isReadOnce, NO_HE
 
 export interface ListedInputs {
   readonly inputs: Inputs;
-  /** Files without content, which are no inputs because a header is asked for. */
+  /** Files without content, which are not inputs because a header is asked for. */
   readonly empty: Inputs;
   /** The directories among the named inputs, and those that links below them lead to. */
   readonly directories: readonly string[];
@@ -47,7 +47,7 @@ interface ListingRequest {
   readonly decompressProgram?: DecompressProgram;
   readonly signal?: AbortSignal | undefined;
   readonly fileChoice?: FileChoice;
-  /** The header; with one, files without content are no inputs. */
+  /** The header; with one, files without content are not inputs. */
   readonly header?: HeaderSpec | undefined;
   /** The format to which the first bytes of plain files are held. Absent: none. */
   readonly format?: RecordFormat;

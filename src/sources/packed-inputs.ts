@@ -10,7 +10,7 @@ import type { FileInput, Input } from './source.js';
 
 type Form = Pick<FileInput, 'codec' | 'finding' | 'header'>;
 
-/** The files of a page, side by side. What is no file, or holds rows, has a form of its own and no more. */
+/** The files of a page, side by side. What is not a file, or holds rows, has a form of its own and no more. */
 interface Page {
   readonly forms: Uint32Array;
   /** The paths of all files, with NUL between them. */

@@ -28,7 +28,7 @@ export function asRows(read: ReadSpec, inputs: Inputs): ReadSpec {
   const { header, skipsBlank } = read;
   const option = header === undefined ? (skipsBlank === true ? 'skipBlank' : undefined) : `header.${header.kind}`;
   if (option !== undefined)
-    throw new UsageError(`${first.path} holds ${format} data, whose rows are no lines; leave out \`${option}\``);
+    throw new UsageError(`${first.path} holds ${format} data, whose rows are not lines; leave out \`${option}\``);
   return { ...read, framing: undefined, linesAssumed: false };
 }
 

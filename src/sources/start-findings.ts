@@ -75,7 +75,7 @@ export class StartFindings {
     const name = inputName(first.path);
     const rest = output === 'store' ? 'the store has none' : this.#restOfOutput();
     onWarning(
-      `${name} begins with a UTF-8 mark${moreInputs(marked.length - 1)}, which is no part of a record; ${rest}`,
+      `${name} begins with a UTF-8 mark${moreInputs(marked.length - 1)}, which is not part of a record; ${rest}`,
     );
   }
 

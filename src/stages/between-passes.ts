@@ -80,7 +80,7 @@ export interface ShuffledOutput extends WrittenOutput {
 
 export type SampledWork = PilesWork & Pick<ShuffleWork, 'samples'>;
 
-/** A job may read rows; the records of a store are no rows. */
+/** A job may read rows; the records of a store are not rows. */
 type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 
 /** @param kept undefined: if the job fails, its output is lost. */

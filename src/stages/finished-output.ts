@@ -104,7 +104,7 @@ function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileT
   let written = 0;
   const otherwise = (what: string) =>
     new StagedOutputError(
-      `the records of the unfinished job put ${what} in ${stagingDirectory} behind output that is missing`,
+      `the records of the unfinished job put ${what} in ${stagingDirectory} after output that is missing`,
     );
   for (const { first, end, regions } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (regions.length === 0) continue;

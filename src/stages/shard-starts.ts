@@ -44,7 +44,7 @@ export async function findStarts(
     const shardByte = range.firstByte - (firstByteOfShard.get(shard) ?? range.firstByte);
     if (shardByte >= 0) return { shard, shardByte, turn };
     throw new StagedOutputError(
-      `shard ${shard} starts behind byte ${range.firstByte} of the output, which belongs to it`,
+      `shard ${shard} starts after byte ${range.firstByte} of the output, which belongs to it`,
     );
   });
 }

@@ -224,7 +224,7 @@ function planRanges(
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
 }
 
-/** Few shards that are sent wait for a turn, and what is no full part at the end of a range is staged. */
+/** Few shards that are sent wait for a turn, and what is not a full part at the end of a range is staged. */
 function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenBytes: number): number {
   if (target.kind !== 'appended' || target.sent === undefined) return 0;
   const areMany = target.cuts.shardCount >= SHARDS_PER_THREAD * threadCount;

@@ -109,7 +109,7 @@ export function requireInputIds(inputIds: readonly string[]): void {
   for (const id of inputIds) {
     // Keys are derived from the bytes of the id in UTF-8, so it must have such bytes of its own.
     if (id === '' || id.length > MOST_ID_CHARACTERS || Buffer.from(id).toString() !== id) {
-      throw new UsageError(`the input id ${JSON.stringify(id)} is no text of 1 to ${MOST_ID_CHARACTERS} characters`);
+      throw new UsageError(`the input id ${JSON.stringify(id)} is not a text of 1 to ${MOST_ID_CHARACTERS} characters`);
     }
     if (seen.has(id)) {
       throw new UsageError(

@@ -124,7 +124,7 @@ function requireNothingForeign(directory: string): void {
   const foreign = listNames(directory, 'store').find((name) => !isNameInStore(name));
   if (foreign === undefined) return;
   throw storeError(
-    `${directory} is no pile store: it holds ${foreign}; name an empty directory, or one that does not exist`,
+    `${directory} is not a pile store: it holds ${foreign}; name an empty directory, or one that does not exist`,
   );
 }
 

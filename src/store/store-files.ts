@@ -96,7 +96,7 @@ export const settingsFormat = new SealedFormat({
   remedy: STORE_REMEDY,
 });
 
-/** Undefined when the directory is no store, or does not exist. */
+/** Undefined when the directory is not a store, or does not exist. */
 export function readStoreSettings(storeDirectory: string): StoreSettings | undefined {
   return settingsFormat.read(join(storeDirectory, STORE_SETTINGS_NAME));
 }
@@ -105,6 +105,6 @@ export function requireStoreSettings(storeDirectory: string): StoreSettings {
   const settings = readStoreSettings(storeDirectory);
   if (settings !== undefined) return settings;
   throw storeError(
-    `${storeDirectory} is no pile store: there is no ${join(storeDirectory, STORE_SETTINGS_NAME)}; name a pile store, or make one with pileshuf pile or pileshuf append`,
+    `${storeDirectory} is not a pile store: there is no ${join(storeDirectory, STORE_SETTINGS_NAME)}; name a pile store, or make one with pileshuf pile or pileshuf append`,
   );
 }

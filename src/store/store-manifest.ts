@@ -166,7 +166,7 @@ export function findNewestManifest(storeDirectory: string): NewestManifest {
   for (let listing = 1; ; listing++) {
     const listed = listManifests(storeDirectory).at(-1);
     if (listed === undefined) {
-      throw storeError(`${storeDirectory} is no pile store: it has no manifest; restore it from a copy`);
+      throw storeError(`${storeDirectory} is not a pile store: it has no manifest; restore it from a copy`);
     }
     const isLast = listing === MOST_LISTINGS;
     const number = isLast ? listed : Math.max(listed, reached);

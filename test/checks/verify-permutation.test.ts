@@ -218,7 +218,7 @@ describe('sets that were made to look equal', () => {
       const w0 = Number(BigInt.asUintN(32, key0 + BigInt(block) * step0));
       return Buffer.from(Uint32Array.of(w0, w1, w2, w3).buffer).toString('latin1');
     };
-    // x3 must not change, and w2 is no part of x3: only sum 0 sees w2.
+    // x3 must not change, and w2 is not part of x3: only sum 0 sees w2.
     const record = (a: number, b: number) => `${words(0, 7, a, 9)}${words(1, 7, b, 9)}\n`;
     return [record(0x41414141, 0x42424242), record(0x41414142, 0x42424241)];
   }

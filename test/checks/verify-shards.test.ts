@@ -87,7 +87,7 @@ describe('shards', () => {
   });
 
   it('must be somewhere', async () => {
-    await expect(verifyShards(out(first))).rejects.toThrow(/is no directory/);
+    await expect(verifyShards(out(first))).rejects.toThrow(/is not a directory/);
     for (const name of readdirSync(out())) rmSync(out(name));
     await expect(verify()).rejects.toMatchObject({
       code: 'ERR_OPTION',

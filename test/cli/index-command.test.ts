@@ -36,7 +36,7 @@ describe('pileshuf index', () => {
   it('takes the options of records, and puts the index where it is told to', async () => {
     const index = directory.path('data', 'elsewhere');
     const argv = ['index', file(), '-o', index, ...'-q --header 1 --delimiter e\\n --workers 2 -S 64M'.split(' ')];
-    // Of a delimiter that is no newline the header's lines end so, too.
+    // Of a delimiter that is not a newline the header's lines end so, too.
     expect(seen(await commandInProcess(argv))).toEqual({ exitCode: 0, lines: [] });
     expect(await recordsOf(index)).toEqual(['two\nthree\n']);
   });

@@ -114,7 +114,7 @@ describe('a standard stream that is closed', () => {
     ['"$@" -o out <&-', 3, 'pileshuf: standard input is closed, or /dev/null opened for reading and writing,'],
     ['"$@" corpus/a.txt -q -o out >&- <&-', 0, ''],
     ['"$@" corpus/a.txt -q > /dev/null', 0, ''],
-  ])('is no place for records: %s', async (script, code, line) => {
+  ])('is not a place for records: %s', async (script, code, line) => {
     const { exitCode, stderr } = await run(script);
     expect({ exitCode, line: stderr.slice(0, line.length), lines: stderr.split('\n').length }).toEqual({
       exitCode: code,

@@ -98,7 +98,7 @@ const NOT_READ_AGAIN =
 const EITHER = 'contradict each other; give one of them';
 const HEADERS = /keeps only records, and these inputs have headers /;
 
-refuses('words that are no options', [
+refuses('words that are not options', [
   ['--sharts 4', 2, "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
   ['--xyzzy', 2, "unknown option '--xyzzy'; see pileshuf --help"],
   ['-k', 2, "unknown option '-k'; see pileshuf --help"],
@@ -318,8 +318,8 @@ refuses(
     ['--profile there', 2, '--profile there: the file exists already; give --force to replace it'],
     ['--report corpus/../r.txt', 2, /expected a name that ends in \.html or \.json/],
     ['--report - --force', 2, /expected a name that ends in \.html or \.json/],
-    ['--profile none/p', 2, '--profile none/p: none is no directory; name a file in one'],
-    ['--profile in/p', 2, '--profile in/p: in is no directory; name a file in one'],
+    ['--profile none/p', 2, '--profile none/p: none is not a directory; name a file in one'],
+    ['--profile in/p', 2, '--profile in/p: in is not a directory; name a file in one'],
     ['--profile circle/p', 2, '--profile circle/p: cannot write to circle: too many symbolic links'],
     ['--profile ./out --force', 2, /the output; name another file/],
     ['--profile in --force', 2, /one of the inputs; name another file/],
@@ -328,9 +328,9 @@ refuses(
     ['--report in.html in.html --force', 2, /one of the inputs; name another file/],
     ['--report in.html', 2, '--report in.html: the file exists already; give --force to replace it'],
     ['--report linked.html in.html --force', 2, /one of the inputs; name another file/],
-    ['--report none/r.html', 2, /none is no directory/],
-    ['--report folder.html --force', 2, /no regular file/],
-    ['--report nowhere.html --force', 2, /no regular file/],
+    ['--report none/r.html', 2, /none is not a directory/],
+    ['--report folder.html --force', 2, /not a regular file/],
+    ['--report nowhere.html --force', 2, /not a regular file/],
     ['--report corpus/../corpus/r.html corpus', 2, /lies inside the input directory corpus/],
     ['--report same.json --profile same.json', 2, /--profile names the same file/],
     ...['corpus/data', 'corpus/../corpus/new'].map(
@@ -514,7 +514,7 @@ refuses('stores', [
   ],
   ["append store in --generation ''", 2, /the generation "" has no name/],
   ['append in in2', 2, /the pile store in is not a directory; /],
-  ['append folder in', 2, /folder is no pile store: it holds thesis; name an empty directory/],
+  ['append folder in', 2, /folder is not a pile store: it holds thesis; name an empty directory/],
   ['append corpus/store corpus', 2, /the pile store corpus\/store lies inside the input directory corpus, /],
   ['append new none', 3, /does not exist/],
   [
@@ -527,7 +527,7 @@ refuses('stores', [
   ['shuffle-store store -o new --split a=rest --prefix p', 2, /the names of --split are .*; leave out --prefix$/],
   ['in -o new --split a=rest --prefix p', 2, /the names of --split are .*; leave out --prefix$/],
   ['shuffle-store nowhere', 2, /the pile store nowhere does not exist; check the name/],
-  ['shuffle-store corpus', 2, /corpus is no pile store: there is no .*corpus\/store; name a pile store, or /],
+  ['shuffle-store corpus', 2, /corpus is not a pile store: there is no .*corpus\/store; name a pile store, or /],
   ['shuffle-store in', 2, /the pile store in is not a directory; /],
   [
     'shuffle-store newer',
@@ -545,7 +545,7 @@ refuses('stores', [
   [
     'expire hollow --keep-last 1',
     2,
-    /\/hollow is no pile store: there is no .*; name a pile store, or make one with pileshuf pile or/,
+    /\/hollow is not a pile store: there is no .*; name a pile store, or make one with pileshuf pile or/,
   ],
   ['gc store --grace 1y', 2, '--grace 1y: expected a whole number and a unit, such as 90s, 12h, 30d or 4w'],
   ['gc store other', 2, /too many arguments.*; see pileshuf gc --help/],
@@ -595,7 +595,7 @@ refuses('verify', [
     2,
     /corpus has no shards and no completion marker \(\.PREFIX\.complete\.json\); .* by pileshuf verify --against$/,
   ],
-  ['verify permuted', 2, /permuted is no directory; expected one with shards, .* by pileshuf verify --against$/],
+  ['verify permuted', 2, /permuted is not a directory; expected one with shards, .* by pileshuf verify --against$/],
   ['verify nowhere', 3, 'nowhere does not exist; check the name'],
   ['verify - --against -', 2, /standard input \(-\) is given twice/],
   ["verify permuted --against ''", 2, /--against: expected a path, got an empty string/],
@@ -608,7 +608,7 @@ refuses('verify', [
 
 refuses('check-shuffled', [
   ['check-shuffled', 2, /missing required argument 'files'/],
-  ['check-shuffled -', 2, /- is a stream; expected files|standard input.* is a stream; expected files/],
+  ['check-shuffled -', 2, /is a stream, of which no sample can be read; write it to a file/],
   ['check-shuffled numbers --field source', 2, /--field "source": expected the keys of a JSON field/],
   [
     'check-shuffled numbers --id .x',

@@ -63,6 +63,6 @@ it('the summary names each member', () => {
     seconds: { total: 2 },
   };
   expect(describeTogether(report)).toBe(
-    '12 records in each of 2 members, 1.20 MB in 2.0 s, seed "4 2", a checksum 0123456789abcdef, b checksum 0123456789abcdef, resumed behind 1 member',
+    '12 records in each of 2 members, 1.20 MB in 2.0 s, seed "4 2", a checksum 0123456789abcdef, b checksum 0123456789abcdef, resumed after 1 member',
   );
 });

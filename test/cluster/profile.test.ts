@@ -104,8 +104,8 @@ describe('the profile of a job of tasks', () => {
   });
 
   it.each([
-    ['a missing directory', 'none/profile', {}, /none is no directory; name a file in one$/],
-    ['a directory', 'temp', {}, /it is no regular file/],
+    ['a missing directory', 'none/profile', {}, /none is not a directory; name a file in one$/],
+    ['a directory', 'temp', {}, /it is not a regular file/],
     ['a file that is there', 'there', {}, /the file exists already; give `force` to replace it$/],
     ['the input', 'in', { force: true }, /it is one of the inputs; name another file$/],
     ['the output', 'out', { force: true }, /it is the output; name another file$/],

@@ -4,7 +4,7 @@ import { testDoor } from './door-case.js';
 
 const advice = '; if quotes are mere text in this input, give --lines --header 1 (--lines alone if it has no header)';
 const inField = `is a double quote in a field that does not begin with one${advice}`;
-const behind = `is text behind the double quote that ends a field${advice}`;
+const behind = `is text after the double quote that ends a field${advice}`;
 
 describe('a double quote in CSV', () => {
   testDoor([

@@ -308,7 +308,7 @@ describe('files without content', () => {
   const hidden = 'warning: left out 1 hidden file or directory: d/_SUCCESS; --hidden takes it';
   testDoor([
     {
-      name: 'are no inputs where a header is asked for',
+      name: 'are not inputs where a header is asked for',
       files,
       argv: 'd --csv --header 1',
       lines: [hidden, 'warning: d/part-1.csv (and 1 other input) has no content, and so no header; left out'],

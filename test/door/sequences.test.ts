@@ -98,7 +98,7 @@ describe('FASTQ', () => {
       name: 'has blank lines only there',
       files: { a: `${read('1')}\n${read('2')}` },
       argv: '--fastq a',
-      badInput: 'a: byte 16 lies behind a blank line; expected blank lines only at the end of the input',
+      badInput: 'a: byte 16 lies after a blank line; expected blank lines only at the end of the input',
     },
     {
       name: 'with a wrapped sequence',
@@ -140,10 +140,10 @@ describe('a file whose name and first byte fit', () => {
       ['x.fasta.gz', gzipSync('>s\nA\n'), 'sequences (FASTA), not lines; give --fasta'],
       ['x.fq', '@s\nA\n+\nI\n', 'reads (FASTQ), not lines; give --fastq'],
       ['x.FASTQ', '@s\nA\n+\nI\n', 'reads (FASTQ), not lines; give --fastq'],
-      ['x.vcf', '##v\n1\n', "variants behind a header (VCF), not lines; give --header-prefix '#'"],
-      ['x.sam', '@HD\n1\n', "alignments behind a header (SAM), not lines; give --header-prefix '@'"],
+      ['x.vcf', '##v\n1\n', "variants after a header (VCF), not lines; give --header-prefix '#'"],
+      ['x.sam', '@HD\n1\n', "alignments after a header (SAM), not lines; give --header-prefix '@'"],
     ].map(([name = '', content = '', holds]) => ({
-      name: `is no lines: ${name}`,
+      name: `is not a lines: ${name}`,
       files: { [`${name}`]: content },
       argv: [`${name}`],
       badInput: `${name} holds ${holds}, ${insist}`,

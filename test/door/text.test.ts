@@ -1,4 +1,4 @@
-/** What is text, and what only seems to be: other encodings, other formats, JSON that is no JSON lines, marks, blank lines. */
+/** What is text, and what only seems to be: other encodings, other formats, JSON that is not JSON lines, marks, blank lines. */
 import { gzipSync } from 'node:zlib';
 import { describe } from 'vitest';
 import { testDoor } from './door-case.js';
@@ -7,7 +7,7 @@ const MARK = '\ufeff';
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 const insist = ', or give --lines to shuffle it as lines all the same';
 
-describe('what is no text', () => {
+describe('what is not text', () => {
   testDoor([
     {
       name: 'UTF-16 without a mark',
@@ -82,20 +82,20 @@ describe('junk behind gzip data', () => {
       name: 'of any bytes',
       files: { 'a.gz': Buffer.concat([packed, Buffer.from('junk')]) },
       argv: 'a.gz',
-      badInput: `a.gz: the gzip data is corrupt between byte 0 and byte ${packed.length + 4} (compressed): incorrect header check behind a whole member; ${way}; check it with \`gzip -t\``,
+      badInput: `a.gz: the gzip data is corrupt between byte 0 and byte ${packed.length + 4} (compressed): incorrect header check after a whole member; ${way}; check it with \`gzip -t\``,
     },
     {
       name: 'behind zeros',
       files: { 'a.gz': Buffer.concat([packed, Buffer.from('\0junk')]) },
       argv: 'a.gz',
-      badInput: `a.gz: byte ${packed.length + 1} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${way}`,
+      badInput: `a.gz: byte ${packed.length + 1} (compressed) lies after the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${way}`,
     },
   ]);
 });
 
 describe('a name of JSON lines', () => {
   const refused = (line: string, filter = '`jq -c .` makes a line of each value') => ({
-    badInput: `${line} is no JSON value; expected one value a line, as its name says; ${filter}; or give --lines to shuffle it as lines all the same`,
+    badInput: `${line} is not a JSON value; expected one value a line, as its name says; ${filter}; or give --lines to shuffle it as lines all the same`,
   });
   const elements = "`jq -c '.[]'` makes a line of each element";
   testDoor([
@@ -233,7 +233,7 @@ describe('a record from which a field is taken', () => {
 
 describe('a UTF-8 mark', () => {
   const two = { a: `${MARK}one\ntwo\n`, b: `${MARK}three\n` };
-  const told = 'warning: a begins with a UTF-8 mark (and 1 other input), which is no part of a record; ';
+  const told = 'warning: a begins with a UTF-8 mark (and 1 other input), which is not part of a record; ';
   const kept = 'each output begins with it once, because every input does';
   testDoor([
     {
@@ -262,14 +262,14 @@ describe('a UTF-8 mark', () => {
       name: 'stands before a header, which is the same with and without',
       files: { a: `${MARK}h\n1\n`, 'b.gz': gzipSync('h\n2\n') },
       argv: '--header 1 a b.gz',
-      lines: [/warning: a begins with a UTF-8 mark, which is no part of a record; the output has none, /],
+      lines: [/warning: a begins with a UTF-8 mark, which is not part of a record; the output has none, /],
       records: ['h\n', '1\n', '2\n'],
     },
     {
       name: 'of a header without records',
       files: { 'a.gz': gzipSync(`${MARK}h\n`) },
       argv: '--header 1 a.gz',
-      lines: [/warning: a\.gz begins with a UTF-8 mark, which is no part of a record; each output begins with it /],
+      lines: [/warning: a\.gz begins with a UTF-8 mark, which is not part of a record; each output begins with it /],
       records: ['\xef\xbb\xbfh\n'],
     },
     {

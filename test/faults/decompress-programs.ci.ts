@@ -24,7 +24,7 @@ function inputs(count: number): string[] {
 
 const options = () => ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1', '-o', directory.path('out')];
 
-/** Processes that have these words among those they were started with, and are no zombies. */
+/** Processes that have these words among those they were started with, and are not zombies. */
 function processesWith(words: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {

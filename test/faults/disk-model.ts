@@ -359,7 +359,7 @@ export class DiskModel {
 
   #namesAround(path: string): Map<string, Inode> {
     const names = this.#entries.get(this.#inodeOf(dirname(path)));
-    if (names === undefined) throw new Error(`${dirname(path)} is no directory`);
+    if (names === undefined) throw new Error(`${dirname(path)} is not a directory`);
     return names;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Limits of the system (open files, address space, file size) and outputs that are no regular files. The job writes devices
+ * Limits of the system (open files, address space, file size) and outputs that are not regular files. The job writes devices
  * and pipes in place, and never renames a file over them.
  */
 import { spawnSync } from 'node:child_process';
@@ -91,7 +91,7 @@ it('too few descriptors for the program itself are reported in one line', () => 
   expect(start(40)).toEqual({ status: 0, stderr: '' });
 });
 
-describe('an output that is no regular file', () => {
+describe('an output that is not a regular file', () => {
   it.each(['/dev/stdout', '-'])('is standard output when it is %s', async (name) => {
     const argv = [...options(), ...writeInputs(directory), '-o', name];
     const result = await runShell('"$@" | cat', argv, smallSizes());

@@ -58,7 +58,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
 const TRUNCATED = /the CODEC data ends at byte \d+ \(compressed\) inside a (member|frame): the file is truncated; /;
 const CORRUPT = /the CODEC data is corrupt between byte \d+ and byte \d+ \(compressed\): .+; check it with `CODEC -t`$/;
 const OTHER_SIZE = /(CODEC data is corrupt between byte \d+|CODEC frame at byte \d+ \(compressed\) says that it holds)/;
-const BEHIND = /byte \d+ \(compressed\) lies behind the last CODEC (member|frame)|the CODEC data is corrupt between/;
+const BEHIND = /byte \d+ \(compressed\) lies after the last CODEC (member|frame)|the CODEC data is corrupt between/;
 
 const DAMAGES: readonly Damage[] = [
   { what: 'cut off', of: (whole) => whole.subarray(0, whole.byteLength >> 1), line: TRUNCATED },

@@ -87,7 +87,7 @@ const MALFORMED: readonly Malformed[] = [
     'rows too many',
     ['--npy'],
     [npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 10)],
-    'byte 236 lies behind the last record that its header declares',
+    'byte 236 lies after the last record that its header declares',
   ],
   ['an empty tar file', ['--webdataset'], '', 'byte 0 is the end of the input; expected a tar file'],
   [

@@ -43,7 +43,7 @@ export function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces):
     [recordStart, scannedEnd, filledEnd] = [DATA, scannedEnd - moved, filledEnd - moved];
     kernel.bytes.set(piece, filledEnd);
     filledEnd += piece.byteLength;
-    // What lies behind must not matter.
+    // What lies after must not matter.
     kernel.bytes.set(Buffer.from('\n"\n\n\0ab\r\n'), filledEnd);
     for (let count = most; count === most; ) {
       count = scanner.scan(scannedEnd, filledEnd, recordStart, TABLE, most);

@@ -66,11 +66,11 @@ describe('a selector', () => {
     ['/(a)/y', /expected no flags but i, m and s/],
     ['/(a)/u', /expected no flags but i, m and s/],
     ['/(a)/ii', /expected no flags but i, m and s.*, each once/],
-    ['/(a/', /is no regular expression of JavaScript with the flag u: .*[Uu]nterminated/],
-    ['/a)|(b/', /is no regular expression of JavaScript/],
-    ['/(a)\\-/', /is no regular expression of JavaScript with the flag u/],
-    ['/(a)|(?<!/', /is no regular expression of JavaScript/],
-    ['/(a)\\/', /is no regular expression of JavaScript/],
+    ['/(a/', /is not a regular expression of JavaScript with the flag u: .*[Uu]nterminated/],
+    ['/a)|(b/', /is not a regular expression of JavaScript/],
+    ['/(a)\\-/', /is not a regular expression of JavaScript with the flag u/],
+    ['/(a)|(?<!/', /is not a regular expression of JavaScript/],
+    ['/(a)\\/', /is not a regular expression of JavaScript/],
   ])('%s is refused', (text, message) => {
     expect(() => parseSelector(text, '`splitBy`')).toThrow(UsageError);
     expect(() => parseSelector(text, '`splitBy`')).toThrow(message);

@@ -218,7 +218,7 @@ describe('requirePrivate', () => {
     }
   });
 
-  it('refuses what is no directory, and says when there is nothing', () => {
+  it('refuses what is not a directory, and says when there is nothing', () => {
     writeFileSync(directory.path('file'), '', { mode: 0o600 });
     expect(() => requirePrivate(directory.path('file'))).toThrow(refusal(/\/file: it is not a directory/));
     expect(() => requirePrivate(directory.path('none'))).toThrow(/^cannot examine .*\/none: no such file/);

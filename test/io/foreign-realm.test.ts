@@ -1,4 +1,4 @@
-/** Node's errors are recognised where they are no instances of `Error`, as in a test of Jest, which has a realm of its own. */
+/** Node's errors are recognised where they are not instances of `Error`, as in a test of Jest, which has a realm of its own. */
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { errnoOf, isFull, reasonOf } from '#src/io/io-error.js';

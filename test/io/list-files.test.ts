@@ -138,7 +138,7 @@ describe('finding files', () => {
       }
     });
 
-    it('refuses each name that is no UTF-8, and takes the sign for such bytes as it stands', async () => {
+    it('refuses each name that is not UTF-8, and takes the sign for such bytes as it stands', async () => {
       makeFiles('d/a', 'd/deep/b', 'd/real \ufffd.txt');
       const write = (folder: string, ...bytes: number[]) =>
         writeFileSync(
@@ -299,10 +299,10 @@ describe('finding files', () => {
   });
 
   it.each(['*/../1.txt', '{../*,x}/1.txt', 'p/{x,..}', 'p/*/..'])(
-    'refuses %s, which goes up behind its first wildcard',
+    'refuses %s, which goes up after its first wildcard',
     async (pattern) => {
       await expect(listMatches(pattern)).rejects.toThrow(
-        `the pattern ${pattern} goes up (..) behind its first wildcard; begin it with the directory to search`,
+        `the pattern ${pattern} goes up (..) after its first wildcard; begin it with the directory to search`,
       );
     },
   );

@@ -59,7 +59,7 @@ it.each<[string, number, object, RegExp]>([
   ['cuts', 1, {}, /: starts: expected a list, got nothing/],
   ['cuts', 1, { starts: [0, 0.5] }, /: starts\[1\]: expected a whole number/],
   ['cuts', 1, { starts: [1, 2] }, /: expected the first shard to begin at byte 0, got 1/],
-  ['cuts', 1, { starts: [0, 7, 7] }, /: starts\[2\]: expected a byte behind 7, got 7/],
+  ['cuts', 1, { starts: [0, 7, 7] }, /: starts\[2\]: expected a byte after 7, got 7/],
   ['cuts', 1, { starts: [0, 1, 2, 3, 4, 5] }, /: expected at most 5 shards, got 6/],
   ['distinct', 3, { piles: [tally] }, /: expected the totals of 2 piles, got 1/],
   ['head', 2, { inPile: tally, pile: -1, longestRecordBytes: 9 }, /: pile: expected a whole number/],

@@ -158,7 +158,7 @@ describe('a mix', () => {
     [`{"n":"${'x'.repeat(99)}"}\n`, 0, `"${'x'.repeat(39)}... in the field .n`],
     ['{"n":}\n', 0, 'no field .n'],
     ['\xff\0\n', 0, 'no field .n'],
-  ])('by a field that is no number in %j is refused', async (text, byte, lack) => {
+  ])('by a field that is not a number in %j is refused', async (text, byte, lack) => {
     writeFileSync(directory.path('a'), text, 'latin1');
     writeFileSync(directory.path('b'), '{"n":3}\n');
     const job = run({ mix: both({ share: 1 }, { share: 1 }, { unit: '.n' }) as Mix });

@@ -146,8 +146,8 @@ describe('a PileWriter', () => {
   });
 
   it.each([
-    [{ inputId: '' }, /^the input id "" is no text of 1 to 4096 characters$/],
-    [{ inputId: 'a\ud800' }, /^the input id "a\\ud800" is no text/],
+    [{ inputId: '' }, /^the input id "" is not a text of 1 to 4096 characters$/],
+    [{ inputId: 'a\ud800' }, /^the input id "a\\ud800" is not a text/],
     [{ generation: 'a\nb' }, /^the generation "a\\nb" has no name of 1 to 200 printable characters/],
     [{ piles: 65537 }, /^`piles` is 65537; expected a whole number from 1 to 65536$/],
     [{ piles: undefined, expectedBytes: 0 }, /^`expectedBytes` is 0; expected a whole number from 1/],
@@ -183,7 +183,7 @@ describe('a PileWriter', () => {
     [[1, 2], 'of the class Array'],
     [7, 'of the type number'],
     [null, 'of the type null'],
-  ])('refuses %o, which is no record', async (value, what) => {
+  ])('refuses %o, which is not a record', async (value, what) => {
     const writer = await open('a');
     // What a program without types may do.
     expect(() => writer.write(value as never)).toThrow(

@@ -171,7 +171,7 @@ it('pages of columns that do not fit are refused by the plan, and what it advise
 it.each([
   ['empty.parquet', (_: Buffer) => Buffer.alloc(0), 'it is empty'],
   ['beheaded.pq', (file: Buffer) => file.subarray(4), 'its first bytes are not those of Parquet data'],
-])('a file that is no Parquet is named by itself: %s', async (name, damage, problem) => {
+])('a file that is not a Parquet is named by itself: %s', async (name, damage, problem) => {
   const input = directory.path(name);
   writeFileSync(input, damage(readFileSync(table)));
   const asked = { inputs: [input], output: directory.path('out.parquet'), tempDirs: [directory.temp] };

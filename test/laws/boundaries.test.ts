@@ -73,7 +73,7 @@ describe('boundaries', () => {
       ['one record', ['only\n']],
       ['one record without a newline', ['only']],
       ['one empty record', ['\n']],
-      ['one byte that is no newline', ['x']],
+      ['one byte that is not a newline', ['x']],
       ['only newlines', ['\n'.repeat(300)]],
       ['no newline at the end of any input', ['a\nb', 'c', 'd\ne']],
       ['carriage returns', ['a\r\nb\r\n\r\n\rc\r']],
@@ -254,7 +254,7 @@ describe('boundaries', () => {
           expect(await countSamples(encode(input))).toBe(2);
         }
         const behind = Buffer.concat([input, Buffer.of(1)]);
-        await expect(countSamples(behind)).rejects.toThrow(`byte ${input.byteLength} lies behind the zero blocks`);
+        await expect(countSamples(behind)).rejects.toThrow(`byte ${input.byteLength} lies after the zero blocks`);
       }
     });
   });

@@ -141,7 +141,7 @@ it.skipIf(!hasZstd)('a truncated and a corrupt file are errors with their place,
     [damaged, 'the zstd data is corrupt between byte '],
     [
       Buffer.concat([stored, Buffer.from('\n')]),
-      `byte ${stored.byteLength} (compressed) lies behind the last zstd frame`,
+      `byte ${stored.byteLength} (compressed) lies after the last zstd frame`,
     ],
   ] as const) {
     writeFileSync(directory.path('in'), bytes);

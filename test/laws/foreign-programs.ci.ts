@@ -71,7 +71,7 @@ describe.each(sampled(COMMANDS, 3, 0, 3))('%s', (command) => {
       expect((await outputOf([Buffer.concat(halves)])).equals(expected)).toBe(true);
     });
 
-    it('writes what is no input any more when it is cut', async () => {
+    it('writes what is not an input any more when it is cut', async () => {
       for (const byteLength of [stored.byteLength - 1, Math.floor(stored.byteLength / 2), 20]) {
         await expect(outputOf([stored.subarray(0, byteLength)]), `${byteLength} bytes`).rejects.toMatchObject({
           code: 'ERR_INPUT_CORRUPT',
@@ -82,7 +82,7 @@ describe.each(sampled(COMMANDS, 3, 0, 3))('%s', (command) => {
       }
     });
 
-    it('writes what is no input any more when something lies behind it, however small it is', async () => {
+    it('writes what is not an input any more when something lies after it, however small it is', async () => {
       const stored = runOn(lines.subarray(0, 1000), argv);
       for (const behind of [Buffer.from('x'), gzipSync('lines'), Buffer.concat([Buffer.alloc(99), stored])]) {
         await expect(outputOf([Buffer.concat([stored, behind])])).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe.each(sampled(COMMANDS, 3, 0, 3))('%s', (command) => {
       }
     });
 
-    it('writes what is no input any more when a byte of it is another', async () => {
+    it('writes what is not an input any more when a byte of it is another', async () => {
       const changed = Buffer.from(stored);
       const at = Math.floor(changed.byteLength / 3);
       changed[at] = (changed[at] ?? 0) ^ 0x40;

@@ -201,7 +201,7 @@ it.skipIf(!isOnPath('tar'))('what tar --sort=name writes of a directory is read 
   expect(shuffled).not.toEqual(listed);
 });
 
-/** GNU tar lists bytes that are no ASCII as \NNN. */
+/** GNU tar lists bytes that are not ASCII as \NNN. */
 function octalToText(name: string): string {
   return name.replace(/\\(\d{3})/g, (_, octal) => `\\u00${Number.parseInt(octal, 8).toString(16)}`);
 }

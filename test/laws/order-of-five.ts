@@ -9,7 +9,7 @@ export function numberOfOrder(output: string): number {
   let number = 0;
   for (const letter of output.slice(0, -1).split('\n')) {
     const place = left.indexOf(letter);
-    if (place < 0) throw new RangeError(`${JSON.stringify(output)} is no order of five records`);
+    if (place < 0) throw new RangeError(`${JSON.stringify(output)} is not an order of five records`);
     number = number * left.length + place;
     left.splice(place, 1);
   }

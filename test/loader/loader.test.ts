@@ -464,7 +464,7 @@ describe('reading', () => {
 describe('openStore', () => {
   it('refuses a directory that is not a store, and invalid options', async () => {
     expect(() => openStore(directory.path('nothing'))).toThrow(/does not exist/);
-    expect(() => openStore(directory.temp)).toThrow(/is no pile store/);
+    expect(() => openStore(directory.temp)).toThrow(/is not a pile store/);
     const path = await makeIt();
     const store = openStore(path);
     for (const options of [{ rank: 1 }, { rank: -1 }, { worldSize: 0 }, { worldSize: 1.5 }, { prefetchPiles: -1 }]) {

@@ -40,7 +40,7 @@ describe('levels', () => {
     expect(levelsOf(planMemory(need), 100)).toBe(1);
     const large = { ...need, recordBytes: 2 ** 44 };
     expect(levelsOf(planMemory(large), 100)).toBeGreaterThan(1);
-    // In an arena in which nothing fits, and where the size is no number, the count ends, too.
+    // In an arena in which nothing fits, and where the size is not a number, the count ends, too.
     const tiny = { ...planMemory(large), pass2ArenaBytes: 1 };
     expect(levelsOf(tiny, 100)).toBeGreaterThan(1);
     expect(levelsOf({ ...tiny, storedBytes: Number.NaN }, 100)).toBe(1);

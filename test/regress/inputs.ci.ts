@@ -27,7 +27,7 @@ describe('names', () => {
   it.each([
     ['--files-from', '\n'],
     ['--files0-from', '\0'],
-  ])('in %s are no patterns', async (option, end) => {
+  ])('in %s are not patterns', async (option, end) => {
     for (const name of ['*.txt', '[ab]', '{x,y}', 'a.txt', 'b', 'x']) write(name, `content of ${name}\n`);
     write('list', ['*.txt', '[ab]', '{x,y}', ' b', ''].join(end));
     write(' b', 'content of blank b\n');

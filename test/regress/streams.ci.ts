@@ -103,14 +103,17 @@ describe('gzip in a pipe', () => {
     expect(sortLines(result.stdout.toString())).toEqual(sortLines('one\ntwo\n'));
   });
 
-  it.each(sampled([10, 100_000, 1_000_000], 2, 1))('is no whole file with something behind %d zeros', async (zeros) => {
-    const packed = gzipSync('one\ntwo\n');
-    const stdin = Buffer.concat([packed, Buffer.alloc(zeros), Buffer.from('x')]);
-    const result = await runCommand(options(), { stdin, env: smallSizes() });
-    const position = packed.byteLength + zeros;
-    const line = `pileshuf: standard input: byte ${position} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file; if what follows is junk, \`gzip -dc FILE | gzip\` writes the data without it`;
-    expect(seen(result)).toEqual({ exitCode: 3, lines: [line] });
-  });
+  it.each(sampled([10, 100_000, 1_000_000], 2, 1))(
+    'is not a whole file with something behind %d zeros',
+    async (zeros) => {
+      const packed = gzipSync('one\ntwo\n');
+      const stdin = Buffer.concat([packed, Buffer.alloc(zeros), Buffer.from('x')]);
+      const result = await runCommand(options(), { stdin, env: smallSizes() });
+      const position = packed.byteLength + zeros;
+      const line = `pileshuf: standard input: byte ${position} (compressed) lies after the last gzip member and is neither a new member nor zero padding; expected the end of the file; if what follows is junk, \`gzip -dc FILE | gzip\` writes the data without it`;
+      expect(seen(result)).toEqual({ exitCode: 3, lines: [line] });
+    },
+  );
 });
 
 describe('pipes among files', () => {

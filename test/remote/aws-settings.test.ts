@@ -106,7 +106,7 @@ describe('the address of an object', () => {
     [{ ...noKeys(), AWS_PROFILE: 'chain' }, /profile chain need the SDK of AWS; run npm install/],
     [
       { ...noKeys(), AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://example.org/' },
-      /is no address of this machine, and not encrypted/,
+      /is not an address of this machine, and not encrypted/,
     ],
   ])('is refused for %j', async (environment, message) => {
     await expect(addressFor(environment)).rejects.toThrow(message);
@@ -258,7 +258,7 @@ describe('what is refused, with what to do', () => {
       '__proto__',
       'X-Amz-Acl',
     ])
-      expect(() => requireObjectHeaders(Object.fromEntries([[name, 'a']]), 'x')).toThrow(/is no header of uploads/);
+      expect(() => requireObjectHeaders(Object.fromEntries([[name, 'a']]), 'x')).toThrow(/is not a header of uploads/);
     for (const value of ['', ' a', 'a\nb', 'é'])
       expect(() => requireObjectHeaders({ 'x-amz-acl': value }, 'x')).toThrow(/printable ASCII/);
   });

@@ -94,7 +94,7 @@ it('what a server asks for is waited for and told, within bounds', async () => {
   );
 });
 
-it('a server that is away is waited for, if it has answered before; else it is no server', async () => {
+it('a server that is away is waited for, if it has answered before; else it is not a server', async () => {
   expect((await errorOf(ask('s3://first/a', 9))).message).toBe(
     'cannot read s3://first/a: no server listens there, 3 times; look whether the server and the network work, and start again',
   );

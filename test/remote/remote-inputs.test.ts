@@ -15,7 +15,7 @@ const directory = useMemoryDirectory();
 const lines = (name: string, count: number) =>
   Array.from({ length: count }, (_, i) => `{"of":"${name}","i":${i}}\n`).join('');
 
-/** One is longer than a look, one is compressed, one has a name that must be escaped and is no pattern, one is empty. */
+/** One is longer than a look, one is compressed, one has a name that must be escaped and is not a pattern, one is empty. */
 const OBJECTS: Record<string, string | Uint8Array> = {
   'in/a.jsonl': lines('a', 9000),
   'in/b é+?#%2e[1]{*\n.jsonl': lines('b', 40),
@@ -267,7 +267,7 @@ describe('the bytes of objects of S3 are compared with their checksums', () => {
     [1e9, 'crc64nvme'],
     [10_000, 'crc32c'],
     [60_000, 'crc32'],
-  ] as const)('of parts of %d bytes, %s: a flipped bit is no success', async (sums, sumKind) => {
+  ] as const)('of parts of %d bytes, %s: a flipped bit is not a success', async (sums, sumKind) => {
     await shuffle({ ...options('local'), inputs: [directory.path('in')] }, SMALL);
     const local = readFileSync(directory.path('local'));
     await server.change({ settings: { sums, sumKind } });
@@ -309,7 +309,7 @@ describe('the bytes of objects of S3 are compared with their checksums', () => {
   });
 });
 
-it('a header with a flipped bit is no success, though its bytes made room for others and came once more', async () => {
+it('a header with a flipped bit is not a success, though its bytes made room for others and came once more', async () => {
   const csv = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`csv/${i}.csv`, `number,of\n${i},csv\n`]));
   await server.change({ settings: { sums: 1e9, sumKind: 'crc64nvme' } }, csv);
   const job = () => {
@@ -377,7 +377,7 @@ describe('one clear line', () => {
     ],
     [
       's3://bucket',
-      'ERR_OPTION s3://bucket is no address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it',
+      'ERR_OPTION s3://bucket is not an address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it',
     ],
     ['s3://bucket/none/', 'ERR_INPUT_MISSING the directory s3://bucket/none/ holds no files'],
     [
@@ -386,7 +386,7 @@ describe('one clear line', () => {
     ],
     [
       'hf://datasets/owner',
-      'ERR_OPTION hf://datasets/owner is no address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH',
+      'ERR_OPTION hf://datasets/owner is not an address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH',
     ],
   ] as const;
   it.each(sampled(addresses, 5))('for %s', async (address, message) => {
@@ -404,7 +404,7 @@ describe('one clear line', () => {
   });
 
   it.each([
-    ['ftp://host', 'ERR_OPTION `endpoint` ftp://host is no address; expected https://HOST'],
+    ['ftp://host', 'ERR_OPTION `endpoint` ftp://host is not an address; expected https://HOST'],
     [
       'https://name:word@host?key=word',
       'ERR_OPTION `endpoint` https://host holds more than a place; expected https://HOST, and keys as docs/OBJECT-STORAGE.md says',

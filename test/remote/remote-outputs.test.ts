@@ -286,7 +286,7 @@ describe('the bytes of an output are compared with what the service stored', () 
     expect(await objectsBelow('out/')).toEqual(expected);
   });
 
-  it('so that an object with a flipped bit is no success', async () => {
+  it('so that an object with a flipped bit is not a success', async () => {
     await server.change({ settings: { flips: 'object' } });
     expect(await errorOf(job())).toMatchObject({
       code: 'ERR_VERIFICATION',

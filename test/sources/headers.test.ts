@@ -79,7 +79,7 @@ describe('readInputHeaders', () => {
     } as const;
     const long = { name: `${'d/'.repeat(3000)}0.x`, dialect: 'gnu' as const };
     const tar = (name: string) => tarOf([{ name: 'd/' }, { name, data: Buffer.alloc(10_000) }, { name: 'same.x' }]);
-    // The key of the fourth lies behind the bytes that are read.
+    // The key of the fourth lies after the bytes that are read.
     const inputs = await inputsOf(tar('d/1.x'), gzipSync(tar('d/2.x')), tarOf([]), tarOf([long]), tarOf([long]));
     let opened = 0;
     fileCalls.replace({

@@ -191,9 +191,9 @@ describe('files of rows', () => {
     const path = writeParquet(directory.path('table'), numbers('a'));
     const { inputs } = await listInputs([path], () => {}, { format: LINES_ASSUMED, takesRows: true });
     const beside = (more: object) => () => asRows({ ...LINES_ASSUMED, ...more }, inputs);
-    expect(beside({ skipsBlank: true })).toThrow(/whose rows are no lines; leave out `skipBlank`/);
+    expect(beside({ skipsBlank: true })).toThrow(/whose rows are not lines; leave out `skipBlank`/);
     expect(beside({ header: { kind: 'bytes', value: 3 } })).toThrow(
-      /whose rows are no lines; leave out `header.bytes`/,
+      /whose rows are not lines; leave out `header.bytes`/,
     );
   });
 

@@ -116,7 +116,7 @@ describe('CoverageCheck', () => {
 
   it.each([
     [54, 'packed.gz: byte 54 is the end of the input; expected 55 bytes by its header'],
-    [56, 'packed.gz: byte 55 lies behind the last record that its header declares'],
+    [56, 'packed.gz: byte 55 lies after the last record that its header declares'],
   ])('refuses an input that ends at byte %i, where its header says 55', (end, message) => {
     const verify = () => verifyCoverage([declared], [part(10, end, 0, end)]);
     expect(verify).toThrow(InputError);

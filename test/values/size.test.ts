@@ -99,7 +99,7 @@ describe('parseSize', () => {
     expect(refusalOf('0.1B')).toBe('-S 0.1B: expected at least one byte');
   });
 
-  it('refuses what is no safe integer, and more than all memory', () => {
+  it('refuses what is not a safe integer, and more than all memory', () => {
     expect(refusalOf('9007199254740992B')).toBe('-S 9007199254740992B: expected at most 9007199254740991 bytes');
     expect(refusalOf('8192T')).toBe('-S 8192T: expected at most 9007199254740991 bytes');
     expect(refusalOf('100.1%')).toBe('-S 100.1%: expected at most 100%');

@@ -114,7 +114,7 @@ export class PileOrderer {
   /** Returns the address of room where the records of a pile will be loaded. */
   roomBeforeLoad(byteLength: number): number {
     const fits = this.#parts.arena.reserve(this.#storedAddress + byteLength);
-    if (!fits) throw new RangeError(`${byteLength} bytes behind the output buffers do not fit the arena`);
+    if (!fits) throw new RangeError(`${byteLength} bytes after the output buffers do not fit the arena`);
     return this.#storedAddress;
   }
 

@@ -2,7 +2,7 @@
  * Puts the selector of a value into the memory of a kernel, which finds the values of fields and columns. For keys of
  * samples, groups of expressions, and columns of rows the kernel asks the host, which finds and compares them here.
  *
- * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are no UTF-8, each stands
+ * An expression sees a record without the delimiter that ends it, as text in UTF-8. If its bytes are not UTF-8, each stands
  * for the character with its number, as in Latin-1; so a value is always some of the bytes of its record.
  */
 import { isUtf8 } from 'node:buffer';
@@ -168,7 +168,7 @@ function matcherOf({ source, flags }: Expression): Matcher {
       );
     let encoding: Encoding = 'utf8';
     let whole = bytes.toString(encoding, from, to);
-    // Bytes that are no UTF-8 become this character; it may also stand there.
+    // Bytes that are not UTF-8 become this character; it may also stand there.
     if (whole.includes('\ufffd') && !isUtf8(bytes.subarray(from, to))) {
       encoding = 'latin1';
       whole = bytes.toString(encoding, from, to);

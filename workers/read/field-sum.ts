@@ -11,7 +11,7 @@ import type { Kernel } from '../kernel/kernel.js';
 export const MOST_PATH_BYTES = 2048;
 /** A sum has room for numbers below it. */
 const END_OF_NUMBERS = 10 ** 15;
-/** A value that is no number is shown up to here. */
+/** A value that is not a number is shown up to here. */
 const MOST_SHOWN_BYTES = 40;
 
 interface RecordWithoutNumber {

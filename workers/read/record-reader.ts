@@ -218,7 +218,7 @@ export class RecordReader implements FramingKernel {
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
-    // The first bytes are no mark.
+    // The first bytes are not mark.
     if (this.#mayBeMarked && window.pendingBytes > 0) this.#takeComplete(Number.POSITIVE_INFINITY);
     if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#dropped === undefined)) {
       return this.#coverage(inputBytes);

@@ -25,7 +25,7 @@ interface TakenMarks {
   readonly basePosition: number;
   /** The ordinal of the first record, where keys come from ordinals. */
   readonly ordinal: number | undefined;
-  /** The ordinal of the first row. Undefined: the records are no rows. */
+  /** The ordinal of the first row. Undefined: the records are not rows. */
   readonly firstRow: number | undefined;
 }
 

@@ -151,7 +151,7 @@ function firstNumber(text: Buffer): number {
   return digits === undefined || digits.length > MOST_DIGITS ? Number.NaN : Number(digits);
 }
 
-/** Parses a text. Undefined: it is no JSON, or longer than what is looked at. */
+/** Parses a text. Undefined: it is not JSON, or longer than what is looked at. */
 function parsed(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString());

@@ -14,8 +14,8 @@ import { duplicateWords } from '../report-text.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
-What is done is certain. What runs is what attempts have told every few seconds:
-one that was killed stays in the list, and is not heard of any more.
+Tasks that are done are certain. Running tasks tell of themselves every few
+seconds: a killed one stays in the list, and tells nothing more.
 `;
 
 export const command: CommandDefinition<'cluster status'> = {
@@ -48,7 +48,7 @@ function describeStatus(status: ClusterStatus): string[] {
     return [`job      ${jobDir}: committed${left}`, ...describeCommitted(output), ...describeReader(status)];
   }
   return [
-    `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done, and the commit is left' : `${state} tasks are left`}`,
+    `job      ${jobDir}: ${state === 'commit' ? 'all tasks are done; only the commit is left' : `${state} tasks are left`}`,
     ...PASSES.flatMap((name) => (status[name] === undefined ? [] : [describePass(name, status[name])])),
     ...describeReader(status),
     ...running.map(describeRunning),

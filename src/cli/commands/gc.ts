@@ -26,12 +26,12 @@ export const command: CommandDefinition<'gc'> = {
   notes,
   async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost, endpoint }, reporter, talk }) {
     if (isFarPlace(store)) {
-      if (giveUpLost !== undefined) throw new UsageError(`${store} is no pile store; leave out --give-up-lost`);
+      if (giveUpLost !== undefined) throw new UsageError(`${store} is not a pile store; leave out --give-up-lost`);
       const collected = await collectUploads(store, { graceMilliseconds, endpoint, signal: talk.signal });
       reporter.done(describeUploads(collected), collected);
       return;
     }
-    if (endpoint !== undefined) throw new UsageError(`${store} is no address; leave out --endpoint`);
+    if (endpoint !== undefined) throw new UsageError(`${store} is not an address; leave out --endpoint`);
     const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal: talk.signal });
     reporter.done(describeGarbage(deleted), deleted);
   },

@@ -133,7 +133,7 @@ async function otherCallOf(
   return together && ((call) => runTogetherCall(together, call));
 }
 
-/** The library makes sure that standard output is no input, but knows nothing of lists. */
+/** The library makes sure that standard output is not an input, but knows nothing of lists. */
 function refuseToWriteToLists({ inputLists, inputIds: ids }: Pick<ShuffleCall, 'inputLists' | 'inputIds'>): void {
   const files = inputLists.map(({ flag, path }) => ({ words: `${flag} ${path}`, path }));
   if (typeof ids === 'object') files.push({ words: `--input-ids file:${ids.file}`, path: ids.file });
@@ -158,7 +158,7 @@ export function shuffleCallOf({ operands, values }: Pick<ParsedWords<'shuffle'>,
   return { inputs, given, inputLists, inputIds, randomSource, mix, profile, report, options };
 }
 
-/** The inputs that are no files; undefined: the words name inputs. */
+/** The inputs that are not files; undefined: the words name inputs. */
 function givenInputs(
   operands: readonly string[],
   {

@@ -166,5 +166,5 @@ function problemOfSet({ expected, expectedShards, found, missingShards, otherSha
   const [other] = otherShards;
   if (other !== undefined)
     return `${other} is named like a shard and is none of the ${expectedShards} that belong together`;
-  return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected?.records ?? 0)}, ${formatCount(expected?.bytes ?? 0)} bytes, checksum ${expected?.checksum}; if the records are no lines, give the options that the shuffle had`;
+  return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected?.records ?? 0)}, ${formatCount(expected?.bytes ?? 0)} bytes, checksum ${expected?.checksum}; if the records are not lines, give the options that the shuffle had`;
 }

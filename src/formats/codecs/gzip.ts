@@ -171,7 +171,7 @@ function requireZeros(bytes: Uint8Array, start: number, path: string): void {
   if (index < 0) return;
   throw corruptInput(
     path,
-    `byte ${start + index} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${WITHOUT_JUNK}`,
+    `byte ${start + index} (compressed) lies after the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${WITHOUT_JUNK}`,
   );
 }
 
@@ -189,7 +189,7 @@ function asInputError(error: unknown, path: string, consumed: number, end: numbe
   if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
     return corruptInput(
       path,
-      `the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}${error.message === NO_MEMBER ? ` behind a whole member; ${WITHOUT_JUNK}` : ''}; check it with \`gzip -t\``,
+      `the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}${error.message === NO_MEMBER ? ` after a whole member; ${WITHOUT_JUNK}` : ''}; check it with \`gzip -t\``,
       { cause: error },
     );
   }
@@ -205,7 +205,7 @@ export function openGzipEncoder(level: number): MemberEncoder {
   };
 }
 
-/** Returns the content length of a member of less than 4 GiB; undefined: it is no member. */
+/** Returns the content length of a member of less than 4 GiB; undefined: it is not a member. */
 export function gzipContentBytes(member: Uint8Array): number | undefined {
   if (member.byteLength < LEAST_MEMBER_BYTES || member[0] !== 0x1f || member[1] !== 0x8b) return undefined;
   return new DataView(member.buffer, member.byteOffset, member.byteLength).getUint32(member.byteLength - 4, true);

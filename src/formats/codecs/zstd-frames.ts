@@ -137,7 +137,7 @@ export function requireEnd(path: string, field: ZstdField, storedBytes: number, 
 function behindLastFrame(path: string, offset: number): InputError {
   return corruptInput(
     path,
-    `byte ${offset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
+    `byte ${offset} (compressed) lies after the last zstd frame and begins no other; expected the end of the file`,
   );
 }
 

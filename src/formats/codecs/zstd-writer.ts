@@ -118,7 +118,7 @@ let opened: OpenedContext | undefined;
 interface OpenedContext {
   readonly libzstd: Libzstd;
   readonly context: number;
-  /** The address of what was compressed last, and of its frame behind it. */
+  /** The address of what was compressed last, and of its frame after it. */
   region: number;
   /** The bytes that it has room for. */
   roomBytes: number;

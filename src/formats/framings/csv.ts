@@ -57,7 +57,7 @@ function problemOf(byte: number | undefined): string {
   const what =
     byte === 0x22
       ? 'is a double quote in a field that does not begin with one'
-      : 'is text behind the double quote that ends a field';
+      : 'is text after the double quote that ends a field';
   return `${what}${ADVICE}`;
 }
 

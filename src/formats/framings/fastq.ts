@@ -117,7 +117,7 @@ class ReadScanner implements RecordScanner {
   #requireBlank(from: number, to: number): void {
     const index = this.#kernel.bytes.subarray(from, to).findIndex((byte) => !isBlank(byte));
     if (index < 0) return;
-    throw new BadRecord(from + index, 'lies behind a blank line; expected blank lines only at the end of the input');
+    throw new BadRecord(from + index, 'lies after a blank line; expected blank lines only at the end of the input');
   }
 }
 

@@ -165,6 +165,6 @@ function describe(problem: number, length: bigint): string {
     case 3:
       return `begins a record of ${counted(length, 'byte')} of data that do not match their checksum`;
     default:
-      return 'begins a record whose length is no varint: ten bytes without an end';
+      return 'begins a record whose length is not a varint: ten bytes without an end';
   }
 }

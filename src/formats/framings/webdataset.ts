@@ -5,7 +5,7 @@
  *     | pax header | header | data 0.jpg | header | data 0.txt | directory | header | data 1.jpg | zero blocks |
  *     | record                                                 | record                          | trailer     |
  *
- * What is no member is carried along: a header about the next member goes with that member, a directory with the next
+ * What is not a member is carried along: a header about the next member goes with that member, a directory with the next
  * sample or, if there is none, the last. The zero blocks at the end belong to no record. A tar file without them may
  * have been cut off.
  *
@@ -172,7 +172,7 @@ class SampleScanner implements RecordScanner {
 
   #takeNote(header: TarHeader, rest: Uint8Array, at: number): number | 'more' {
     if (header.type === 'g') {
-      throw new BadRecord(at, 'is a global pax header behind the first member; it would apply to all samples');
+      throw new BadRecord(at, 'is a global pax header after the first member; it would apply to all samples');
     }
     const problem = problemOfNote(header);
     if (problem !== undefined) throw new BadRecord(at, problem);
@@ -220,7 +220,7 @@ class SampleScanner implements RecordScanner {
     if (header.type === '1') {
       throw new BadRecord(
         at,
-        `is the header of ${shown}, a hard link to another member, which the shuffle may move behind it or to another shard; make the tar file with --hard-dereference`,
+        `is the header of ${shown}, a hard link to another member, which the shuffle may move after it or to another shard; make the tar file with --hard-dereference`,
       );
     }
     const key = keyOfName(name);
@@ -235,5 +235,5 @@ class SampleScanner implements RecordScanner {
 function requireZeros(bytes: Uint8Array, address: number): void {
   const index = bytes.findIndex((byte) => byte !== 0);
   if (index < 0) return;
-  throw new BadRecord(address + index, 'lies behind the zero blocks that end a tar file; expected the end');
+  throw new BadRecord(address + index, 'lies after the zero blocks that end a tar file; expected the end');
 }

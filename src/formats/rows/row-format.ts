@@ -114,7 +114,7 @@ export interface CutTaker {
 export interface SoughtColumn {
   /** The text of the caller. */
   readonly text: string;
-  /** The names on the path. Undefined: it is no path of names. */
+  /** The names on the path. Undefined: it is not a path of names. */
   readonly keys: readonly string[] | undefined;
   /** True if its values are added up. */
   readonly isNumber: boolean;

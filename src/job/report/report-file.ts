@@ -37,7 +37,8 @@ export function requirePlace(
 ): string {
   const refuse = refusalOf(option, file);
   const directory = dirname(file);
-  if (statPath(directory, 'output')?.isDirectory() !== true) refuse(`${directory} is no directory; name a file in one`);
+  if (statPath(directory, 'output')?.isDirectory() !== true)
+    refuse(`${directory} is not a directory; name a file in one`);
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle !== undefined) refuse(`cannot write to ${directory}: ${obstacle}`);
   requireOutside(file, `the ${option}`, directories);
@@ -47,7 +48,7 @@ export function requirePlace(
     refuse('it lies in the directory of the shards, where their readers would find it; name a file elsewhere');
   if (!nameExists(file, 'output')) return place;
   const stat = statPath(file, 'output');
-  if (stat?.isFile() !== true) refuse('it is no regular file; expected the name of a file');
+  if (stat?.isFile() !== true) refuse('it is not a regular file; expected the name of a file');
   if (!mayReplace) refuse('the file exists already; give `force` to replace it');
   const fixed = renameObstacles()(realPathOf(file, 'output'));
   if (fixed !== undefined) refuse(`it cannot be replaced: ${fixed}`);

@@ -1,5 +1,5 @@
 /**
- * The contract of input places: what a job asks of an input before it is opened, and how it reads one that is no file of
+ * The contract of input places: what a job asks of an input before it is opened, and how it reads one that is not a file of
  * this machine. `find-input.ts` has the kinds of places.
  */
 import type { FileVersion, InputReader } from '../../io/files.js';

@@ -168,7 +168,7 @@ describe('gzip.decode', () => {
       const message = await refusal(bytes, pieceBytes);
       if (at > 0) {
         expect(message).toContain(
-          `in.gz: byte ${memberA.byteLength + at} (compressed) lies behind the last gzip member`,
+          `in.gz: byte ${memberA.byteLength + at} (compressed) lies after the last gzip member`,
         );
       }
     }
@@ -179,7 +179,7 @@ describe('gzip.decode', () => {
     const bytes = Buffer.concat([memberA, zero, Buffer.from('x')]);
     for (const behindMember of [0, 1]) {
       const pieceBytes = [memberA.byteLength + behindMember, 1];
-      expect(await refusal(bytes, pieceBytes, 20)).toContain(`byte ${memberA.byteLength + 1} (compressed) lies behind`);
+      expect(await refusal(bytes, pieceBytes, 20)).toContain(`byte ${memberA.byteLength + 1} (compressed) lies after`);
       expect(await decode(Buffer.concat([memberA, zero, zero]), pieceBytes, 20)).toHaveLength(first.byteLength);
     }
   });

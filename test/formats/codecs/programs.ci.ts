@@ -165,7 +165,7 @@ describe('when the job is to stop', () => {
     expect(children()).toEqual([]);
   });
 
-  it('a program that was ended by the same Ctrl-C is no failure of its own', async () => {
+  it('a program that was ended by the same Ctrl-C is not a failure of its own', async () => {
     let mustStop = false;
     const source: CompressedSource = {
       ...sourceOf(input),
@@ -248,7 +248,7 @@ describe('bzip2, xz and lz4', () => {
       bytes[2] = (bytes[2] ?? 0) ^ 1;
       expect(codec.matches(bytes)).toBe(false);
     }
-    expect(codec.matches(Buffer.from('BZh9 is no word'))).toBe(false);
+    expect(codec.matches(Buffer.from('BZh9 is not a word'))).toBe(false);
     expect(codec.matches(new Uint8Array())).toBe(false);
   });
 });

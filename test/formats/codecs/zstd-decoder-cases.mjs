@@ -176,7 +176,7 @@ export const decoderCases = {
       for (const pieceBytes of [[10_000], [at, 1], [3]]) {
         assert.equal(
           await refusal(decoder, Buffer.concat([declared.stored, behind]), pieceBytes),
-          `in.zst: byte ${at} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
+          `in.zst: byte ${at} (compressed) lies after the last zstd frame and begins no other; expected the end of the file`,
         );
       }
     }

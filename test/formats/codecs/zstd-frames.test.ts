@@ -161,7 +161,7 @@ describe('listZstdFrames', () => {
       ]) {
         if (byteLength < 3 && garbage[0] !== 10) continue;
         expect(refusal([...declared.stored], garbage.slice(0, byteLength))).toContain(
-          `byte ${at} (compressed) lies behind the last zstd frame and begins no other`,
+          `byte ${at} (compressed) lies after the last zstd frame and begins no other`,
         );
       }
     }
@@ -177,8 +177,8 @@ describe('listZstdFrames', () => {
   });
 
   it.each([
-    ['no magic bytes', [1, 2, 3, 4], 'byte 0 (compressed) lies behind the last zstd frame and begins no other'],
-    ['an old format', [0x27, ...MAGIC.slice(1)], 'byte 0 (compressed) lies behind the last zstd frame'],
+    ['no magic bytes', [1, 2, 3, 4], 'byte 0 (compressed) lies after the last zstd frame and begins no other'],
+    ['an old format', [0x27, ...MAGIC.slice(1)], 'byte 0 (compressed) lies after the last zstd frame'],
     ['a reserved bit', [...MAGIC, 0x08], 'corrupt at byte 4 (compressed): a reserved bit of the frame header is set'],
     [
       'a reserved block',

@@ -25,7 +25,7 @@ describe('globalPax', () => {
   it.each<[string, Buffer, RegExp]>([
     ['nothing', Buffer.alloc(0), /^in: byte 0 is the end of the input; expected a tar file/],
     ['less than a block', Buffer.alloc(100), /^in: byte 100 is the end of the input; expected a tar file/],
-    ['no tar file', Buffer.alloc(512, 'x'), /^in: byte 0 is no tar header: its checksum does not match$/],
+    ['no tar file', Buffer.alloc(512, 'x'), /^in: byte 0 is not a tar header: its checksum does not match$/],
     ['a global header cut off', comment('c').subarray(0, 700), /^in: byte 700 is the end of the input/],
     [
       'one of an absurd size',

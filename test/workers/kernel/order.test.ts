@@ -65,7 +65,7 @@ describe('orderWalked', () => {
   });
 
   it('puts records of equal keys in the order of their bytes, when asked to', () => {
-    // Of two letters, so that some are equal and some are the beginning of others; bytes above 127 are no negative ones.
+    // Of two letters, so that some are equal and some are the beginning of others; bytes above 127 are not negative ones.
     const bytes = fc.array(fc.constantFrom(0x61, 0x80), { maxLength: 20 }).map((codes) => Uint8Array.from(codes));
     const key = fc.constantFrom(0n, 2n ** 40n, KEYS - 1n);
     fc.assert(

@@ -44,7 +44,7 @@ describe('recordHash', () => {
     expect(recordHash(bytes)).toBe(value);
   });
 
-  it('equals the twin for every length from 0 to 300, whatever lies behind', () => {
+  it('equals the twin for every length from 0 to 300, whatever lies after', () => {
     const bytes = noise(300);
     for (let byteLength = 0; byteLength <= 300; byteLength++) {
       const record = bytes.subarray(0, byteLength);

@@ -178,7 +178,7 @@ describe('an expression', () => {
     expect(foundHash(record, expression, { ...options, missing: 'x' })).toBe(hashOf('x'));
   });
 
-  it('sees bytes that are no UTF-8 as Latin-1, and its value is some of them', () => {
+  it('sees bytes that are not UTF-8 as Latin-1, and its value is some of them', () => {
     const bytes = Buffer.from([0x41, 0xe9, 0xff, 0x00, 0x09, 0x42, 0x0a]);
     expect(foundHash(bytes, '/(\u00e9.)/', options)).toBe(hashOf(bytes.subarray(1, 3)));
     expect(foundHash(bytes, '/^(.*)$/s', options)).toBe(hashOf(bytes.subarray(0, 6)));

@@ -48,7 +48,7 @@ function findValue(start: usize, recordEnd: usize): usize {
   const behind = passValue(p, end, keys);
   isEscaped = hasEscape;
   isValue = behind != 0;
-  // What is no value is shown as it stands there.
+  // What is not a value is shown as it stands there.
   valueEnd = behind == 0 ? endOfToken(p, end) : behind;
   return valueEnd == p ? 0 : p;
 }
@@ -73,7 +73,7 @@ function isEnd(p: usize, end: usize): bool {
   return p != 0 && passSpace(p, end) == end;
 }
 
-/** The address of the value of this key in the object at `p`, `depth` objects deep; 0: it has none, or is no object. */
+/** The address of the value of this key in the object at `p`, `depth` objects deep; 0: it has none, or is not an object. */
 function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize): usize {
   if (p >= end || load<u8>(p) != OPEN_OBJECT) return 0;
   beginObject(depth);

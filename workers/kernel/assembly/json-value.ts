@@ -66,7 +66,7 @@ export function endOfString(p: usize, end: usize): usize {
   return min<usize>(p, end);
 }
 
-/** Returns where what stands at `p` ends, if it is no value: at white space, a comma or a closing bracket. */
+/** Returns where what stands at `p` ends, if it is not a value: at white space, a comma or a closing bracket. */
 export function endOfToken(p: usize, end: usize): usize {
   while (p < end && !isBehindToken(load<u8>(p))) p += 1;
   return p;

@@ -45,7 +45,7 @@ function parities(bits: u64): u64 {
   return bits ^ (bits << 32);
 }
 
-/** The quotes, or bytes behind them, that are out of place. */
+/** The quotes, or bytes after them, that are out of place. */
 // @ts-ignore: decorator
 @inline
 function strays(opening: u64, mayOpen: u64, behindClosing: u64, ends: u64, returns: u64, closedCr: u64, newlines: u64): u64 {

@@ -14,7 +14,7 @@ export let readLines: u32 = 0;
 export let readLineEnd1: usize = 0;
 export let readLineEnd2: usize = 0;
 export let readLineEnd3: usize = 0;
-/** True if what follows the last marked read is no read. */
+/** True if what follows the last marked read is not a read. */
 export let badRead: bool = false;
 
 // @ts-ignore: decorator

@@ -7,7 +7,7 @@ export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
 export const HASH_LANES_PLACE: usize = 64; // 2 lanes of 48 bytes
 export const DECODED_PLACE: usize = 160; // one character in UTF-8
 export const HEADER_PLACE: usize = 176; // one header of a stored record, with slack
-export const SEQUENCE_PLACE: usize = 1008; // 1 KiB behind a newline
+export const SEQUENCE_PLACE: usize = 1008; // 1 KiB after a newline
 export const CRC_TABLES_PLACE: usize = 2048; // 8 tables of 1 KiB
 export const ENTRIES_PLACE: usize = 10240; // 132 entries of 16 bytes
 

@@ -9,7 +9,7 @@ import { KEYS_PLACE, NUMBERS_PLACE, scratchAt } from './scratch';
 const ROUNDS: u32 = 10;
 const ROUND_PURPOSE: u32 = 1;
 const DRAW_PURPOSE: u32 = 2;
-/** Four offsets; behind them their rows, and their columns. */
+/** Four offsets; after them their rows, and their columns. */
 const LANES_BYTES: usize = 32;
 const ASCII_0: u32 = 48;
 /** The digits of 2^64 - 1. */

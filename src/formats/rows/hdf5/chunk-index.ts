@@ -179,7 +179,7 @@ function fixedArray(file: Hdf5Bytes, header: number): EntryArray {
   };
 }
 
-/** Blocks of entries, later ones larger, behind blocks of addresses. */
+/** Blocks of entries, later ones larger, after blocks of addresses. */
 function extensibleArray(file: Hdf5Bytes, header: number): EntryArray {
   const cursor = file.checked(header, 72).expect('EAHD').skip(2);
   const [entryBytes, countBits, inIndex] = [cursor.u8(), cursor.u8(), cursor.u8()];

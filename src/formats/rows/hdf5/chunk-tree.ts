@@ -42,7 +42,7 @@ export function chunkTree(chunks: ChunksToIndex, address: number): WrittenTree {
   }
   const byteLength = nodeBytes * counts.reduce((sum, count) => sum + count, 0);
   const addressOf = (node: number) => address + node * nodeBytes;
-  /** The last key is behind all chunks. */
+  /** The last key is after all chunks. */
   const keyOf = (i: number) => {
     const isLast = i >= chunkCount;
     const entry = chunks.entryAt(isLast ? chunkCount - 1 : i);

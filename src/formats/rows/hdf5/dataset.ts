@@ -42,7 +42,7 @@ export interface Dataset {
 /** Rows that are not in chunks are read so many bytes at a time. */
 const USUAL_BLOCK_BYTES = 2 ** 20;
 
-/** Returns undefined if the object is no dataset. */
+/** Returns undefined if the object is not a dataset. */
 export function readDataset(file: Hdf5Bytes, { path, address, header, kind }: FoundObject): Dataset | undefined {
   if (kind !== 'dataset') return undefined;
   const message = (type: number) => messageIn(file, header, type);

@@ -1,6 +1,6 @@
 /**
  * Both ends of an output: the head, with the numbers of rows and the places of the indexes of their chunks, and these
- * indexes, behind the chunks. Both follow from the spec and from the chunks that are there.
+ * indexes, after the chunks. Both follow from the spec and from the chunks that are there.
  */
 import { describedUnits, describeUnit, type StagedUnits } from '../../described-units.js';
 import { gridOf, placeOf, productOf } from './chunk-box.js';

@@ -3,7 +3,7 @@
 export const HDF5_SIGNATURE = '\x89HDF\r\n\x1a\n';
 const LEAST_BLOCK_BYTES = 512;
 
-/** @param read returns fewer bytes at the end of the file. @returns undefined: it is no HDF5 file. */
+/** @param read returns fewer bytes at the end of the file. @returns undefined: it is not an HDF5 file. */
 export function findStart(
   byteLength: number,
   read: (position: number, byteLength: number) => Uint8Array,

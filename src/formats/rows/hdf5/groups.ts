@@ -14,7 +14,7 @@ export function kindOf({ messages }: ObjectHeader): ObjectKind {
 }
 
 /**
- * The place of the id of a link in records of the tree of names: behind a hash of 4 bytes. The id of an attribute comes
+ * The place of the id of a link in records of the tree of names: after a hash of 4 bytes. The id of an attribute comes
  * first.
  */
 const LINK_ID_AT = 4;

@@ -178,7 +178,7 @@ export class Hdf5Bytes {
     return new Cursor(hasChecksum ? bytes.subarray(0, -CHECKSUM_BYTES) : bytes, position);
   }
 
-  /** A structure with its checksum behind it, which the cursor does not see. */
+  /** A structure with its checksum after it, which the cursor does not see. */
   checked(position: number, byteLength: number): Cursor {
     return this.kept(position, byteLength, true);
   }

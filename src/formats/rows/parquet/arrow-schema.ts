@@ -96,7 +96,7 @@ const INT = 2;
 const HEADER_OF_SCHEMA = 1;
 const CONTINUATION = 0xffffffff;
 
-/** @returns undefined: it is no schema, or has types that are not known here. */
+/** @returns undefined: it is not a schema, or has types that are not known here. */
 export function readArrowSchema(base64: string): ArrowSchema | undefined {
   const bytes = Buffer.from(base64, 'base64');
   try {

@@ -102,7 +102,7 @@ export class ChunkPages {
   next(): StoredPage | undefined {
     const left = this.#end - this.#position;
     if (this.isAtEnd) {
-      // Of some files, bytes behind the last page seem to belong to the chunk.
+      // Of some files, bytes after the last page seem to belong to the chunk.
       this.#pass(left);
       return undefined;
     }

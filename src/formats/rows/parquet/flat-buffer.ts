@@ -86,7 +86,7 @@ export class FlatTable {
 export interface FlatValue {
   /** The bytes of its place in a table. */
   readonly width: number;
-  /** Writes it there, or behind all others, and there the distance to it. */
+  /** Writes it there, or after all others, and there the distance to it. */
   put(writer: FlatWriter, place: number): void;
 }
 
@@ -123,7 +123,7 @@ export function encodeFlatBuffer(root: FlatValue): Buffer {
   return writer.bytes();
 }
 
-/** Distances lead forward, so what a table refers to is written behind it. */
+/** Distances lead forward, so what a table refers to is written after it. */
 class FlatWriter {
   #buffer = Buffer.alloc(1024);
   #end = 0;

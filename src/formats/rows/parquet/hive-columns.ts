@@ -17,7 +17,7 @@ interface HiveType {
   readonly logical: number;
   readonly arrow: ReturnType<typeof arrowType>;
   readonly spark: string;
-  /** @returns undefined: the text is no value of the type. */
+  /** @returns undefined: the text is not a value of the type. */
   parse(text: string): Uint8Array | undefined;
 }
 
@@ -130,7 +130,7 @@ export function hiveValueOf({ name, type }: HiveColumn, path: string): Uint8Arra
   if (!Buffer.from(Buffer.from(value).toString()).equals(value))
     throw new InputError(
       'ERR_INPUT_FORMAT',
-      `${path}: the value of ${shownPath([name])} is no UTF-8; rename the directory`,
+      `${path}: the value of ${shownPath([name])} is not UTF-8; rename the directory`,
     );
   const bytes = Buffer.alloc(4 + value.byteLength);
   bytes.writeUInt32LE(value.byteLength);
@@ -146,7 +146,7 @@ export interface SchemaWithHive {
   readonly replaced: readonly string[];
 }
 
-/** Adds columns behind the others, or in the place of those with their names, in whatever case. */
+/** Adds columns after the others, or in the place of those with their names, in whatever case. */
 export function withHiveColumns(schema: TableSchema, hiveColumns: readonly HiveColumn[]): SchemaWithHive {
   const { elements, columnOrders, keyValues, leaves } = schema;
   if (hiveColumns.length === 0) return { schema, origins: leaves.map((_, i) => i), replaced: [] };

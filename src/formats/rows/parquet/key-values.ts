@@ -188,7 +188,7 @@ function editedPairs(
   return isChanged ? encodePairs(pairs) : keyValues;
 }
 
-/** @returns the text as it is, if its index is no range, or one of so many rows. */
+/** @returns the text as it is, if its index is not a range, or one of so many rows. */
 function withRange(text: string, rows: number): string {
   const pandas = parseObject(text);
   const indexColumns = pandas?.['index_columns'];

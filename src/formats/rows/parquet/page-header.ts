@@ -26,7 +26,7 @@ export interface PageHeader {
   readonly kind: 'data' | 'dictionary' | 'other';
   /** True if the levels of a data page lie before its values, uncompressed: it is of version 2. */
   readonly levelsApart: boolean;
-  /** The bytes of the page as it lies behind the header. */
+  /** The bytes of the page as it lies after the header. */
   readonly compressedBytes: number;
   readonly uncompressedBytes: number;
   /** CRC-32 of the page as it lies in the file, without sign. */

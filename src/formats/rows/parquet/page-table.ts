@@ -53,7 +53,7 @@ function parse(bytes: Uint8Array): readonly Place[] {
   return places;
 }
 
-/** The pages must lie one behind another up to the end of the chunk, and each must begin at a later row. */
+/** The pages must lie one after another up to the end of the chunk, and each must begin at a later row. */
 function checked(places: readonly Place[], { start, byteLength }: ColumnChunk, rows: number): PageTable | undefined {
   const end = start + byteLength;
   const [first] = places;

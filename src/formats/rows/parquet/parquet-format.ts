@@ -135,7 +135,7 @@ function* rowCuts(
 
 /**
  * @param path of the file whose columns are named in messages.
- * @throws UsageError for what is no path of names, InputError if no column has it, or one with other values.
+ * @throws UsageError for what is not a path of names, InputError if no column has it, or one with other values.
  */
 export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, isNumber }: SoughtColumn): SoughtLeaf {
   if (keys === undefined)

@@ -126,7 +126,7 @@ function haveSameElements({ elements: one }: TableSchema, { elements: other }: T
   return Buffer.compare(one, other) === 0;
 }
 
-/** @param shift of the nodes of another schema, whose elements come behind those of this one. */
+/** @param shift of the nodes of another schema, whose elements come after those of this one. */
 function changedTree(
   node: SchemaNode,
   relaxed: ReadonlySet<SchemaNode>,

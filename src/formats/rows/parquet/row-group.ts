@@ -31,7 +31,7 @@ export interface RowGroup {
   readonly byteLength: number;
 }
 
-/** The least start of a chunk: behind the magic bytes. */
+/** The least start of a chunk: after the magic bytes. */
 const LEAST_START = 4;
 /** The least bytes of a page with its header. */
 const LEAST_PAGE_BYTES = 8;

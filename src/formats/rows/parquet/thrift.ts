@@ -33,7 +33,7 @@ const MOST_DEPTH = 64;
 const MOST_INTEGER = 2 ** 52;
 const MOST_VARINT_BYTES = 10;
 
-/** The bytes are no Thrift, or not what Parquet expects there. The message says what is wrong, without a place. */
+/** The bytes are not Thrift, or not what Parquet expects there. The message says what is wrong, without a place. */
 export class ThriftError extends Error {
   /** The bytes may only be too few. */
   readonly isCutOff: boolean;
@@ -128,7 +128,7 @@ export class ThriftReader {
     return this.#bytes.subarray(this.#at - byteLength, this.#at);
   }
 
-  /** Bytes that are no UTF-8 are read as Latin-1, so that different ones stay different. */
+  /** Bytes that are not UTF-8 are read as Latin-1, so that different ones stay different. */
   string(): string {
     const bytes = this.binary();
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

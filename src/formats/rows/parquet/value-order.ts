@@ -53,7 +53,7 @@ export function shortBound(order: ValueOrder, bytes: Uint8Array, isLeast: boolea
 function shortText(bytes: Uint8Array, isLeast: boolean): Uint8Array | undefined {
   let characters: string[];
   try {
-    // In a stream, a character that is cut off is no error.
+    // In a stream, a character that is cut off is not an error.
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     characters = [...decoder.decode(bytes, { stream: true })];
   } catch {

@@ -20,7 +20,7 @@ export const PARQUET_MAGIC = Buffer.from('PAR1', 'latin1');
 const MOST_FOOTER_BYTES = 2 ** 31 - 1;
 
 /**
- * All that stands behind the row groups and indexes of a file, in pieces: of a wide table, it has many MB.
+ * All that comes after the row groups and indexes of a file, in pieces: of a wide table, it has many MB.
  *
  * @throws SystemError for a footer that no reader takes.
  */

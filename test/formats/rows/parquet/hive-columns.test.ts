@@ -71,7 +71,7 @@ describe('columns in the names of directories', () => {
     expect(() => hiveColumnsOf(paths, true)).toThrow(InputError);
     expect(() => hiveColumnsOf(paths, true)).toThrow(/^a=1\/b=2\/q names a, b in its directories, but a=1\/p a; /);
     expect(hiveColumnsOf(paths, false)).toHaveLength(2);
-    expect(() => hiveValueOf({ name: 'k', type: 'VARCHAR' }, pathOf('%FF'))).toThrow(/value of k is no UTF-8/);
+    expect(() => hiveValueOf({ name: 'k', type: 'VARCHAR' }, pathOf('%FF'))).toThrow(/value of k is not UTF-8/);
   });
 
   const struct: PlainElement = { name: 's', children: ['x', 'y'].map((name) => ({ name, type: 'INT64' })) };

@@ -52,7 +52,7 @@ describe('an offset index', () => {
     expect(tableOf(offsetIndexOf(places))).toBeUndefined();
   });
 
-  it('is of no use if it is no Thrift', () => {
+  it('is of no use if it is not a Thrift', () => {
     const bytes = offsetIndexOf(PAGES);
     for (let byteLength = 0; byteLength < bytes.byteLength; byteLength++)
       expect(tableOf(bytes.subarray(0, byteLength))).toBeUndefined();

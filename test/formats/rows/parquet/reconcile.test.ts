@@ -69,7 +69,7 @@ describe('unify and reconcile', () => {
     const target = unified(list(0, 0, 1), list(1, 0, 1), list(0, 1, 0));
     expect(target).toEqual(list(1, 1, 1));
     expect(mapped(target, list(1, 1, 1))).toEqual(['0']);
-    // In the target 0 is no list, 1 an empty one, 2 no struct, 3 no value.
+    // In the target 0 is not a list, 1 an empty one, 2 no struct, 3 no value.
     expect(mapped(target, list(0, 0, 0))).toEqual(['0: 1,4']);
     expect(mapped(target, list(0, 0, 1))).toEqual(['0: 1,3,4']);
     expect(mapped(target, list(1, 0, 0))).toEqual(['0: 0,1,4']);

@@ -98,7 +98,7 @@ describe('ThriftReader', () => {
     );
   });
 
-  it('keeps names apart that are no UTF-8', () => {
+  it('keeps names apart that are not UTF-8', () => {
     const stringOf = (...bytes: number[]) =>
       new ThriftReader(new ThriftWriter().binary(Uint8Array.from(bytes)).take(), 0, THRIFT.BINARY).string();
     expect(stringOf(0xff)).not.toBe(stringOf(0xfe));

@@ -80,7 +80,7 @@ function inflated(bytes: Uint8Array, most: number): Uint8Array {
     return inflateSync(bytes, { maxOutputLength: most, chunkSize: most + LEAST_ROOM_BYTES });
   } catch (error) {
     throw new Hdf5Problem(
-      `is no zlib data of at most ${most} bytes (${error instanceof Error ? error.message : error})`,
+      `is not zlib data of at most ${most} bytes (${error instanceof Error ? error.message : error})`,
     );
   }
 }

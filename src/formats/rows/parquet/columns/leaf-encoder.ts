@@ -243,7 +243,7 @@ export class LeafEncoder {
     const count = Math.min(valueCount, SAMPLE_VALUES);
     const byteLength = width > 0 ? count * width : memory.wasm.bytesOfArrays(this.#values.address, count);
     if (count === 0 || byteLength > count * MOST_DICTIONARY_VALUE_BYTES) return;
-    // Indexes of all values; behind them, what is tried.
+    // Indexes of all values; after them, what is tried.
     const indexes = area.ensure(4 * valueCount + 2 * byteLength + 8 * SAMPLE_VALUES);
     const tried = indexes + 4 * valueCount;
     this.#growDictionary(byteLength, count);

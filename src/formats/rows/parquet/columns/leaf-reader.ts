@@ -1,6 +1,6 @@
 /**
  * Decodes the pages of one leaf, of which one at a time is decoded. Values that lie in a page as PLAIN stores them stay where
- * they are, and those of a dictionary stay indexes, until rows are joined: so a dictionary of large values is no bomb.
+ * they are, and those of a dictionary stay indexes, until rows are joined: so a dictionary of large values is not a bomb.
  *
  * A row of a repeated leaf may go on in the next page, so the last one of each page is carried until the next page, or the
  * end of the chunk, shows that it is whole.
@@ -71,7 +71,7 @@ const FIELDS = {
 const STATE_BYTES = 4 * 17;
 const LEVELS = 256;
 /**
- * The place behind the state of a table from each definition level of the file to that of the leaf, and of one that
+ * The place after the state of a table from each definition level of the file to that of the leaf, and of one that
  * changes nothing.
  */
 const DEFINITIONS_AT = 80;
@@ -165,7 +165,7 @@ export class LeafReader {
 
   /**
    * Decodes a page of the dictionary or of data, and passes over others. All `availableRows` must have been joined.
-   * @param body as it is stored, behind the header.
+   * @param body as it is stored, after the header.
    * @throws PageError, PageMemoryError. The leaf is of no use then, but to be closed.
    */
   addPage(page: PageToDecode, body: Uint8Array): void {
@@ -184,7 +184,7 @@ export class LeafReader {
     }
     if (this.#leaf.maxRepetition === 0) return;
     const state = this.#fields();
-    // The first rows of the page may not have been joined yet: the last one is behind them.
+    // The first rows of the page may not have been joined yet: the last one is after them.
     if ((state[FIELDS.entries] ?? 0) > 0) state[FIELDS.rows] = (state[FIELDS.rows] ?? 0) + 1;
     if ((state[FIELDS.carriedEntries] ?? 0) > 0) state[FIELDS.isCarriedWhole] = 1;
   }
@@ -441,7 +441,7 @@ export class LeafReader {
     }
   }
 
-  /** Moves the next entries of the page behind the row that is carried. */
+  /** Moves the next entries of the page after the row that is carried. */
   #carry(entries: number): void {
     if (entries === 0 || this.#leaf.maxRepetition === 0) return;
     const { wasm } = this.#memory;

@@ -120,7 +120,7 @@ function storeLongCopy(distance: usize, byteLength: usize, out: usize): usize {
   return out + 3;
 }
 
-/** Literals and the match behind them; none if `matched` is 0, at the end. */
+/** Literals and the match after them; none if `matched` is 0, at the end. */
 function storeLz4(from: usize, end: usize, distance: usize, matched: usize, out: usize): usize {
   const byteLength = end - from;
   const more: usize = select<usize>(0, matched - 4, matched == 0);

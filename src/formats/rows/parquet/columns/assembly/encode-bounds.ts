@@ -20,7 +20,7 @@ export let mostBytes: u32 = 0;
 
 /**
  * @param marks room for a byte for each entry of the dictionary.
- * @returns whether there are bounds: not without a value that is no NaN.
+ * @returns whether there are bounds: not without a value that is not a NaN.
  */
 export function findBounds(address: usize, order: u32, marks: usize): bool {
   const leaf = changetype<EncodedLeaf>(address);
@@ -78,7 +78,7 @@ function boundNumbers<T>(from: usize, count: u32, used: usize): bool {
 }
 
 /**
- * Most are told apart by the 8 bytes behind those that all begin with.
+ * Most are told apart by the 8 bytes after those that all begin with.
  * @param width 0: each has a length before it.
  */
 function boundBytes(from: usize, count: u32, used: usize, width: u32, isSigned: bool): bool {
@@ -135,7 +135,7 @@ function commonBytes(from: usize, count: u32, used: usize, width: u32): u32 {
   return common;
 }
 
-/** The first 8 bytes as a big-endian number, zeros behind the end. */
+/** The first 8 bytes as a big-endian number, zeros after the end. */
 // @ts-ignore: decorator
 @inline
 function headOf(p: usize, byteLength: u32): u64 {

@@ -87,7 +87,7 @@ export function pack<T>(from: usize, count: u32, width: u32, out: usize): usize 
 export function packBooleans(from: usize, count: u32, out: usize): usize {
   const end = out + (((count + 7) >> 3) as usize);
   for (; out < end; out += 1, from += 8) {
-    // Moves the lowest bit of each byte next to that of the byte before. What lies behind the last value may be anything.
+    // Moves the lowest bit of each byte next to that of the byte before. What lies after the last value may be anything.
     store<u8>(out, (((load<u64>(from) & 0x0101010101010101) * 0x0102040810204080) >> 56) as u8);
   }
   const rest = count & 7;

@@ -1,4 +1,4 @@
-// A page of data, version 1: repetition levels and definition levels, each behind its byte length, where a leaf has them;
+// A page of data, version 1: repetition levels and definition levels, each after its byte length, where a leaf has them;
 // then the values.
 
 import { deltaBound, encodeDelta } from './encode-delta';
