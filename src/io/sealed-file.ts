@@ -83,6 +83,13 @@ export function unseal(
   }
 }
 
+/** Cuts a file after what is sealed at its beginning. Bytes that begin otherwise are all taken for sealed. */
+export function splitSealed(bytes: Uint8Array): { readonly sealed: Uint8Array; readonly rest: Uint8Array } {
+  const line = firstLineOf(bytes);
+  const end = line.length + 1 + Number(FIRST_LINE.exec(line)?.groups?.['byteLength'] ?? bytes.byteLength);
+  return { sealed: bytes.subarray(0, end), rest: bytes.subarray(end) };
+}
+
 /**
  * The kind that a sealed file declares; undefined for other files. The rest of the file is not checked.
  * @param head the first bytes of the file, up to `LONGEST_FIRST_LINE_BYTES`.

@@ -2,7 +2,7 @@
 
 import type { FileRole } from './io-error.js';
 import { readShape, type Shape } from './json-shape.js';
-import { type Remedy, seal, unseal } from './sealed-file.js';
+import { type Remedy, seal, splitSealed, unseal } from './sealed-file.js';
 import { readSmallFile } from './small-file.js';
 
 interface FormatParts<T> {
@@ -28,9 +28,20 @@ export class SealedFormat<T extends object> {
 
   /** Undefined when there is no file. Throws for a damaged file, or one of another version: see `unseal`. */
   read(path: string): T | undefined {
-    const { kind, version, mostBytes, role, shape, remedy } = this.#parts;
-    const bytes = readSmallFile(path, role, mostBytes);
+    const bytes = readSmallFile(path, this.#parts.role, this.#parts.mostBytes);
+    return bytes && this.#unseal(bytes, path);
+  }
+
+  /** Reads as `read` does a file that has other bytes after the sealed ones. Nobody has checked these. */
+  readWithRest(path: string): { readonly value: T; readonly rest: Uint8Array } | undefined {
+    const bytes = readSmallFile(path, this.#parts.role, this.#parts.mostBytes);
     if (bytes === undefined) return undefined;
+    const { sealed, rest } = splitSealed(bytes);
+    return { value: this.#unseal(sealed, path), rest };
+  }
+
+  #unseal(bytes: Uint8Array, path: string): T {
+    const { kind, version, shape, remedy } = this.#parts;
     return readShape(shape, unseal(bytes, kind, version, path, remedy), path, remedy);
   }
 }

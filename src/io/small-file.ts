@@ -39,8 +39,8 @@ export function createWhole(path: string, bytes: Uint8Array, role: OwnRole): voi
  * Writes a file durably, and replaces one of that name. When it throws, the name has either all of the former bytes or
  * all of the new ones.
  */
-export async function replaceDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, [bytes], 'temp', (from, to) =>
+export async function replaceDurably(directory: string, name: string, ...pieces: readonly Uint8Array[]): Promise<void> {
+  await commit(directory, name, pieces, 'temp', (from, to) =>
     systemCall('give its name to', 'temp', to, () => fileCalls.rename(from, to)),
   );
 }

@@ -393,13 +393,13 @@ class Removal {
  */
 const endedNote = new SealedFormat({
   kind: 'ended',
-  version: 1,
+  version: 2,
   mostBytes: MOST_MANIFEST_BYTES,
   role: 'output',
   shape: object({ records: list(object({ name: fileName, text })) }),
 });
 
-/** Files of the job directory, as they were. */
+/** Files of the job directory, as they were: each character of a text is a byte. */
 type LastRecords = readonly { readonly name: string; readonly text: string }[];
 
 async function writeEndedNote(paths: JobPaths): Promise<void> {
@@ -409,7 +409,7 @@ async function writeEndedNote(paths: JobPaths): Promise<void> {
       .filter(isLastRecord)
       .map((name) => {
         const bytes = readSmallFile(join(jobDirectory, name), 'temp', MOST_MANIFEST_BYTES) ?? new Uint8Array();
-        return { name, text: Buffer.from(bytes).toString() };
+        return { name, text: Buffer.from(bytes).toString('latin1') };
       });
     // What a kill leaves of the attempt lies in the staging directory, where it is found.
     await replaceDurably(stagingDirectory, ENDED_NAME, endedNote.seal({ records }));
@@ -436,7 +436,7 @@ function putBack(records: LastRecords, jobDirectory: string): void {
   for (const { name, text } of records) {
     const path = join(jobDirectory, name);
     removeFile(path, 'temp');
-    createWhole(path, Buffer.from(text), 'temp');
+    createWhole(path, Buffer.from(text, 'latin1'), 'temp');
   }
 }
 

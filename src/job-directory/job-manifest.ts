@@ -4,6 +4,7 @@
  * first byte of temp data. In the staging directory, the note of the owner: jobs of one output meet there, wherever
  * their job directories are, and the note says which job directory belongs to the staged output.
  */
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { VerificationError } from '../errors.js';
@@ -24,14 +25,14 @@ import {
 } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, createWhole, nameOfAttempt, replaceDurably } from '../io/small-file.js';
+import { createDurablyFrom, createWhole, nameOfAttempt, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../piles/pile-layout.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { NoteKind } from './notes.js';
 
 export const MANIFEST_NAME = 'manifest';
 export const FINGERPRINT_BYTES = 32;
-/** A million inputs take some 43 MB. */
+/** A million inputs take 32 MB. */
 export const MOST_MANIFEST_BYTES = 2 ** 29 - 2 ** 24;
 /** More than are planned for any inputs, few enough to be listed. */
 const MOST_SLICES = 2 ** 20;
@@ -49,9 +50,14 @@ const notedInputs = object({
   count: wholeNumber(),
   /** SHA-256 over path, size and time of all inputs. */
   digest: text,
-  /** The fingerprints of all inputs, in base64; empty in a job that is not resumable. */
-  fingerprints: text,
+  /** SHA-256 of the fingerprints, whose bytes follow the sealed part of the file. */
+  fingerprintsDigest: text,
 });
+
+export interface NotedInputs extends Pick<ValueOf<typeof notedInputs>, 'count' | 'digest'> {
+  /** The fingerprints of all inputs; empty in a job that is not resumable. */
+  readonly fingerprints: Uint8Array;
+}
 
 const shape = object({
   /** True if the temp data and output of an attempt are durable when the manifest says so. */
@@ -89,37 +95,57 @@ const shape = object({
   ),
 });
 
-export type JobManifest = ValueOf<typeof shape>;
+export type JobManifest = Omit<ValueOf<typeof shape>, 'inputs'> & { readonly inputs: NotedInputs };
 
 const format = new SealedFormat({
   kind: 'job',
-  version: 9,
+  version: 10,
   mostBytes: MOST_MANIFEST_BYTES,
   role: 'temp',
   shape,
 });
 
 export async function writeJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
-  await writeManifest(jobDirectory, manifest.isResumable, format.seal(manifest));
+  await writeManifest(jobDirectory, manifest.isResumable, bytesOf(manifest));
+}
+
+function bytesOf(manifest: JobManifest): [Uint8Array, Uint8Array] {
+  return [format.seal({ ...manifest, inputs: sealable(manifest.inputs) }), manifest.inputs.fingerprints];
+}
+
+function sealable({ count, digest, fingerprints }: NotedInputs): ValueOf<typeof notedInputs> {
+  return { count, digest, fingerprintsDigest: hash('sha256', fingerprints) };
 }
 
 /** The manifest of a resumable job survives a power failure. */
-async function writeManifest(jobDirectory: string, isResumable: boolean, bytes: Uint8Array): Promise<void> {
-  if (isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
-  else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
+async function writeManifest(jobDirectory: string, isResumable: boolean, pieces: readonly Uint8Array[]): Promise<void> {
+  if (isResumable) await createDurablyFrom(jobDirectory, MANIFEST_NAME, pieces);
+  else createWhole(join(jobDirectory, MANIFEST_NAME), Buffer.concat(pieces), 'temp');
 }
 
 /** Makes the manifest survive a power failure, also that of a job that is not resumable. */
 export async function replaceJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
-  await replaceDurably(jobDirectory, MANIFEST_NAME, format.seal(manifest));
+  await replaceDurably(jobDirectory, MANIFEST_NAME, ...bytesOf(manifest));
 }
 
 /** @throws VerificationError when it is damaged, UsageError ERR_JOB_VERSION when another version wrote it. */
 export function readJobManifest(jobDirectory: string): JobManifest | undefined {
   const path = join(jobDirectory, MANIFEST_NAME);
-  const manifest = format.read(path);
-  if (manifest !== undefined) requireConsistent(manifest, path);
+  const found = format.readWithRest(path);
+  if (found === undefined) return undefined;
+  const manifest = { ...found.value, inputs: withFingerprints(found.value.inputs, found.rest, path) };
+  requireConsistent(manifest, path);
   return manifest;
+}
+
+/** @param rest of the file, after what is sealed. */
+function withFingerprints(
+  { count, digest, fingerprintsDigest }: ValueOf<typeof notedInputs>,
+  rest: Uint8Array,
+  path: string,
+): NotedInputs {
+  if (hash('sha256', rest) === fingerprintsDigest) return { count, digest, fingerprints: rest };
+  throw damagedFile(path, 'its fingerprints of inputs do not match their checksum');
 }
 
 /** Refuses numbers that contradict each other: piece by piece, they would cut the manifest wrongly. */
@@ -128,7 +154,7 @@ function requireConsistent({ isResumable, inputs, layout }: JobManifest, path: s
     throw damagedFile(path, `expected at most ${layout.pileCount} stripes, one a pile, got ${layout.stripeCount}`);
   }
   const expectedBytes = isResumable ? inputs.count * FINGERPRINT_BYTES : 0;
-  const foundBytes = Buffer.from(inputs.fingerprints, 'base64').byteLength;
+  const foundBytes = inputs.fingerprints.byteLength;
   if (foundBytes === expectedBytes) return;
   throw damagedFile(
     path,
@@ -189,11 +215,11 @@ const membersShape = object({
   inputs: notedInputs,
 });
 
-export type MembersManifest = ValueOf<typeof membersShape>;
+export type MembersManifest = Omit<ValueOf<typeof membersShape>, 'inputs'> & { readonly inputs: NotedInputs };
 
 const membersFormat = new SealedFormat({
   kind: 'members',
-  version: 2,
+  version: 3,
   mostBytes: MOST_MANIFEST_BYTES,
   role: 'temp',
   shape: membersShape,
@@ -218,11 +244,14 @@ export type MemberNote = ValueOf<typeof memberShape>;
 const MEMBER = new NoteKind({ kind: 'member', version: 1, mostBytes: 2 ** 28, shape: memberShape });
 
 export async function writeMembersManifest(jobDirectory: string, manifest: MembersManifest): Promise<void> {
-  await writeManifest(jobDirectory, manifest.isResumable, membersFormat.seal(manifest));
+  const sealed = membersFormat.seal({ ...manifest, inputs: sealable(manifest.inputs) });
+  await writeManifest(jobDirectory, manifest.isResumable, [sealed, manifest.inputs.fingerprints]);
 }
 
 export function readMembersManifest(jobDirectory: string): MembersManifest | undefined {
-  return membersFormat.read(join(jobDirectory, MANIFEST_NAME));
+  const path = join(jobDirectory, MANIFEST_NAME);
+  const found = membersFormat.readWithRest(path);
+  return found && { ...found.value, inputs: withFingerprints(found.value.inputs, found.rest, path) };
 }
 
 export async function writeMemberNote(jobDirectory: string, member: number, note: MemberNote): Promise<void> {

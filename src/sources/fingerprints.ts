@@ -13,11 +13,9 @@ import { createHash, hash } from 'node:crypto';
 import { counted } from '../errors.js';
 import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
-import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
+import { FINGERPRINT_BYTES, type NotedInputs } from '../job-directory/job-manifest.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import { type Input, type Inputs, isKept } from './source.js';
-
-type NotedInputs = JobManifest['inputs'];
 
 /** @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest. */
 export async function noteInputs(
@@ -26,17 +24,17 @@ export async function noteInputs(
   signal: AbortSignal | undefined,
 ): Promise<NotedInputs> {
   const digest = createHash('sha256');
-  const fingerprints = Buffer.alloc(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
+  const fingerprints = new Uint8Array(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
   const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
   for (const [ordinal, input] of inputs.entries()) {
     await hearSignalsAt(ordinal, signal);
     writeFingerprint(fingerprint, input);
     digest.update(fingerprint);
     if (!withEnds) continue;
-    fingerprint.copy(fingerprints, ordinal * FINGERPRINT_BYTES);
-    hashEnds(input).copy(fingerprints, ordinal * FINGERPRINT_BYTES + 24);
+    fingerprints.set(fingerprint, ordinal * FINGERPRINT_BYTES);
+    fingerprints.set(hashEnds(input), ordinal * FINGERPRINT_BYTES + 24);
   }
-  return { count: inputs.length, digest: digest.digest('hex'), fingerprints: fingerprints.toString('base64') };
+  return { count: inputs.length, digest: digest.digest('hex'), fingerprints };
 }
 
 /** Writes all but the hash of the ends. */
@@ -64,7 +62,11 @@ export async function findInputChange(
   inputs: Inputs,
   signal: AbortSignal | undefined,
 ): Promise<InputChange | undefined> {
-  const fingerprints = Buffer.from(noted.fingerprints, 'base64');
+  const fingerprints = Buffer.from(
+    noted.fingerprints.buffer,
+    noted.fingerprints.byteOffset,
+    noted.fingerprints.byteLength,
+  );
   const now = Buffer.alloc(FINGERPRINT_BYTES);
   for (let ordinal = 0; (ordinal + 1) * FINGERPRINT_BYTES <= fingerprints.byteLength; ordinal++) {
     const input = inputs.at(ordinal);

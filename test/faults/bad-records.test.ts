@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/index.js';
-import { seal, unseal } from '#src/io/sealed-file.js';
+import { seal, splitSealed, unseal } from '#src/io/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { jobDirectoryOf, useStoppedJob } from './stopped-job.js';
@@ -36,13 +36,14 @@ describe.each(sampled([FITTED_SHARDS, COMPRESSED_SHARDS], 2))('$name', (kind) =>
   /** Seals `value` in place of what a file of the stopped job holds. */
   function reseal(path: string, sealedKind: SealedKind, value: object): void {
     stopped().restore();
-    writeFileSync(path, seal(sealedKind, versionOf(path), value));
+    const { rest } = splitSealed(readFileSync(path));
+    writeFileSync(path, Buffer.concat([seal(sealedKind, versionOf(path), value), rest]));
   }
 
   /** As the job has just written it. */
   const versionOf = (path: string) => Number(readFileSync(path, 'latin1').split(' ')[2]);
   const sealedValue = (path: string, sealedKind: SealedKind) =>
-    Object(unseal(readFileSync(path), sealedKind, versionOf(path), path));
+    Object(unseal(splitSealed(readFileSync(path)).sealed, sealedKind, versionOf(path), path));
 
   it.each([
     ['more piles than there are', { first: 0, end: 3e8 }],

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 
-/** @typedef {{ kind: string, version: number, value: any }} Sealed */
+/** @typedef {{ kind: string, version: number, value: any, rest?: Buffer }} Sealed `rest`: the bytes after it. */
 
 /** @param {Buffer} bytes @returns {Sealed} */
 export function unseal(bytes) {
@@ -15,18 +15,19 @@ export function unseal(bytes) {
   const line = bytes.toString('latin1', 0, lineEnd);
   const [, told = '', kind = '', version, byteLength, digest] =
     /^(pileshuf ([a-z-]+) (\d+) (\d+) )([0-9a-f]{64})$/.exec(line) ?? [];
-  const json = bytes.subarray(lineEnd + 1);
+  const json = bytes.subarray(lineEnd + 1, lineEnd + 1 + Number(byteLength));
+  const rest = bytes.subarray(lineEnd + 1 + json.byteLength);
   if (json.byteLength !== Number(byteLength) || digestOf(told, json) !== digest) throw new Error(`damaged: ${line}`);
   const value = JSON.parse(json.toString());
   if (JSON.stringify(value) !== json.toString()) throw new Error(`not as JSON.stringify writes it: ${json}`);
-  return { kind, version: Number(version), value };
+  return { kind, version: Number(version), value, rest };
 }
 
 /** @param {Sealed} sealed @returns {Buffer} */
-export function seal({ kind, version, value }) {
+export function seal({ kind, version, value, rest = Buffer.alloc(0) }) {
   const json = Buffer.from(JSON.stringify(value));
   const told = `pileshuf ${kind} ${version} ${json.byteLength} `;
-  return Buffer.concat([Buffer.from(`${told}${digestOf(told, json)}\n`), json]);
+  return Buffer.concat([Buffer.from(`${told}${digestOf(told, json)}\n`), json, rest]);
 }
 
 /** @param {string} told @param {Uint8Array} json */
@@ -73,14 +74,15 @@ const WITHOUT_ENDS_BYTES = 24;
  * @param {{ output: string, tempDirs: readonly string[], inputs: readonly string[] }} places
  * @returns {Sealed}
  */
-export function relocated({ kind, version, value }, { output, tempDirs, inputs }) {
-  const fingerprints = Buffer.from(value.inputs.fingerprints, 'base64');
+export function relocated({ kind, version, value, rest }, { output, tempDirs, inputs }) {
+  const fingerprints = Buffer.from(rest ?? []);
   const digest = createHash('sha256');
   for (const [i, path] of inputs.entries()) {
     const fingerprint = fingerprints.subarray(i * FINGERPRINT_BYTES, (i + 1) * FINGERPRINT_BYTES);
     createHash('sha256').update(resolve(path)).digest().copy(fingerprint, 0, 0, PATH_HASH_BYTES);
     digest.update(fingerprint.subarray(0, WITHOUT_ENDS_BYTES)).update(Buffer.alloc(8));
   }
-  const noted = { ...value.inputs, digest: digest.digest('hex'), fingerprints: fingerprints.toString('base64') };
-  return { kind, version, value: { ...value, output, tempDirs: [...tempDirs], inputs: noted } };
+  const fingerprintsDigest = createHash('sha256').update(fingerprints).digest('hex');
+  const noted = { ...value.inputs, digest: digest.digest('hex'), fingerprintsDigest };
+  return { kind, version, value: { ...value, output, tempDirs: [...tempDirs], inputs: noted }, rest: fingerprints };
 }

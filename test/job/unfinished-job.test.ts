@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, shuffleStore } from '#src/index.js';
-import { seal, unseal } from '#src/io/sealed-file.js';
+import { seal, splitSealed, unseal } from '#src/io/sealed-file.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { makeStore } from '../fixtures/make-store.js';
@@ -315,18 +315,20 @@ describe('a manifest', () => {
   it('of another version or of another spec, or that is missing, is discarded by force alone', async () => {
     const kept = await stop();
     const file = `${kept}/manifest`;
-    const sealed = readFileSync(file);
-    const version = Number(sealed.toString('latin1').split(' ')[2]);
+    const { sealed, rest } = splitSealed(readFileSync(file));
+    const version = Number(Buffer.from(sealed).toString('latin1').split(' ')[2]);
     const value = Object(unseal(sealed, 'job', version, file));
     const layout = { ...value.layout, slicesDigest: 'other' };
     for (const [bytes, code] of [
       [seal('job', 99, value), 'ERR_JOB_VERSION'],
       [seal('job', version, { ...value, layout }), 'ERR_JOB_VERSION'],
       [seal('job', version, { ...value, spec: { ...value.spec, key: {} } }), 'ERR_VERIFICATION'],
+      // Other fingerprints than the sealed part tells.
+      [Buffer.concat([sealed, rest]), 'ERR_VERIFICATION'],
       [undefined, 'ERR_VERIFICATION'],
     ] as const) {
       if (bytes === undefined) renameSync(file, path('away'));
-      else writeFileSync(file, bytes);
+      else writeFileSync(file, Buffer.concat([bytes, rest]));
       expect((await errorOf(resume())).code).toBe(code);
       expect(existsSync(path('out', 'x'))).toBe(false);
     }
