@@ -31,11 +31,12 @@ import { requireKnownOptions } from '../values/known-options.js';
 import { resumedWork } from './earlier-attempt.js';
 import { type JobScope, runJob } from './job.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import { prepareTogether } from './prepare-together.js';
 import { adviseOn, FILES_OF_PROCESS, FILES_OF_THREAD } from './preview-advice.js';
 import type { MemberPreview, PreviewedDevice, ShufflePreview, TogetherPreview } from './preview-report.js';
 import { expectedFiles, expectSizes } from './preview-sizes.js';
 import { givenBytesOf } from './request.js';
-import { optionsOfMember, prepareTogether } from './shuffle-together.js';
+import { optionsOfMember } from './shuffle-together.js';
 
 /**
  * Says what `shuffle` will need with the same options: memory, temp data, output, open files. It writes nothing,

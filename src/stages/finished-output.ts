@@ -23,12 +23,11 @@ export async function verifyFinishedRanges(
 ): Promise<void> {
   if (target.kind === 'stream' || ranges.length === 0) return;
   const { stagingDirectory, headerBytes, gate } = target;
-  const hasUnits = target.kind === 'appended' && target.units !== undefined;
-  for (const range of ranges) requireFits(range, hasUnits ? undefined : totals, stagingDirectory);
+  for (const range of ranges) requireFits(range, target.units === undefined ? totals : undefined, stagingDirectory);
   if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
   // What is sent cannot be read back: the place has compared it.
-  if (target.kind === 'appended' && target.sent !== undefined) return;
+  if (target.sent !== undefined) return;
   const readBack = async (regions: readonly WrittenRegion[]) => {
     const staged = rangesOf(regions, headerBytes, (shard) => stagedPath(stagingDirectory, shard));
     const changed = await findChanged({ job: settings, gate, ranges: staged }, threads);

@@ -23,7 +23,7 @@ import {
 import type { StagedOutput } from '../places/outputs/staged-output.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
-import { type UnitCuts, unitsOfRange } from '../plan/unit-cuts.js';
+import { unitsOfRange } from '../plan/unit-cuts.js';
 import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
 import { verifyFinishedRanges } from './finished-output.js';
@@ -165,7 +165,7 @@ function writeTask(
   if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
   const { target, piles } = work;
   const { totals } = piles;
-  const cuts = unitsOf(target);
+  const cuts = target.units;
   const units = cuts && unitsOfRange(cuts, range, totals);
   const readEnd = units === undefined ? range.end : endOfReading(range, units, totals);
   return {
@@ -180,10 +180,6 @@ function writeTask(
   };
 }
 
-function unitsOf(target: OutputTarget): UnitCuts | undefined {
-  return target.kind === 'appended' || target.kind === 'stream' ? target.units : undefined;
-}
-
 /** The target, with no more cuts than the task needs. */
 function targetOf(
   target: OutputTarget,
@@ -194,7 +190,7 @@ function targetOf(
   if (target.kind === 'stream') return { ...target, units: undefined };
   const endByte = recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, firstByte);
   const own = { ...target, cuts: cutsWithin(target.cuts, shard, endByte) };
-  return own.kind === 'appended' ? { ...own, units: undefined } : own;
+  return { ...own, units: undefined };
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
@@ -213,7 +209,7 @@ function planRanges(
       () => true,
       (pile) => !isLeft(pile),
     );
-  const units = unitsOf(target);
+  const units = target.units;
   if (units !== undefined) return planUnitRanges(piles.totals, units, pool.threadCount, (pile) => !isLeft(pile));
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
@@ -226,7 +222,7 @@ function planRanges(
 
 /** Few shards that are sent wait for a turn, and what is not a full part at the end of a range is staged. */
 function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenBytes: number): number {
-  if (target.kind !== 'appended' || target.sent === undefined) return 0;
+  if (target.sent === undefined) return 0;
   const areMany = target.cuts.shardCount >= SHARDS_PER_THREAD * threadCount;
   return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.sent.partBytes) : 0;
 }
