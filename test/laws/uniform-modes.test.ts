@@ -12,7 +12,7 @@ import { CHI_SQUARE_BOUNDS, expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
 
 const directory = useFastDirectory();
-const jobs = atScale(40, 120, 24_000);
+const jobs = atScale(40, 60, 24_000);
 /** Threads take long to start: so few of the jobs have them. */
 const JOBS_FOR_THREADS = 60;
 
