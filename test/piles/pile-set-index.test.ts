@@ -254,6 +254,56 @@ describe('damage to the index of a pile set', () => {
     const unmounted = { path: directory.path('gone', 'set.index') };
     expect(() => readPileTotals(unmounted)).toThrow(expect.objectContaining({ code: 'ERR_IO' }));
   });
+
+  it.each<[what: string, at: number, value: bigint, message: string]>([
+    ['a first segment that does not join', PILES_AT + PILE_BYTES, 0n, 'its segment tables do not join'],
+    ['a number of segments that does not join', PILES_AT + 8, 0n, 'its segment tables do not join'],
+    ['segments beyond the table', PILES_AT + (PILES - 1) * PILE_BYTES + 8, 9n, 'its segment counts do not add up'],
+    ['a huge number of segments', PILES_AT + 8, 2n ** 53n - 1n, 'its segment tables do not join'],
+    ['a number above 2^53', PILES_AT + 16, 2n ** 53n, 'it holds the number 9007199254740992'],
+    ['more segments than its size', 8, 5n, 'bytes, expected'],
+    ['a data file that is too short', HEADER_BYTES + 3 * 8, 2n ** 41n + 20n, 'ends behind its data file'],
+    ['a segment behind 2^53', PILES_AT + PILES * PILE_BYTES, 2n ** 53n, 'it holds the number'],
+  ])('is seen in %s, were the checksums right', (_, at, value, message) => {
+    const bytes = encode(small);
+    bytes.writeBigUInt64LE(value, at);
+    reseal(bytes);
+    expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow(message);
+    expect(() => readPileTotals({ bytes })).toThrow(message);
+  });
+
+  it('is seen in a compressed segment that claims fewer bytes than it takes, or more than any has, were the checksums right', () => {
+    const bytes = encode(small);
+    const at = PILES_AT + PILES * PILE_BYTES + SEGMENT_BYTES + 8;
+    expect([bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)]).toEqual([640, 64]);
+    bytes.writeUInt32LE(63, at);
+    reseal(bytes);
+    expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow('a segment of pile 2 takes 64 bytes and has 63');
+    bytes.writeUInt32LE(MOST_COMPRESSED_BYTES, at);
+    reseal(bytes);
+    expect(readPileEntries({ bytes }, 0, PILES)[2]?.segments[0]?.byteLength).toBe(MOST_COMPRESSED_BYTES);
+    bytes.writeUInt32LE(MOST_COMPRESSED_BYTES + 1, at);
+    reseal(bytes);
+    expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow(
+      'a segment of pile 2 has 4194305 bytes, too many for one that is compressed',
+    );
+  });
+
+  it.each(['', '1', 'null', '"set"', '{', '{}', '{"name":7}', '{"name":"../set"}', '{"name":""}'])(
+    'is seen in the description %j, were the checksums right',
+    (text) => {
+      const good = encode(small);
+      const bytes = Buffer.concat([
+        good.subarray(0, PILES_AT + PILES * PILE_BYTES + 4 * SEGMENT_BYTES),
+        Buffer.from(text),
+      ]);
+      bytes.writeUInt32LE(text.length, 28);
+      reseal(bytes);
+      expect(() => readPileSetDescription({ bytes })).toThrow(VerificationError);
+      expect(() => readPileTotals({ bytes })).toThrow(VerificationError);
+      expect(readPileEntries({ bytes }, 0, PILES)).toEqual(entriesOf(small));
+    },
+  );
 });
 
 describe('the readers of indexes, whatever is in them,', () => {
