@@ -262,7 +262,7 @@ describe('damage to the index of a pile set', () => {
     ['a huge number of segments', PILES_AT + 8, 2n ** 53n - 1n, 'its segment tables do not join'],
     ['a number above 2^53', PILES_AT + 16, 2n ** 53n, 'it holds the number 9007199254740992'],
     ['more segments than its size', 8, 5n, 'bytes, expected'],
-    ['a data file that is too short', HEADER_BYTES + 3 * 8, 2n ** 41n + 20n, 'ends behind its data file'],
+    ['a data file that is too short', HEADER_BYTES + 3 * 8, 2n ** 41n + 20n, 'ends after its data file'],
     ['a segment behind 2^53', PILES_AT + PILES * PILE_BYTES, 2n ** 53n, 'it holds the number'],
   ])('is seen in %s, were the checksums right', (_, at, value, message) => {
     const bytes = encode(small);
