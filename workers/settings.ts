@@ -42,7 +42,7 @@ export interface PileSettings extends TaskSettings {
 
 export interface ScatterSettings extends ReadSettings, PileSettings {
   /** True if pile sets outlive the process: then an index is a file and holds the report of its slice. */
-  readonly keepsPileSets: boolean;
+  readonly commitsPileSets: boolean;
   /** A `HeadLimit`: the output is the head of the order. Absent: it has all records. */
   readonly headLimit?: SharedArrayBuffer | undefined;
 }

@@ -41,7 +41,7 @@ import { shareSlices } from '../plan/task-shares.js';
 import { requireForTasks } from '../remote/address.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { type Input, type Inputs, isKept, pathsOf } from '../sources/source.js';
+import { type Input, type Inputs, isFileInput, pathsOf } from '../sources/source.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
 import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-slices.js';
@@ -316,7 +316,7 @@ async function lookBefore(
   const threads = await startThreads(size, { control, stop }, () => {}, scope.releases);
   const layout = { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '' };
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const settings = scatterSettings(threads, plan, request.spec, piling, { keepsPileSets: false });
+  const settings = scatterSettings(threads, plan, request.spec, piling, { commitsPileSets: false });
   return lookBeforeRanges({ ...prepared, slices, settings, keys: request.spec.key.from }, threads, () => false);
 }
 
@@ -330,13 +330,13 @@ function* rowsFrom<Each, Row>(all: Iterable<Each>, toRow: (each: Each) => Row): 
 }
 
 function requireFiles(inputs: Inputs): void {
-  const stream = inputs.find((input) => !isKept(input));
+  const stream = inputs.find((input) => !isFileInput(input));
   if (stream === undefined) return;
   throw new UsageError(`${stream.path} is a stream, which tasks cannot share; expected a file that all tasks can read`);
 }
 
 function inputOf(input: Input): ClusterInput {
-  if (!isKept(input)) throw new RangeError(`${input.path} is not a file`);
+  if (!isFileInput(input)) throw new RangeError(`${input.path} is not a file`);
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {

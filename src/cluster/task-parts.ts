@@ -15,7 +15,7 @@ import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/locked-directory.js';
-import { type FoundNotes, type JobNotes, type KeptNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
+import { type DurableNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
@@ -160,7 +160,7 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
   const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
   let noted: FoundNotes = {};
   // The first task that is done notes for the others what took reading piles.
-  const notes: KeptNotes = {
+  const notes: DurableNotes = {
     jobDirectory: directory,
     hasFinishedRanges: false,
     found: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),
@@ -198,7 +198,7 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
   const inputs = await openInputs(job, left);
   const threads = await startTaskThreads(job);
   const settings = scatterSettings(threads, plan, spec, piling, {
-    keepsPileSets: true,
+    commitsPileSets: true,
     isProfiled: plan.profile !== undefined,
   });
   const work = { ...inputs, slices, keys: spec.key.from, head, keyOf, settings, attempt: log.attempt, onWarning };

@@ -308,7 +308,7 @@ function requireAscending(starts: readonly number[], path: string, mostShards: n
 }
 
 /** The notes of what a job that outlives its process decides between its passes. */
-export interface KeptNotes {
+export interface DurableNotes {
   readonly jobDirectory: string;
   /** True if an earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
@@ -320,7 +320,7 @@ export interface KeptNotes {
  * @param kept undefined: if the job fails, its output is lost.
  */
 export async function notedOrFound<Name extends NoteName>(
-  kept: KeptNotes | undefined,
+  kept: DurableNotes | undefined,
   name: Name,
   find: () => Promise<JobNotes[Name]>,
 ): Promise<JobNotes[Name]> {

@@ -77,7 +77,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
   const threads = await startThreads(size, progress, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const settings = scatterSettings(threads, plan, request.spec, piling, { keepsPileSets: true });
+  const settings = scatterSettings(threads, plan, request.spec, piling, { commitsPileSets: true });
   const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));

@@ -38,7 +38,7 @@ import {
 import { markOf } from '../record-index/indexed-file.js';
 import { type MemberCuts, plannedInput, walkMembers } from '../sources/cuts.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import { type FileInput, isKept, storedBytesIn } from '../sources/source.js';
+import { type FileInput, isFileInput, storedBytesIn } from '../sources/source.js';
 import { countBeforeRanges } from '../stages/before-ranges.js';
 import { CoverageCheck } from '../stages/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
@@ -153,7 +153,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   };
   const { framing, ...opened } = await openHeaders(inputs, request, () => memoryNeed);
   const [input] = opened.inputs;
-  if (input === undefined || !isKept(input) || framing === undefined) {
+  if (input === undefined || !isFileInput(input) || framing === undefined) {
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
       `${file} is not a regular file; only the records of a regular file can be read in any order`,

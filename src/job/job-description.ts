@@ -15,14 +15,14 @@ import type { Inputs } from '../sources/source.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { type FilePlaces, realTempDirsOf } from './job-places.js';
 import type { ShuffleRequest } from './request.js';
-import type { KeptLayout } from './work-plan.js';
+import type { NotedLayout } from './work-plan.js';
 
 export interface DescribedJob {
   readonly request: { readonly spec: ShuffleSpec | OutputSpec; readonly signal?: AbortSignal | undefined };
   readonly inputs: Inputs;
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
-  readonly plan: { readonly isResumable: boolean; readonly layout: KeptLayout | undefined };
+  readonly plan: { readonly isResumable: boolean; readonly layout: NotedLayout | undefined };
 }
 
 /** The inputs of a job that reads a store: its manifest only says whose files these are. */

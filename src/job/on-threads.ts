@@ -99,7 +99,7 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
     head: plan.head,
     keyOf: keyRuleOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
-      keepsPileSets: staging.kept !== undefined,
+      commitsPileSets: staging.kept !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
       weighedField: spec.keep.mix.shares?.field,

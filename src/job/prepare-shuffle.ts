@@ -31,7 +31,7 @@ import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
-import { type Input, type Inputs, identityOf, isKept, isPlain, recordsIn } from '../sources/source.js';
+import { type Input, type Inputs, identityOf, isFileInput, isPlain, recordsIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAt, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace } from './earlier-attempt.js';
@@ -292,13 +292,13 @@ function mostRecordsOf(
 export const READ_ONCE = 'cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`';
 
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: Inputs): void {
-  const stream = inputs.find((input) => !isKept(input));
+  const stream = inputs.find((input) => !isFileInput(input));
   if (stream === undefined || !mustBeResumable) return;
   throw new UsageError(`${inputName(stream.path)} ${READ_ONCE}`);
 }
 
 function warnOfStream({ output }: JobPlaces, inputs: Inputs, onWarning: (line: string) => void): void {
-  const input = inputs.find((each) => !isKept(each));
+  const input = inputs.find((each) => !isFileInput(each));
   const reason =
     output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
   onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);

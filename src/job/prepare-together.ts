@@ -27,7 +27,7 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { listInputs } from '../sources/list-inputs.js';
 import { firstOfRows } from '../sources/rows.js';
-import { type FileInput, type Input, type Inputs, isKept, storedBytesOf } from '../sources/source.js';
+import { type FileInput, type Input, type Inputs, isFileInput, storedBytesOf } from '../sources/source.js';
 import { nameSome } from '../values/quantity.js';
 import { requireSpace } from './disk-space.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
@@ -144,7 +144,7 @@ async function requireMates(inputs: Inputs): Promise<void> {
 }
 
 function requireFile(input: Input): FileInput {
-  if (isKept(input)) return input;
+  if (isFileInput(input)) return input;
   throw new UsageError(
     `\`together\` names ${input.path}, which is not a regular file; save it in a file: the files are read one after the other`,
   );

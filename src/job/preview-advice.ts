@@ -7,7 +7,7 @@ import { readMemory } from '../machine/limits.js';
 import { budgetText, leastMemoryFor, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
 import { mayBeCut } from '../sources/cuts.js';
-import { type FileInput, isKept, storedBytesIn } from '../sources/source.js';
+import { type FileInput, isFileInput, storedBytesIn } from '../sources/source.js';
 import { formatBytes, nameSome } from '../values/quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
@@ -44,7 +44,7 @@ function onInputs({ prepared }: AdvisedJob): Advice[] {
   let largest: FileInput | undefined;
   let ordinal = 0;
   for (const [i, input] of inputsToRead.entries()) {
-    if (!isKept(input) || input.version.byteLength <= (largest?.version.byteLength ?? -1)) continue;
+    if (!isFileInput(input) || input.version.byteLength <= (largest?.version.byteLength ?? -1)) continue;
     [largest, ordinal] = [input, i];
   }
   if (largest === undefined || largest.version.byteLength < LEAST_BYTES) return [];

@@ -25,7 +25,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { type Inputs, isKept, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { type Inputs, isFileInput, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { WriteSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { resumedWork } from './earlier-attempt.js';
@@ -157,7 +157,7 @@ async function devicesOf(
   };
   for (const [index, input] of inputsToRead.entries()) {
     await hearSignalsAt(index, request.signal);
-    if (isKept(input) && factsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
+    if (isFileInput(input) && factsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
   }
   for (const directory of hasTemp ? places.tempDirs : []) use('temp', directory, 'temp', directory);
   if (places.outputDirectory !== undefined) use('output', places.outputDirectory, 'output', places.outputDirectory);

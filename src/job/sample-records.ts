@@ -12,7 +12,7 @@ import { hearSignalsAt } from '../floor/pause.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
 import { type Expected, exactly, partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
-import { type FileInput, type Inputs, isKept } from '../sources/source.js';
+import { type FileInput, type Inputs, isFileInput } from '../sources/source.js';
 import type { Estimate } from './estimate.js';
 import { InputWindows, USUAL_RECORD_BYTES } from './input-windows.js';
 
@@ -34,7 +34,7 @@ export interface SampledFile {
 
 export function filesOf(inputs: Inputs, { decodedBytes }: Estimate): SampledFile[] {
   return inputs.flatMap((input, ordinal) =>
-    isKept(input) ? [{ input, ordinal, bytes: decodedBytes[ordinal] ?? 0 }] : [],
+    isFileInput(input) ? [{ input, ordinal, bytes: decodedBytes[ordinal] ?? 0 }] : [],
   );
 }
 

@@ -24,7 +24,7 @@ import { nameExists } from '../io/paths.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
-import { finishedRangeNames, type KeptNotes } from '../job-directory/notes.js';
+import { type DurableNotes, finishedRangeNames } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { reserveFile } from '../machine/open-file-limit.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
@@ -35,9 +35,9 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
 import { writeToStream } from '../sinks/write-to-stream.js';
 import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
-import type { KeptPileSets } from '../stages/committed-slices.js';
+import type { DurablePileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { KeptRanges } from '../stages/shuffle-ranges.js';
+import type { DurableRanges } from '../stages/shuffle-ranges.js';
 import { type EarlierAttempt, type HeldPlaces, knownOutput } from './earlier-attempt.js';
 import { noteFinished } from './finished-job.js';
 import type { JobScope } from './job.js';
@@ -47,7 +47,7 @@ import type { JobProgress } from './job-progress.js';
 import type { ResumeRequest, TalkRequest } from './request.js';
 import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
 import type { TempDisks } from './temp-disks.js';
-import type { KeptLayout } from './work-plan.js';
+import type { NotedLayout } from './work-plan.js';
 
 export interface Staging {
   readonly piles: RescatterTarget;
@@ -67,7 +67,7 @@ export interface Staging {
 }
 
 /** The work of an earlier attempt that this one finds, and that of this one for a later attempt. */
-type KeptWork = KeptPileSets & KeptRanges & KeptNotes;
+type KeptWork = DurablePileSets & DurableRanges & DurableNotes;
 
 /** Its temp data lies in private directories. Nothing is left of it, and what was written cannot be taken back. */
 export class StreamStaging implements Staging {
@@ -166,7 +166,7 @@ export class FilesStaging implements Staging {
     this.kept = plan.layout && this.#keptWork(plan.layout);
   }
 
-  #keptWork(layout: KeptLayout): KeptWork {
+  #keptWork(layout: NotedLayout): KeptWork {
     const { earlier } = this.#job;
     const finished = earlier?.finished ?? { ranges: [], recordCount: 0 };
     return {
@@ -341,7 +341,7 @@ function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
 /** Returns a function that tells whether all piles of a stripe are finished. */
 function stripesOf(
   ranges: readonly { readonly first: number; readonly end: number }[],
-  layout: KeptLayout,
+  layout: NotedLayout,
 ): (stripe: number) => boolean {
   const isFinished = new Uint8Array(layout.pileCount);
   for (const { first, end } of ranges) isFinished.fill(1, first, end);

@@ -25,7 +25,7 @@ import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
 import { PackedSlices } from '../sources/packed-slices.js';
-import { type Input, type Inputs, isKept, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
+import { type Input, type Inputs, isFileInput, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { WorkPlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
@@ -53,11 +53,11 @@ export interface ShufflePlan extends ScatterPlan {
   /** True if it would be resumable, had the caller asked for that. */
   readonly canBeResumed: boolean;
   /** The layout that a later attempt must keep; undefined if nothing lies on disk between the passes. */
-  readonly layout: KeptLayout | undefined;
+  readonly layout: NotedLayout | undefined;
 }
 
 /** How the work lies on disk, as the manifest records it. */
-export type KeptLayout = NonNullable<JobManifest['layout']>;
+export type NotedLayout = NonNullable<JobManifest['layout']>;
 
 const INLINE_INPUTS = 1000;
 /** Text usually compresses to a fourth. */
@@ -114,7 +114,7 @@ export async function planShuffle(work: ShuffleToPlan): Promise<ShufflePlan> {
     slices,
     isResumable,
     canBeResumed: mayResume(work),
-    layout: needsLayout ? keptLayout(plan, slices, earlier) : undefined,
+    layout: needsLayout ? notedLayout(plan, slices, earlier) : undefined,
   };
 }
 
@@ -143,7 +143,7 @@ export function createReadControl(inline: boolean, spareBytes: number, gates: De
 }
 
 function mayResume({ hasFiles, inputs }: ShuffleToPlan): boolean {
-  return hasFiles && inputs.every(isKept);
+  return hasFiles && inputs.every(isFileInput);
 }
 
 function isAskedToResume(work: ShuffleToPlan): boolean {
@@ -357,7 +357,7 @@ function expectCompressedBytes(inputs: Inputs, { rows: write }: WriteSpec, forma
   }, 0);
 }
 
-function takeSlices(planned: Iterable<Slice>, earlier?: KeptLayout): List<Slice> {
+function takeSlices(planned: Iterable<Slice>, earlier?: NotedLayout): List<Slice> {
   const slices = new PackedSlices();
   for (const slice of planned) {
     if (slices.length === earlier?.sliceCount) throw cutDifferently();
@@ -366,11 +366,11 @@ function takeSlices(planned: Iterable<Slice>, earlier?: KeptLayout): List<Slice>
   return slices;
 }
 
-function keptLayout(
+function notedLayout(
   { memory: { pileCount, stripeCount }, sliceBytes }: PlannedWork,
   slices: List<Slice>,
-  earlier: KeptLayout | undefined,
-): KeptLayout {
+  earlier: NotedLayout | undefined,
+): NotedLayout {
   const hash = createHash('sha256');
   for (const slice of slices) hash.update(JSON.stringify(slice));
   const slicesDigest = hash.digest('hex');

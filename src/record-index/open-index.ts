@@ -33,11 +33,11 @@ import {
 import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 
 /** A block usually takes 5 KB. */
-const KEPT_BLOCK_BYTES = 16 * 2 ** 20;
-/** Memory of a kept block besides its bytes. */
+const BLOCK_CACHE_BYTES = 16 * 2 ** 20;
+/** The memory of a cached block besides its bytes. */
 const BLOCK_OVERHEAD_BYTES = 256;
 
-interface KeptBlock {
+interface CachedBlock {
   readonly start: number;
   readonly block: RecordBlock;
 }
@@ -49,8 +49,8 @@ export class OpenIndex {
   readonly #remedy: Remedy;
   readonly #header: IndexHeader;
   readonly #stretches: readonly StretchEntry[];
-  readonly #blocks = new RecentlyUsed<number, KeptBlock>(
-    KEPT_BLOCK_BYTES,
+  readonly #blocks = new RecentlyUsed<number, CachedBlock>(
+    BLOCK_CACHE_BYTES,
     ({ block }) => block.byteLength + BLOCK_OVERHEAD_BYTES,
   );
 
@@ -129,7 +129,7 @@ export class OpenIndex {
     return stretch;
   }
 
-  #readBlock(number: number, inBlock: number): KeptBlock {
+  #readBlock(number: number, inBlock: number): CachedBlock {
     const { blockCount, blockTableAt } = this.#header;
     if (number >= blockCount) throw this.#damaged(`it has no block ${number}`);
     const entry = blockEntry.readSealed(

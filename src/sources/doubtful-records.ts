@@ -13,7 +13,7 @@ import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFile } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
-import { type FileInput, type Inputs, isKept } from './source.js';
+import { type FileInput, type Inputs, isFileInput } from './source.js';
 import { doubtsOf } from './start-findings.js';
 
 /** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
@@ -37,7 +37,7 @@ export function refuseForeignFiles(
 ): void {
   if (!isHeldToText(format)) return;
   let leftToPeek = PEEKED_FILES;
-  for (const input of inputs.filter(isKept)) {
+  for (const input of inputs.filter(isFileInput)) {
     const { path, codec } = input;
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
@@ -87,7 +87,7 @@ function warnOfEqualFirstRows(
 ): void {
   if (header !== undefined || framing === undefined || framingOf(framing).hasQuotedFields !== true) return;
   const pathOfRow = new Map<string, string>();
-  for (const input of inputs.filter(isKept).slice(0, PEEKED_FILES)) {
+  for (const input of inputs.filter(isFileInput).slice(0, PEEKED_FILES)) {
     const row = firstRowOf(input);
     const earlier = pathOfRow.get(row);
     if (row !== '' && earlier !== undefined) {

@@ -15,7 +15,7 @@ import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { FINGERPRINT_BYTES, type NotedInputs } from '../job-directory/job-manifest.js';
 import { factsOf } from '../places/inputs/find-input.js';
-import { type Input, type Inputs, isKept } from './source.js';
+import { type Input, type Inputs, isFileInput } from './source.js';
 
 /** @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest. */
 export async function noteInputs(
@@ -46,7 +46,7 @@ function writeFingerprint(target: Buffer, input: Input): void {
 
 function hashEnds(input: Input): Buffer {
   // The version of an input elsewhere says more than its ends, which would cost two requests.
-  return isKept(input) && factsOf(input.path).isOnDisk
+  return isFileInput(input) && factsOf(input.path).isOnDisk
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
 }

@@ -26,7 +26,7 @@ import { openInput } from '../places/inputs/find-input.js';
 import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
 import { PackedInputs } from './packed-inputs.js';
-import { type FileInput, type Input, type Inputs, isKept, isPlain, isReadOnce } from './source.js';
+import { type FileInput, type Input, type Inputs, isFileInput, isPlain, isReadOnce } from './source.js';
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
@@ -70,7 +70,7 @@ export async function readInputHeaders(
   for (const input of inputs) {
     await hearSignalsAt(withHeaders.length, signal);
     const path = inputName(input.path);
-    const reading = isKept(input)
+    const reading = isFileInput(input)
       ? readHeaderOf(input, rule, memory, throwIfAborted)
       : isReadOnce(input) && readsStreams
         ? readHeaderOfStream(input, rule, memory, throwIfAborted, request)
@@ -86,7 +86,7 @@ export async function readInputHeaders(
     const { byteLength, recordBytes, isMarked } = header;
     isEveryMarked &&= isMarked === true;
     const kept = { byteLength, recordBytes, isMarked };
-    if (isKept(input)) {
+    if (isFileInput(input)) {
       const { version, codec, finding } = input;
       withHeaders.push({ kind: 'file', path: input.path, version, codec, finding, header: kept });
     } else withHeaders.push(input);

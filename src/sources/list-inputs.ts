@@ -24,7 +24,7 @@ import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { type FoundPaths, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
 import { PackedInputs } from './packed-inputs.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
-import { type Input, type Inputs, identityOf, isKept, isPlain, isReadOnce, NO_HEADER } from './source.js';
+import { type Input, type Inputs, identityOf, isFileInput, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: Inputs;
@@ -404,7 +404,7 @@ export async function gatesOf(
   const gates: GateNumber[] = [];
   for (const input of inputs) {
     await hearSignalsAt(gates.length, signal);
-    gates.push(isKept(input) && factsOf(input.path).isOnDisk ? deviceGates.gateOf(input.path, 'input') : UNGATED);
+    gates.push(isFileInput(input) && factsOf(input.path).isOnDisk ? deviceGates.gateOf(input.path, 'input') : UNGATED);
   }
   return gates;
 }

@@ -68,7 +68,7 @@ export function identityOf(input: Input): string {
 }
 
 /** Returns whether a later attempt, or another process, can read the same bytes. */
-export function isKept(input: Input): input is FileInput {
+export function isFileInput(input: Input): input is FileInput {
   return input.kind === 'file';
 }
 

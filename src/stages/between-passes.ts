@@ -9,7 +9,7 @@ import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
-import { type JobNotes, type KeptNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
+import { type DurableNotes, type JobNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
 import type { PileTotals, Tally } from '../piles/pile-totals.js';
 import {
@@ -29,7 +29,7 @@ import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';
 import { measurePlaces, pileFinder } from './measure-piles.js';
-import { type KeptRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
+import { type DurableRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
 import type { PilesWork, ScatteredPiles, ShuffleWork } from './shuffle-work.js';
 import { takeHead } from './take-head.js';
 import type { Threads } from './threads.js';
@@ -64,7 +64,7 @@ export interface CutOutput {
    * Has the threads of this process write it.
    * @param kept undefined: if the job fails, its output is lost.
    */
-  write(target: OutputTarget, deletesStripes: boolean, kept: KeptRanges | undefined): Promise<WrittenPiles>;
+  write(target: OutputTarget, deletesStripes: boolean, kept: DurableRanges | undefined): Promise<WrittenPiles>;
 }
 
 export interface WrittenOutput {
@@ -89,7 +89,7 @@ export async function planOutput(
   ends: ShardEnds,
   work: SampledWork,
   threads: Threads,
-  kept: KeptNotes | undefined,
+  kept: DurableNotes | undefined,
 ): Promise<OutputPlan> {
   const piles = await takeHead(spec, work, threads, kept);
   const inHead = { ...work, piles };
@@ -151,7 +151,7 @@ async function cutParts(
   parts: readonly PartPlan[],
   work: PilesWork,
   threads: Threads,
-  kept: KeptNotes | undefined,
+  kept: DurableNotes | undefined,
 ): Promise<readonly PlannedSplit[]> {
   if (parts.every(isCut)) return parts;
   const fitAll = async (): Promise<CutsNote> => {

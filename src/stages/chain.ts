@@ -10,7 +10,7 @@
  * the notes of the other tasks for each stage before its own, and does its share of that.
  */
 import type { Release } from '../floor/cleanup.js';
-import type { KeptNotes } from '../job-directory/notes.js';
+import type { DurableNotes } from '../job-directory/notes.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import type { ShardEnds } from '../sinks/output-layout.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
@@ -29,7 +29,7 @@ export interface ChainJob {
   /** Part of the names of temp files, that no other attempt at the job has. */
   readonly attempt: string;
   /** The notes of what was decided before of the output. Undefined: if the job fails, its output is lost. */
-  readonly notes: KeptNotes | undefined;
+  readonly notes: DurableNotes | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
   readonly onProfile: OnProfile;

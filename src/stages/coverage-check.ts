@@ -7,7 +7,15 @@ import { requireRecordBytes } from '../formats/header.js';
 import { isNothing, type Weight } from '../keep/weights.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
-import { endOfInput, type Input, type InputHeader, type Inputs, isKept, NO_HEADER, unitOf } from '../sources/source.js';
+import {
+  endOfInput,
+  type Input,
+  type InputHeader,
+  type Inputs,
+  isFileInput,
+  NO_HEADER,
+  unitOf,
+} from '../sources/source.js';
 
 /** The counts of each input, where the keys come from ordinals, or it holds rows; else 0. */
 export interface InputCounts {
@@ -78,7 +86,7 @@ export class CoverageCheck {
   }
 
   headerOf(input: Input, inputOrdinal: number): InputHeader {
-    if (isKept(input)) return input.header;
+    if (isFileInput(input)) return input.header;
     return this.#headersOfStreams.get(inputOrdinal) ?? NO_HEADER;
   }
 

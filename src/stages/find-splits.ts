@@ -4,7 +4,7 @@
  */
 import type { PartEnds } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
-import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type DurableNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
 import { type SplitBounds, splitBounds } from '../keep/splits.js';
 import {
   differenceOf,
@@ -33,7 +33,7 @@ export async function findSplits(
   { keep, cut: { splits } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
-  kept: KeptNotes | undefined,
+  kept: DurableNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
   const asked = splitBounds(splits, work.piles.records, keep);

@@ -14,7 +14,7 @@ import {
   recordsWithCopies,
 } from '../sources/input-part.js';
 
-import { isKept } from '../sources/source.js';
+import { isFileInput } from '../sources/source.js';
 import { StartFindings } from '../sources/start-findings.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -55,7 +55,7 @@ export class GatheredSlices {
     this.#headerRule = header && headerRuleOf(header);
     this.#firstHeader = firstHeader;
     if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.startFindings.addUnread();
-    this.#firstHeaderOrdinal = inputs.findIndex(isKept);
+    this.#firstHeaderOrdinal = inputs.findIndex(isFileInput);
     this.#totals = emptyTotals(pileCount);
     this.#coverage = new CoverageCheck(inputs, weighing?.weights);
     this.#groups = weighing === undefined ? undefined : new GroupAmounts(weighing);

@@ -35,7 +35,7 @@ import {
 } from '../sources/input-part.js';
 import { type Inputs, storedBytesIn } from '../sources/source.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
-import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
+import { type DurablePileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
 import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
@@ -74,7 +74,7 @@ export interface ScatterOutcome {
 export async function scatterInputs(
   work: ScatterWork,
   threads: Threads,
-  kept: KeptPileSets | undefined,
+  kept: DurablePileSets | undefined,
 ): Promise<ScatterOutcome> {
   const { control } = threads;
   const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
@@ -325,7 +325,7 @@ function removePileSet(layout: PileSetLayout, name: string): void {
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
   { slices, inputs, settings: { layout }, onWarning }: ScatterWork,
-  { isStripeDone }: KeptPileSets,
+  { isStripeDone }: DurablePileSets,
   gathered: GatheredSlices,
   { control }: Threads,
 ): Promise<number> {

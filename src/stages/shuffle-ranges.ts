@@ -53,7 +53,7 @@ const PARTS_OF_RANGE = 8;
  * The ranges of a job that can be resumed: finished ones are recorded one by one, and those of an earlier attempt are
  * reused.
  */
-export interface KeptRanges {
+export interface DurableRanges {
   readonly finished: FinishedRanges;
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
@@ -79,7 +79,7 @@ class OneKeyFound extends Error {
 export async function shufflePiles(
   work: ShuffleWork,
   threads: Threads,
-  kept: KeptRanges | undefined,
+  kept: DurableRanges | undefined,
 ): Promise<WrittenPiles> {
   const written = await shuffleRanges(work, threads, kept);
   return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
@@ -91,7 +91,7 @@ export async function shufflePiles(
 export async function shuffleRanges(
   work: ShuffleWork,
   threads: Threads,
-  kept?: KeptRanges | undefined,
+  kept?: DurableRanges | undefined,
 ): Promise<readonly FinishedRange[]> {
   try {
     const written = await writeRanges(work, threads, kept);
@@ -107,7 +107,7 @@ export async function shuffleRanges(
 async function writeRanges(
   work: ShuffleWork,
   threads: Threads,
-  kept: KeptRanges | undefined,
+  kept: DurableRanges | undefined,
 ): Promise<FinishedRange[]> {
   const { piles, target, settings } = work;
   const { totals } = piles;
@@ -240,7 +240,7 @@ function rangeBehind({ part, piles, target }: ShuffleWork): PileRange[] {
 /** A stripe is deleted when its output is durable, so that a power failure cannot lose it. */
 function commitsOf(
   { settings }: ShuffleWork,
-  { finished, output }: KeptRanges,
+  { finished, output }: DurableRanges,
   stripes: StripeRemoval,
   { stop }: Threads,
 ): GroupCommit<FinishedRange> {

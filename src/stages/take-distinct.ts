@@ -6,7 +6,7 @@
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
-import { type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type DurableNotes, notedOrFound } from '../job-directory/notes.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
@@ -40,7 +40,7 @@ export async function takeDistinct(
   spec: ShuffleSpec,
   work: PilesWork,
   threads: Threads,
-  kept: KeptNotes | undefined,
+  kept: DurableNotes | undefined,
 ): Promise<ScatteredPiles> {
   if (!isDistinct(spec.keep)) return work.piles;
   // Tasks measure always: none of them writes all of the output.

@@ -3,7 +3,7 @@
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
 import { StagedOutputError } from '../errors.js';
-import { type JobNotes, type KeptNotes, notedOrFound } from '../job-directory/notes.js';
+import { type DurableNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
 import { mostRecords } from '../keep/head.js';
 import {
   copyOfTotals,
@@ -31,7 +31,7 @@ export async function takeHead(
   { keep, cut: { shards } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
-  kept: KeptNotes | undefined,
+  kept: DurableNotes | undefined,
 ): Promise<ScatteredPiles> {
   const { piles } = work;
   const most = mostRecords(keep);

@@ -28,7 +28,7 @@ export function scatterSettings(
   { memory, memoryNeed }: WorkPlan,
   spec: ShuffleSpec,
   storage: PileStorage,
-  rest: Pick<ScatterSettings, 'keepsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField'>,
+  rest: Pick<ScatterSettings, 'commitsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField'>,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   return {

@@ -9,7 +9,7 @@ import type { HeaderSpec } from '#src/formats/record-format.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { readInputHeaders, requireWholeRecords } from '#src/sources/headers.js';
 import { listInputs } from '#src/sources/list-inputs.js';
-import { type Input, type Inputs, isKept } from '#src/sources/source.js';
+import { type Input, type Inputs, isFileInput } from '#src/sources/source.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
@@ -111,7 +111,7 @@ describe('readInputHeaders', () => {
 
 describe('requireWholeRecords', () => {
   const withHeader = async (content: Uint8Array, byteLength: number, recordBytes?: number) =>
-    (await inputsOf(content)).filter(isKept).map((input) => ({ ...input, header: { byteLength, recordBytes } }));
+    (await inputsOf(content)).filter(isFileInput).map((input) => ({ ...input, header: { byteLength, recordBytes } }));
 
   it('finds what is left behind the last record of a plain file', async () => {
     const fours = { kind: 'size', value: 4 } as const;

@@ -6,7 +6,7 @@ import { codecNamed } from '#src/formats/codec-table.js';
 import type { Slice } from '#src/plan/slices.js';
 import { PackedInputs } from '#src/sources/packed-inputs.js';
 import { PackedSlices } from '#src/sources/packed-slices.js';
-import { type Input, identityOf, isKept, NO_HEADER } from '#src/sources/source.js';
+import { type Input, identityOf, isFileInput, NO_HEADER } from '#src/sources/source.js';
 import { atScale } from '../fixtures/scale.js';
 
 /** More than some pages. */
@@ -71,9 +71,9 @@ describe('packed lists', () => {
       const packed = new PackedInputs();
       for (const each of inputs) packed.push(each);
       expectSame(packed, inputs, shown);
-      expect(packed.filter(isKept).map(shown)).toEqual(inputs.filter(isKept).map(shown));
-      expect(packed.findIndex((each) => !isKept(each))).toBe(inputs.findIndex((each) => !isKept(each)));
-      expect(packed.some((each) => !isKept(each))).toBe(inputs.some((each) => !isKept(each)));
+      expect(packed.filter(isFileInput).map(shown)).toEqual(inputs.filter(isFileInput).map(shown));
+      expect(packed.findIndex((each) => !isFileInput(each))).toBe(inputs.findIndex((each) => !isFileInput(each)));
+      expect(packed.some((each) => !isFileInput(each))).toBe(inputs.some((each) => !isFileInput(each)));
       const text = (sum: number, each: Input, i: number) => sum + identityOf(each).length * i;
       expect(packed.reduce(text, 1)).toBe(inputs.reduce(text, 1));
     });

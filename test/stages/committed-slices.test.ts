@@ -157,7 +157,13 @@ describe('readCommittedSlices', () => {
 
   it('hears between two of them that the job must stop', async () => {
     const stopped = JobControl.create([], 0);
-    const query = { layout: layoutOf(), size: SIZE, isStripeDone: isKept, onDamage: expect.fail, control: stopped };
+    const query = {
+      layout: layoutOf(),
+      size: SIZE,
+      isStripeDone: isKept,
+      onDamage: expect.fail,
+      control: stopped,
+    };
     const numbers: number[] = [];
     const readAll = async () => {
       for await (const { slice } of readCommittedSlices(query)) {

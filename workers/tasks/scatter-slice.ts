@@ -34,8 +34,8 @@ export interface ScatterResult extends SliceReading, SliceReport {
 export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
   const { job, pileSetName } = task;
   const { control, arena, hasher, compressor, ramPool } = pileStateOf(job);
-  const { layout, keepsPileSets } = job;
-  const sizes = { name: pileSetName, layout, ramPool: await ramPool, indexInFile: keepsPileSets };
+  const { layout, commitsPileSets } = job;
+  const sizes = { name: pileSetName, layout, ramPool: await ramPool, indexInFile: commitsPileSets };
   const writer = new PileSetWriter({ ...sizes, hasher, compressor, control });
   const scatterArena = new ScatterArena(arena, writer, {
     pileCount: layout.pileCount,
@@ -49,7 +49,7 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     const reading = await readSlice(task, scatterArena);
     const { longestRecordBytes, leftOut } = scatterArena;
     const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut };
-    return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
+    return { ...reading, ...report, ...scatterArena.commit(commitsPileSets ? report : null) };
   };
   return thenAlwaysAsync(scatter, () => writer.close());
 }
