@@ -1,6 +1,6 @@
 /**
- * Outputs get their names in several steps, and the job may end between any two of them. The next attempt finishes the
- * moves or takes them back; a mixture never has a completion marker, and no former file is lost.
+ * Outputs get their names, and are recognised when they have them already. The tests of faults end jobs between any two of
+ * the steps.
  */
 import {
   existsSync,
@@ -9,24 +9,20 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SystemError, UsageError, VerificationError } from '#src/errors.js';
-import { systemFileCalls } from '#src/io/file-calls.js';
+import { VerificationError } from '#src/errors.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
 import { type Destination, formatOutputIdentity } from '#src/places/outputs/destination.js';
 import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
 import { stagedPath } from '#src/sinks/output-target.js';
-import { interrupted, withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
+import { withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
-import { atScale } from '../../fixtures/scale.js';
 import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -122,7 +118,7 @@ const KINDS: readonly Kind[] = [
     journal: () => shardsJournal(true, [...FORMER, DANGLING]),
   },
 ];
-const [newFile, otherFile, newDirectory, existing, replacing] = KINDS as [Kind, Kind, Kind, Kind, Kind];
+const [newFile, otherFile, newDirectory, existing] = KINDS as [Kind, Kind, Kind, Kind];
 
 /** Contents by name; of a link, where it leads. */
 function contentsOf(path: string): Record<string, string> {
@@ -135,34 +131,18 @@ function contentsOf(path: string): Record<string, string> {
   return contents;
 }
 
-const formerContents = () => ({
-  ...Object.fromEntries(FORMER.map((name) => [name, `former ${name}`])),
-  [DANGLING]: 'link to nowhere',
-});
 const foreignContents = () => Object.fromEntries(FOREIGN.map((name) => [name, `foreign ${name}`]));
 const newContents = () => Object.fromEntries(NAMES.map((name, shard) => [name, NEW[shard] ?? '']));
 
 const staging = () => directory.path('staging');
-const aside = () => directory.path('staging', 'replaced');
 const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
 const journalOnDisk = () => readJournal(directory.path('job')) ?? expect.fail('there is no journal');
 const move = (kind: Kind) => ONLY_DISKS.at(kind.place()).appear(directories(), journalOnDisk(), false);
-const back = async (kind: Kind) => ONLY_DISKS.at(kind.place()).takeBack?.(directories(), journalOnDisk());
 /** Does work without waiting for a device. */
 async function quickly(work: () => Promise<void>): Promise<void> {
   const { error } = await withCallsSeen(() => {}, work);
   expect(error).toBeUndefined();
 }
-/** What a later attempt does: it continues the moves, or begins them again. */
-const moveOrBegin = async (kind: Kind) => {
-  if (readJournal(directory.path('job')) === undefined) await writeJournal(directory.path('job'), kind.journal());
-  await move(kind);
-};
-/** What a run does that discards the one before. */
-const backIfBegun = async (kind: Kind) => {
-  if (readJournal(directory.path('job')) !== undefined) await back(kind);
-};
-
 /** All as it is when the first output is about to move. */
 async function begin(kind: Kind): Promise<void> {
   for (const name of ['out', 'staging', 'job']) rmSync(directory.path(name), { recursive: true, force: true });
@@ -180,46 +160,6 @@ function expectComplete(kind: Kind): void {
     expect(contentsOf(out())).toEqual({ ...newContents(), ...kept });
     expect(statSync(out()).mode & 0o777).toBe(0o777 & ~process.umask());
   }
-}
-
-function expectUntouched(kind: Kind): void {
-  expect(contentsOf(out())).toEqual({ ...foreignContents(), ...(kind === replacing ? formerContents() : {}) });
-  expect(NEW.map((_, shard) => readFileSync(stagedPath(staging(), shard), 'utf8'))).toEqual(NEW);
-  expect(existsSync(aside())).toBe(false);
-  expect(readJournal(directory.path('job'))).toBeUndefined();
-}
-
-/** What must be true at every moment. */
-function expectNothingLost(kind: Kind): void {
-  if (kind === newFile || kind === otherFile) return;
-  const inPlace = existsSync(out()) ? contentsOf(out()) : {};
-  if (kind === newDirectory) {
-    // All of them or none.
-    if (existsSync(out())) expect(inPlace).toEqual({ ...newContents(), [MARKER]: MARKER_TEXT });
-    return;
-  }
-  expect(inPlace).toMatchObject(foreignContents());
-  const isComplete = inPlace[MARKER] === MARKER_TEXT;
-  if (isComplete) expect(inPlace).toEqual({ ...newContents(), ...foreignContents(), [MARKER]: MARKER_TEXT });
-  const setAside = existsSync(aside()) ? contentsOf(aside()) : {};
-  if (kind === replacing && !isComplete) {
-    for (const [name, content] of Object.entries(formerContents())) {
-      expect([inPlace[name], setAside[name]], name).toContain(content);
-    }
-    // The former marker vouches for all of the former shards, and for no others.
-    if (inPlace[MARKER] !== undefined) {
-      const shards = Object.entries(inPlace).filter(([name]) => !FOREIGN.includes(name));
-      expect(formerContents()).toMatchObject(Object.fromEntries(shards));
-    }
-  }
-  const staged = contentsOf(staging());
-  for (const [shard, text] of NEW.entries())
-    expect([staged[`${shard}.part`], inPlace[NAMES[shard] ?? '']]).toContain(text);
-}
-
-/** Does something for each number from 1 on, or every `step`th, until it says that it was not reached. @returns how often it was. */
-async function forEachCall(one: (number: number) => Promise<boolean>, step = 1): Promise<number> {
-  for (let number = 1; ; number += step) if (!(await one(number))) return number - 1;
 }
 
 describe.each(KINDS)('moving outputs: $name', (kind) => {
@@ -265,108 +205,5 @@ describe.each(KINDS)('moving outputs: $name', (kind) => {
         / had its final name already, and is gone or no longer has \d+ bytes; make it again with `force`$/,
       );
     }
-  });
-});
-
-describe('a new file', () => {
-  it('leaves alone what appeared under its name', async () => {
-    await begin(newFile);
-    writeFileSync(out(), 'foreign');
-    await expect(move(newFile)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-    expect(readFileSync(out(), 'utf8')).toBe('foreign');
-    expect(readFileSync(stagedPath(staging(), 0), 'utf8')).toBe('first');
-    unlinkSync(out());
-    await move(newFile);
-    expectComplete(newFile);
-  });
-});
-
-describe('a new directory', () => {
-  it('leaves alone one that appeared with something in it, and is finished in place of an empty one', async () => {
-    await begin(newDirectory);
-    mkdirSync(out());
-    writeFileSync(out('mine'), 'mine');
-    for (let time = 0; time < 2; time++) {
-      await expect(move(newDirectory)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-      expect(contentsOf(out())).toEqual({ mine: 'mine' });
-    }
-    rmSync(out('mine'));
-    await move(newDirectory);
-    expectComplete(newDirectory);
-  });
-});
-
-describe.each([existing, replacing])('$name', (kind) => {
-  beforeEach(() => begin(kind));
-
-  it.each([
-    ['taken back', expectUntouched, backIfBegun],
-    ['finished', expectComplete, moveOrBegin],
-  ])('is %s after taking back was interrupted in turn', async (_, expectAll, goOn) => {
-    let count = 0;
-    await forEachCall(
-      async (number) => {
-        let isReached = false;
-        await forEachCall(async (numberBack) => {
-          await begin(kind);
-          ({ isReached } = await interrupted('ends', number, () => move(kind)));
-          if (journalOnDisk().phase === 'moved') return false;
-          const taken = await interrupted('ends', numberBack, () => back(kind));
-          expectNothingLost(kind);
-          await quickly(() => goOn(kind));
-          expectAll(kind);
-          count += 1;
-          return taken.isReached;
-        });
-        return isReached;
-      },
-      atScale(4, 1),
-    );
-    expect(count).toBeGreaterThan(atScale(5, 20));
-  });
-
-  it('leaves alone a shard that appeared, and holds what it held', async () => {
-    const name = kind === existing ? (NAMES[1] ?? '') : 'shard-00001-of-00003.txt';
-    writeFileSync(out(name), 'mine');
-    await expect(move(kind)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-    await back(kind);
-    expect(readFileSync(out(name), 'utf8')).toBe('mine');
-    unlinkSync(out(name));
-    expectUntouched(kind);
-  });
-
-  it('says that it is complete last', async () => {
-    const named: string[] = [];
-    await withCallsSeen(
-      (name, call) => {
-        const to = String(call[1]);
-        if ((name === 'link' || name === 'rename') && dirname(to) === out()) named.push(basename(to));
-        if (name === 'syncAsync' && readlinkSync(`/proc/self/fd/${String(call[0])}`) === out()) named.push('sync');
-      },
-      () => move(kind),
-    );
-    expect(named).toEqual(['sync', ...NAMES, 'sync', MARKER, 'sync']);
-  });
-});
-
-describe('former shards that were put aside', () => {
-  it('are not put in place of others that appeared meanwhile', async () => {
-    await begin(replacing);
-    fileCalls.replace({
-      link(from, to) {
-        if (dirname(to) === out()) failWith('EIO')();
-        systemFileCalls.link(from, to);
-      },
-    });
-    await expect(move(replacing)).rejects.toThrow(SystemError);
-    fileCalls.replace({});
-    const [, name = ''] = FORMER;
-    writeFileSync(out(name), 'mine');
-    await expect(back(replacing)).rejects.toThrow(UsageError);
-    expect(readFileSync(out(name), 'utf8')).toBe('mine');
-    expect(readFileSync(join(aside(), name), 'utf8')).toBe(`former ${name}`);
-    renameSync(out(name), directory.path('mine'));
-    await back(replacing);
-    expectUntouched(replacing);
   });
 });
