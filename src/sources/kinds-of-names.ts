@@ -16,6 +16,8 @@ const OTHER_CODEC = /\.(?:br|deflate|lz|lzma|lzo|snappy|sz|z)$/;
 /** Matches numbers as in `app.log.2`, `app.log-20240101`, `train.tfrecord-00000-of-00008`. */
 const NUMBER = /(?<=.)([-._])(?:\d[\dT:_-]*|\d+-of-\d+)$/s;
 const ENDING = /(?<=.)\.(\d*[a-z][a-z\d_-]{0,11})$/is;
+/** Matches what stands after a name: `.txt`, `.jsonl.gz`. */
+const WORDS_AS_ENDINGS = /^(\.[a-z]{1,12})(?:\.[a-z]{1,12})?$/;
 const MOST_SHOWN = 10;
 
 interface Promised {
@@ -167,8 +169,12 @@ function placeBelow(directory: string | undefined, path: string): string {
 /** The most frequent one first. */
 function kindsOf(paths: readonly string[]): Kind[] {
   const kinds = new Map<string, Kind>();
+  const promisedByEndings = new Map<string, Promised>();
   for (const path of paths) {
-    const { word, nature, label, glob } = promisedBy(basename(path));
+    const name = basename(path);
+    const endings = endingsIn(name);
+    const { word, nature, label, glob } = promisedByEndings.get(endings) ?? promisedBy(name);
+    if (endings !== '') promisedByEndings.set(endings, { word, nature, label, glob });
     const kind = kinds.get(word) ?? { word, nature, labels: new Set(), globs: new Set(), fileCount: 0 };
     kinds.set(word, kind);
     kind.labels.add(label);
@@ -176,6 +182,15 @@ function kindsOf(paths: readonly string[]): Kind[] {
     kind.fileCount += 1;
   }
   return [...kinds.values()].sort((a, b) => b.fileCount - a.fileCount || (a.word < b.word ? -1 : 1));
+}
+
+/** Returns the endings of a name from its first dot on, if they alone say what it promises; else nothing. */
+function endingsIn(name: string): string {
+  const dot = Math.max(0, name.indexOf('.'));
+  const [begin, endings] = [name.slice(0, dot), name.slice(dot)];
+  const ending = WORDS_AS_ENDINGS.exec(endings)?.[1];
+  const isOfCodec = ending === undefined || withoutCodecSuffix(ending) !== ending || OTHER_CODEC.test(ending);
+  return isOfCodec || begin === '' || EXPLANATION.test(begin) ? '' : endings;
 }
 
 function promisedBy(name: string): Promised {

@@ -62,6 +62,11 @@ describe('names of several kinds', () => {
       "2 .txt, 1 README.txt; give `include` '*.txt' and `exclude` 'README.txt'",
       'a.txt b.txt',
     ],
+    [
+      'a.txt.gz b.txt.gz README.txt.gz',
+      "2 .txt, 1 README.txt; give `include` '*.txt.gz' and `exclude` 'README.txt.gz'",
+      'a.txt.gz b.txt.gz',
+    ],
     ['part-0 part-1 README.md', "2 without an ending, 1 .md; give `exclude` '*.md'", 'part-0 part-1'],
     ['a.en a.de README LICENSE', "1 LICENSE, 1 README, 1 .de, 1 .en; give `exclude` '{LICENSE,README}'", 'a.en a.de'],
     [
