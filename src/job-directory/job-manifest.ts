@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { VerificationError } from '../errors.js';
 import { moveIntoPlace } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
 import {
   asSealed,
   checksumText,
@@ -260,6 +261,11 @@ export async function writeMemberNote(jobDirectory: string, member: number, note
 
 export function readMemberNote(jobDirectory: string, member: number): MemberNote | undefined {
   return MEMBER.read(jobDirectory, memberName(member));
+}
+
+/** @returns whether there was a note. */
+export function removeMemberNote(jobDirectory: string, member: number): boolean {
+  return removeFile(join(jobDirectory, memberName(member)), 'temp');
 }
 
 /** The name of the member's note in the job directory, and of the directory in which its output is staged. */

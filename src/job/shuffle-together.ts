@@ -22,6 +22,7 @@ import {
   memberName,
   readMemberNote,
   readMembersManifest,
+  removeMemberNote,
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/job-manifest.js';
@@ -192,7 +193,10 @@ class TogetherJob {
     const { earlier, isResumable, paths } = this.#job;
     makeOwnDirectory(join(this.#stagingDirectory, memberName(member.ordinal)), 'output');
     if (isResumable) await syncPath(this.#stagingDirectory);
-    const note = (await this.#shuffleOnce(member, earlier !== undefined)) ?? (await this.#shuffleOnce(member, false));
+    // A member with a note was done. What is gone of it since, a power failure took: its own job knows nothing of that.
+    const isLost = removeMemberNote(paths.jobDirectory, member.ordinal);
+    const resumes = earlier !== undefined && !isLost;
+    const note = (await this.#shuffleOnce(member, resumes)) ?? (await this.#shuffleOnce(member, false));
     if (note === undefined) throw new RangeError('a shuffle from its beginning counts its records');
     if (isResumable) await writeMemberNote(paths.jobDirectory, member.ordinal, note);
     return note;

@@ -88,9 +88,8 @@ it.each(
   const isLate = (count: number) => left(count) < LATE_CHANGES && left(count) % lateStep === 0;
   const isTried = (count: number) => hasTurn(count) || isLate(count) || (movesBegin >= 0 && count > movesBegin);
   const draw = drawsFor(lossName);
-  // No later attempt cleans up after one whose members have appeared, unless it can be resumed. Of aligned shards, the
-  // slow tier finds mixtures in which a member lacks what has moved already, and which only `force` ends.
-  const mixtureCount = kind === ALIGNED_FILES || (kind === ALIGNED_SHARDS && !isSlow) ? 0 : mixtures;
+  // No later attempt cleans up after one whose members have appeared, unless it can be resumed.
+  const mixtureCount = kind === ALIGNED_FILES ? 0 : mixtures;
   const tried = new Set<string>();
   const problems: string[] = [];
   for (let count = 0; count <= model.changeCount; count++) {
