@@ -1,4 +1,4 @@
-/** Options that only the command has: where it finds inputs, what it prints, and which call of the library it makes. */
+/** Options that only the command has, and those of the library of which some commands take less. */
 import { option, optionGroup } from '../options/option.js';
 import {
   type InputList,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { removeFile } from '../io/files.js';
 import { object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { createOnce, replaceDurably } from '../io/small-file.js';
-import type { Patience } from '../io/wait-until-visible.js';
+import type { Deadline } from '../io/wait-until-visible.js';
 import {
   type FileOwner,
   HeldName,
@@ -37,7 +37,7 @@ const LEAST_WATCH_SECONDS = 6;
 /** @returns what gives the claim up; undefined if the job is committed. */
 export async function claimCommit(
   directory: string,
-  patience: Patience,
+  deadline: Deadline,
   stop: JobStop,
 ): Promise<(() => Promise<void>) | undefined> {
   const held = new HeldName(COMMITTING_NAME, directory);
@@ -45,7 +45,7 @@ export async function claimCommit(
   let isOver: boolean;
   try {
     if (!(await createOnce(directory, COMMITTING_NAME, claim(0)))) {
-      await requireLeft(directory, patience);
+      await requireLeft(directory, deadline);
       await replaceDurably(directory, COMMITTING_NAME, claim(0));
     }
     isOver = isCommitted(directory);
@@ -86,10 +86,10 @@ export async function claimCommit(
 }
 
 /** Returns when the process of the claim is surely gone. */
-async function requireLeft(directory: string, patience: Patience): Promise<void> {
+async function requireLeft(directory: string, deadline: Deadline): Promise<void> {
   const first = readClaim(directory);
   if (first === undefined || isGoneHere(first)) return;
-  const isAtWork = await patience.atLeast(LEAST_WATCH_SECONDS).untilFound(directory, () => {
+  const isAtWork = await deadline.atLeast(LEAST_WATCH_SECONDS).untilFound(directory, () => {
     const now = readClaim(directory);
     if (now === undefined) return false;
     return now.owner !== first.owner || now.beat !== first.beat || undefined;

@@ -39,13 +39,13 @@ export interface ClusterOutput extends ReportedOutput {
 
 /** @returns undefined if another process has committed the job meanwhile. */
 export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefined> {
-  const { directory, plan, patience, stop, gates, log, scope } = job;
+  const { directory, plan, deadline, stop, gates, log, scope } = job;
   const { stagingDirectory } = plan;
   // When outputs move, or the job is committed, all tasks were done.
   const isOver = () => isCommitted(directory) || readJournal(directory) !== undefined;
   await requireWritten(job, isOver);
   await requireDone(job, 'verify', isOver);
-  const giveUp = await claimCommit(directory, patience, stop);
+  const giveUp = await claimCommit(directory, deadline, stop);
   if (giveUp === undefined) return undefined;
   scope.releases.push(giveUp);
   const place = await openPlace(job);

@@ -1,5 +1,6 @@
 /**
- * Plans a shuffle as tasks that run on several machines, which share storage and know nothing of each other:
+ * Plans a shuffle as tasks that run on several machines, which share storage and know nothing of each other. Decides tasks,
+ * slices and piles, looks at the inputs before their cuts, and writes the plan. The work then takes these steps:
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
  *     scatter    an array of tasks, each of which turns its slices into pile sets        task-parts.ts
@@ -11,7 +12,7 @@
  * The scheduler decides where tasks run, and when, and how often. A task may be killed at any moment, run again, and
  * run twice at the same time. So an attempt writes under names of its own, and is done when a hard link gives its
  * record the one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a
- * directory to find out, compares clocks, or takes a lock.
+ * directory to find out, compares clocks, or takes a lock, except for the commit (commit-claim.ts).
  *
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.

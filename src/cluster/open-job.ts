@@ -12,7 +12,7 @@ import type { PagedList } from '../floor/paged-list.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames, nameExists, realPathOf, statPath } from '../io/paths.js';
-import { Patience } from '../io/wait-until-visible.js';
+import { Deadline } from '../io/wait-until-visible.js';
 import type { JobScope } from '../job/job.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { createControl } from '../job/work-plan.js';
@@ -46,7 +46,7 @@ export interface TaskAttempt {
   readonly index: number;
   /** A directory on this machine, for piles that are too large. */
   readonly scratchDir: string;
-  readonly patience: Patience;
+  readonly deadline: Deadline;
   readonly log: AttemptLog;
   readonly scope: JobScope;
   readonly signal: AbortSignal | undefined;
@@ -68,8 +68,8 @@ export interface ClusterJob extends TaskAttempt {
 
 /** @returns undefined if the job is committed. */
 export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Promise<ClusterJob | undefined> {
-  const { kind, patience, signal, scope } = attempt;
-  const found = await findPlan(jobDir, patience);
+  const { kind, deadline, signal, scope } = attempt;
+  const found = await findPlan(jobDir, deadline);
   if (found === undefined) return undefined;
   const { directory, plan } = found;
   // A commit puts no records in order, so it may have less memory.
@@ -116,10 +116,10 @@ export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[])
 /** @param patience default: looks once. @returns undefined if the job is committed. */
 export async function findPlan(
   jobDir: string,
-  patience = new Patience(0, undefined),
+  deadline = new Deadline(0, undefined),
 ): Promise<{ readonly directory: string; readonly plan: ClusterPlan } | undefined> {
   const named = resolve(jobDir);
-  const found = await patience.untilFound(named, () => {
+  const found = await deadline.untilFound(named, () => {
     if (statPath(named, 'temp')?.isDirectory() !== true) return undefined;
     const directory = realPathOf(named, 'temp');
     if (isCommitted(directory)) return { directory, plan: undefined };
@@ -195,13 +195,13 @@ export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind):
 
 /** Waits until all tasks of a kind are done. @param isOver whether the job needs them no more. */
 export async function requireDone(
-  job: Pick<ClusterJob, 'directory' | 'plan' | 'patience'>,
+  job: Pick<ClusterJob, 'directory' | 'plan' | 'deadline'>,
   kind: ArrayKind,
   isOver: () => boolean = () => false,
 ): Promise<void> {
-  const { directory, patience } = job;
+  const { directory, deadline } = job;
   const isReady = () => unfinishedTasks(job, kind).length === 0 || isOver() || undefined;
-  if ((await patience.untilFound(directory, isReady)) === true) return;
+  if ((await deadline.untilFound(directory, isReady)) === true) return;
   throw notReady(unfinished(kind, unfinishedTasks(job, kind), directory));
 }
 
@@ -219,13 +219,13 @@ export function readShuffled(jobDirectory: string, task: number, rewrite: number
  * them. A shard of an earlier attempt may lie there as well.
  */
 export async function pathsOfShards(
-  { plan: { stagingDirectory }, patience }: ClusterJob,
+  { plan: { stagingDirectory }, deadline }: ClusterJob,
   { own, ranges }: ShuffledNote,
 ): Promise<(shard: number) => string> {
   const isEmpty = ranges.every(({ regions }) => regions.length === 0);
   if (own === null || isEmpty) return (shard) => stagedPath(stagingDirectory, shard);
   const directory = join(stagingDirectory, own);
-  const names = await patience.untilFound(stagingDirectory, () =>
+  const names = await deadline.untilFound(stagingDirectory, () =>
     nameExists(directory, 'output') ? new Set(listNames(directory, 'output')) : undefined,
   );
   return (shard) => {

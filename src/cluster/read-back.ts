@@ -31,11 +31,11 @@ import { commandLine } from './slurm-script.js';
  * @returns the stored bytes that this attempt read; undefined if the task was done before.
  */
 export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
-  const { directory, patience, index } = job;
+  const { directory, deadline, index } = job;
   const rewrite = rewriteOf(directory, index);
   const name = recordNameOf('verify', index, rewrite);
   if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
-  const record = await patience.untilFound(directory, () => readShuffled(directory, index, rewrite));
+  const record = await deadline.untilFound(directory, () => readShuffled(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
   const threads = await startTaskThreads(job);
   const bytes = await requireUndamaged(job, [record], threads);
@@ -100,7 +100,7 @@ export async function requireUndamaged(
 
 /** The ranges by whether their files reach to their ends. Waits for files that may not be visible here yet. */
 async function findRanges(job: ClusterJob, records: readonly ShuffledNote[]) {
-  const { patience, signal } = job;
+  const { deadline, signal } = job;
   const ranges: WrittenRange[] = [];
   const endOf = new Map<string, number>();
   for (const record of records) {
@@ -113,7 +113,7 @@ async function findRanges(job: ClusterJob, records: readonly ShuffledNote[]) {
   const lengthOf = new Map<string, number>();
   for (const [path, end] of endOf) {
     await hearSignalsAt(lengthOf.size, signal);
-    await patience.untilFound(dirname(path), () => lengthHere(path) >= end || undefined);
+    await deadline.untilFound(dirname(path), () => lengthHere(path) >= end || undefined);
     lengthOf.set(path, lengthHere(path));
   }
   const isThere = ({ path, end }: WrittenRange) => end <= (lengthOf.get(path) ?? 0);

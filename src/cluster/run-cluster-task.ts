@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { Patience } from '../io/wait-until-visible.js';
+import { Deadline } from '../io/wait-until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
@@ -57,7 +57,7 @@ export async function runClusterTask(options: ClusterTaskOptions, startSeconds =
 async function runTask(options: ClusterTaskOptions, startSeconds: number): Promise<Omit<ClusterTaskReport, 'seconds'>> {
   const { kind, taskIndex: index = 0, stride, waitSeconds = DEFAULT_WAIT_SECONDS, signal } = options;
   requireOptions(options);
-  const patience = new Patience(waitSeconds, signal);
+  const deadline = new Deadline(waitSeconds, signal);
   const done: number[] = [];
   const wereDone: number[] = [];
   let bytes = 0;
@@ -65,7 +65,7 @@ async function runTask(options: ClusterTaskOptions, startSeconds: number): Promi
   for (let task = index; ; task += stride ?? 1) {
     // Only the first task of a process had to wait for its start.
     const log = new AttemptLog(kind, task, task === index ? startSeconds : 0);
-    const { value } = await runJob(options, (scope) => runOne(options, { index: task, patience, log, scope }));
+    const { value } = await runJob(options, (scope) => runOne(options, { index: task, deadline, log, scope }));
     if (value.isCommitted) return { kind, done, wereDone, bytes, wasCommitted: true, output: undefined };
     if (task >= value.count) {
       break;
@@ -90,7 +90,7 @@ interface TaskOutcome {
 
 async function runOne(
   { kind, jobDir, scratchDir = tempDirOfEnvironment() ?? tmpdir(), signal, onWarning = () => {} }: ClusterTaskOptions,
-  attempt: Pick<TaskAttempt, 'index' | 'patience' | 'log' | 'scope'>,
+  attempt: Pick<TaskAttempt, 'index' | 'deadline' | 'log' | 'scope'>,
 ): Promise<TaskOutcome> {
   const { index, log, scope } = attempt;
   const job = await openClusterJob(jobDir, { ...attempt, kind, scratchDir, signal, onWarning });
@@ -148,11 +148,11 @@ function requireOptions({ kind, taskIndex, stride }: ClusterTaskOptions): void {
  * A task looks first for the directory in which outputs are staged. A directory of the same path on another disk does
  * not have it. So a machine that does not see the output is found out before it has read a byte.
  */
-async function requireStaging({ directory, plan, patience }: ClusterJob): Promise<void> {
+async function requireStaging({ directory, plan, deadline }: ClusterJob): Promise<void> {
   const { stagingDirectory, output } = plan;
   const isThere = () =>
     statPath(stagingDirectory, 'output')?.isDirectory() === true || isCommitted(directory) || undefined;
-  if ((await patience.untilFound(dirname(stagingDirectory), isThere)) === true) return;
+  if ((await deadline.untilFound(dirname(stagingDirectory), isThere)) === true) return;
   throw new UsageError(
     `${hostname()} does not see ${stagingDirectory}, which the plan made for the output ${output.path}; put the output on storage that all machines share`,
     'ERR_OUTPUT_PLACE',

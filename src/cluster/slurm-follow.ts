@@ -3,10 +3,10 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
-import { Patience } from '../io/wait-until-visible.js';
+import { Deadline } from '../io/wait-until-visible.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
-import { TALK_OPTIONS } from '../options/shuffle-options.js';
+import { CALLBACK_OPTIONS } from '../options/shuffle-options.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { type ArrayKind, type ClusterPlan, expectedBytesOf, kindsOf, type TaskKind, tasksOf } from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
@@ -27,7 +27,7 @@ export async function followSlurm(
   submission: SlurmSubmission,
   options: SlurmFollowOptions = {},
 ): Promise<SlurmOutcome> {
-  requireKnownOptions('followSlurm()', options, TALK_OPTIONS);
+  requireKnownOptions('followSlurm()', options, CALLBACK_OPTIONS);
   const { signal, onProgress = () => {}, onWarning } = options;
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);
@@ -51,8 +51,8 @@ async function outputOfCommit(
   signal: AbortSignal | undefined,
 ): Promise<SlurmOutcome | undefined> {
   if (!tasks.some(({ kind, state }) => kind === 'commit' && state === 'COMPLETED')) return undefined;
-  const patience = new Patience(VISIBLE_SECONDS, signal);
-  await patience.untilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
+  const deadline = new Deadline(VISIBLE_SECONDS, signal);
+  await deadline.untilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
   return (await clusterStatus(jobDir)).output;
 }
 

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { Patience } from '../io/wait-until-visible.js';
+import { Deadline } from '../io/wait-until-visible.js';
 import {
   SLURM_LATER_OPTIONS,
   SLURM_OPTIONS,
@@ -318,8 +318,8 @@ export async function submitLaterToSlurm(words: readonly string[], options: Slur
       const job = { kind: 'plan', id } as const;
       const { ended } = await watchJobs(settings.token, [job], talk);
       const hasSucceeded = ended.some(({ state }) => state === 'COMPLETED');
-      const patience = new Patience(hasSucceeded ? VISIBLE_SECONDS : 0, talk.signal);
-      if ((await findPlan(jobDir, patience).catch(() => 'none')) !== 'none')
+      const deadline = new Deadline(hasSucceeded ? VISIBLE_SECONDS : 0, talk.signal);
+      if ((await findPlan(jobDir, deadline).catch(() => 'none')) !== 'none')
         return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal: talk.signal });
       const failure = await describePlanFailure(ended, job, log, settings);
       throw new SystemError(

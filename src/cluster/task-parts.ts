@@ -15,7 +15,7 @@ import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/locked-directory.js';
-import { type DurableNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
+import { type CheckpointNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
@@ -92,11 +92,11 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
 }
 
 async function readScatteredSlice(
-  { directory, plan, piling, patience }: ClusterJob,
+  { directory, plan, piling, deadline }: ClusterJob,
   slice: number,
 ): Promise<ScatterResult> {
   const size = { sliceCount: plan.slices.length, inputCount: plan.inputs.length };
-  return patience.untilWhole(directory, () =>
+  return deadline.untilWhole(directory, () =>
     readCommitted({ layout: piling.layout, size, isStripeDone: () => false }, slice),
   );
 }
@@ -137,7 +137,7 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
 
 /** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */
 async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Promise<JobNotes['distinct'] | undefined> {
-  const { directory, plan, patience } = job;
+  const { directory, plan, deadline } = job;
   if (!isDistinct(plan.spec.keep)) return undefined;
   await requireDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
@@ -147,7 +147,7 @@ async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Prom
     const limits = { pileCount: end - first, mostShards: 0 };
     const read = () => NOTES.distinct.read(directory, recordNameOf('measure', task), limits);
     // It may not be visible here yet.
-    const note = await patience.untilFound(directory, read);
+    const note = await deadline.untilFound(directory, read);
     if (note === undefined) throw notReady(unfinished('measure', [task], directory));
     for (const pile of note.piles) piles.push(pile);
   }
@@ -160,7 +160,7 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
   const limits = { pileCount: plan.memory.pileCount, mostShards: MOST_SHARDS };
   let noted: FoundNotes = {};
   // The first task that is done notes for the others what took reading piles.
-  const notes: DurableNotes = {
+  const notes: CheckpointNotes = {
     jobDirectory: directory,
     hasFinishedRanges: false,
     found: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),

@@ -1,6 +1,7 @@
 /**
  * Derives the generator's keys from the seed, which is any string. The seed goes through SHA-256, because small
- * generators with string seeds map many strings to the same state.
+ * generators with string seeds map many strings to the same state. Of such a key and its place, the kernel makes the key of
+ * a record (`workers/kernel/assembly/keying.ts`, with weights `copies.ts`).
  *
  *     input key = first 8 bytes, little-endian, of SHA-256(
  *                   u64 byte length of the seed | seed in UTF-8 | u64 byte length of the id | id in UTF-8)

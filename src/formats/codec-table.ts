@@ -1,6 +1,6 @@
 /**
  * All codecs that inputs can have, recognised by magic bytes and never by name. To add one: a file that exports a
- * `Codec`, and its line in `codecs`.
+ * `Codec`, and its line in `codecs`; and the bytes of an empty file, if its programs write one, in recognition.ts.
  */
 import type { Codec, CompressedSource } from './codec.js';
 import { bgzf, gzip } from './codecs/gzip.js';

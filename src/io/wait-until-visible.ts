@@ -11,7 +11,7 @@ const FIRST_PAUSE_MILLISECONDS = 100;
 const LONGEST_PAUSE_MILLISECONDS = 2000;
 
 /** How long a task waits, in all, for what it looks for. */
-export class Patience {
+export class Deadline {
   readonly #endsAt: number;
   readonly #signal: AbortSignal | undefined;
 
@@ -21,9 +21,9 @@ export class Patience {
   }
 
   /** Returns a patience for something that takes at least so long to show. */
-  atLeast(seconds: number): Patience {
+  atLeast(seconds: number): Deadline {
     const left = (this.#endsAt - performance.now()) / 1000;
-    return new Patience(Math.max(seconds, left), this.#signal);
+    return new Deadline(Math.max(seconds, left), this.#signal);
   }
 
   /** Lists the directory before it looks again: that makes the client of a network file system ask its server. */

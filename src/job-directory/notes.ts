@@ -308,7 +308,7 @@ function requireAscending(starts: readonly number[], path: string, mostShards: n
 }
 
 /** The notes of what a job that outlives its process decides between its passes. */
-export interface DurableNotes {
+export interface CheckpointNotes {
   readonly jobDirectory: string;
   /** True if an earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
@@ -317,20 +317,20 @@ export interface DurableNotes {
 
 /**
  * Returns what an earlier attempt has noted, else what `find` finds, which becomes the note.
- * @param kept undefined: if the job fails, its output is lost.
+ * @param checkpoint undefined: if the job fails, its output is lost.
  */
 export async function notedOrFound<Name extends NoteName>(
-  kept: DurableNotes | undefined,
+  checkpoint: CheckpointNotes | undefined,
   name: Name,
   find: () => Promise<JobNotes[Name]>,
 ): Promise<JobNotes[Name]> {
-  if (kept === undefined) return find();
-  const noted = kept.found(name);
+  if (checkpoint === undefined) return find();
+  const noted = checkpoint.found(name);
   if (noted !== undefined) return noted;
-  if (kept.hasFinishedRanges)
+  if (checkpoint.hasFinishedRanges)
     throw new StagedOutputError(`the unfinished job finished a part of its output without noting ${TOLD[name]}`);
   const found = await find();
-  await NOTES[name].write(kept.jobDirectory, name, found, `the ${name}`);
+  await NOTES[name].write(checkpoint.jobDirectory, name, found, `the ${name}`);
   return found;
 }
 

@@ -9,7 +9,7 @@ import type { DeviceGates } from '../machine/devices.js';
 import type { JobStop } from '../stages/threads.js';
 import { formatBytes, formatExactBytes, nameSome } from '../values/quantity.js';
 import type { JobPlaces } from './job-places.js';
-import type { TalkRequest } from './request.js';
+import type { Callbacks } from './request.js';
 import { nameOfTempDir } from './temp-disks.js';
 
 export interface DiskNeed {
@@ -50,7 +50,7 @@ export function requireSpace(
   needsOf: (need: DiskNeed) => readonly SpaceNeed[],
   stripeCount: number,
   gates: DeviceGates,
-  onWarning: TalkRequest['onWarning'],
+  onWarning: Callbacks['onWarning'],
   basis = 'by a sample of the inputs',
 ): void {
   const shortagesOf = (need: DiskNeed) => findShortages(needsOf(need), stripeCount, gates);
@@ -86,7 +86,7 @@ export function needsAt(
 export function warnOfMemoryDisks(
   { tempDirs, tempChoice }: JobPlaces,
   gates: DeviceGates,
-  onWarning: TalkRequest['onWarning'],
+  onWarning: Callbacks['onWarning'],
 ): void {
   const inMemory = tempDirs.filter((directory) => gates.deviceOf(directory, 'temp').deviceClass === 'memory');
   const [first] = inMemory;
@@ -156,7 +156,7 @@ interface WatchedJob {
   };
   readonly places: Pick<JobPlaces, 'tempDirs' | 'outputDirectory'>;
   readonly deviceGates: DeviceGates;
-  readonly request: Pick<TalkRequest, 'onWarning'>;
+  readonly request: Pick<Callbacks, 'onWarning'>;
 }
 
 /** Looks every second while pass 1 runs, and warns once. What `onWarning` throws ends the job. */

@@ -24,7 +24,7 @@ import { nameSome } from '../values/quantity.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import { type ComparedJob, jobWithSeed, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import type { FilePlaces, JobPlaces, StreamPlaces } from './job-places.js';
-import { type OutputRequest, prefixesOf, type ResumeRequest, type TalkRequest } from './request.js';
+import { type Callbacks, type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { warnOfOtherShards } from './split-report.js';
 
 /** The work that an earlier attempt left for this one. */
@@ -40,7 +40,7 @@ export interface EarlierAttempt {
 /** Places of files that the job holds. */
 export type HeldPlaces = FilePlaces & { readonly directory: JobDirectory };
 
-type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
+type StartRequest = Pick<OutputRequest & ResumeRequest & Callbacks, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
 interface ClaimedPlace {
   readonly places: StreamPlaces | HeldPlaces;
@@ -55,7 +55,7 @@ interface ClaimedPlace {
  * @param isLook whether this changes nothing, and locks nothing.
  */
 export async function claimPlace(
-  request: OutputRequest & ResumeRequest & TalkRequest,
+  request: OutputRequest & ResumeRequest & Callbacks,
   chosen: JobPlaces,
   compared: ComparedJob | undefined,
   releases: Release[],
@@ -157,7 +157,7 @@ function requireWithinReach(
   directory: JobDirectory,
   { output, paths }: FilePlaces,
   discards: boolean,
-  onWarning: TalkRequest['onWarning'],
+  onWarning: Callbacks['onWarning'],
 ): void {
   const owner = directory.readStagingOwner();
   if (owner === undefined) return;
@@ -233,7 +233,7 @@ function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobM
 function warnOfLeftData(
   manifest: JobManifest | undefined,
   { paths }: FilePlaces,
-  onWarning: TalkRequest['onWarning'],
+  onWarning: Callbacks['onWarning'],
 ): void {
   const left = (manifest?.tempDirs ?? [])
     .map((tempDir, disk) => dataDirectoryIn(tempDir, paths, disk))

@@ -30,7 +30,7 @@ import { readStoredTotals } from '../store/stored-totals.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
-import { completeTalk, type TalkRequest } from './request.js';
+import { type Callbacks, completeCallbacks } from './request.js';
 
 export interface StoreReport {
   readonly directory: string;
@@ -91,14 +91,14 @@ export async function inspectStore(
   );
   if (verified) {
     requireNoneUnowned(unowned, snapshot);
-    const talk = completeTalk(options);
+    const callbacks = completeCallbacks(options);
     await verifyFormerManifests(directory, manifest, signal);
     const note = missingReachedNote(directory, manifest.number);
     if (note !== undefined)
-      talk.onWarning(
+      callbacks.onWarning(
         `${note} is missing, without which nobody sees that a newer manifest is lost; the next change of the store writes it`,
       );
-    await verifyStore(snapshot, talk, tuning);
+    await verifyStore(snapshot, callbacks, tuning);
   }
 
   const generations = generationsOf(manifest.commits).map(summaryOf);
@@ -149,7 +149,7 @@ const MEMORY_SHARE = 0.5;
 /** Verifies a store by reading every record, on as many threads as there are CPUs. */
 export async function verifyStore(
   snapshot: StoreSnapshot,
-  { signal, onProgress, onWarning }: TalkRequest,
+  { signal, onProgress, onWarning }: Callbacks,
   tuning: Pick<Tuning, 'inline'>,
 ): Promise<void> {
   const { commits } = snapshot.manifest;

@@ -10,7 +10,7 @@ import type { MemoryNeed } from '../plan/memory-plan.js';
 import type { ShuffleSpec } from '../spec.js';
 import { JobStop } from '../stages/threads.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
-import { givenBytesOf, type MachineRequest, type ShuffleRequest, type TalkRequest } from './request.js';
+import { type Callbacks, givenBytesOf, type MachineRequest, type ShuffleRequest } from './request.js';
 
 const REPORT_MILLISECONDS = 200;
 
@@ -32,7 +32,7 @@ export interface Timed<T> {
   readonly seconds: number;
 }
 
-type WatchedRequest = Pick<TalkRequest, 'signal' | 'onProgress'> &
+type WatchedRequest = Pick<Callbacks, 'signal' | 'onProgress'> &
   Partial<Pick<MachineRequest, 'memoryBytes' | 'transfers'>>;
 
 /** Follows a job from its first task to its last, and stops it when the caller asks. */

@@ -48,7 +48,7 @@ export interface WrittenHere extends ShuffledOutput {
 export function chainOf({ prepared, staging, profile, attempt, releases }: RunningShuffle): ChainJob {
   const { request, plan } = prepared;
   const { spec, signal, onWarning } = request;
-  return { spec, plan, attempt, notes: staging.kept, signal, onWarning, onProfile: profile.add, releases };
+  return { spec, plan, attempt, notes: staging.checkpoint, signal, onWarning, onProfile: profile.add, releases };
 }
 
 /** @param onCounts gets what was counted of each input, when all are scattered. */
@@ -65,7 +65,7 @@ export function onThreads(
       return scattered;
     },
     measure: async (work, threads) => {
-      const measure = () => takeDistinct(spec, work, threads, staging.kept);
+      const measure = () => takeDistinct(spec, work, threads, staging.checkpoint);
       if (!measuresPiles(spec, prepared.earlier)) return measure();
       return (await progress.during('measure', work.piles.bytes, measure)).value;
     },
@@ -99,7 +99,7 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
     head: plan.head,
     keyOf: keyRuleOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
-      commitsPileSets: staging.kept !== undefined,
+      commitsPileSets: staging.checkpoint !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
       weighedField: spec.keep.mix.shares?.field,
@@ -107,7 +107,7 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
     attempt,
     onWarning: request.onWarning,
   };
-  const scatter = () => scatterInputs(work, threads, staging.kept);
+  const scatter = () => scatterInputs(work, threads, staging.checkpoint);
   // Nobody knows how much an earlier attempt has written.
   const watched = () => (prepared.earlier === undefined ? watchSpace(prepared, scatter, progress.stop) : scatter());
   const { value: outcome, seconds } = await progress
@@ -122,7 +122,7 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
     // The scatter has read the headers of all inputs.
     ...orderRuleOf(withColumns(spec, header && { path: 'the inputs', header }), inputIds !== undefined),
     rescatterTo: staging.piles,
-    hashesOutput: staging.kept !== undefined,
+    hashesOutput: staging.checkpoint !== undefined,
     isProfiled: request.isProfiled,
     sampledKeys: prepared.reportLog?.sampledKeys(),
   };
@@ -155,15 +155,15 @@ export async function shuffleHere(
   { output: { bytes, work, cut }, threads }: Decided,
   deletesStripes: boolean,
 ): Promise<WrittenHere> {
-  const { kept } = staging;
+  const { checkpoint } = staging;
   profile.pass2Begins();
   const { value, seconds } = await progress.during('shuffle', bytes, async () => {
     const { layout: planned, write } = await cut();
     // A claimed place cannot be taken back and written again, as a job needs that outlives its process.
-    const inTurns = kept === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
+    const inTurns = checkpoint === undefined && planned.kind === 'placed' ? 'claimed' : 'appended';
     const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
     const target = await staging.begin(layout, threads.control);
-    const { regions, totals } = await write(target, deletesStripes, kept);
+    const { regions, totals } = await write(target, deletesStripes, checkpoint);
     const written = sumTotals(totals);
     return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
   });

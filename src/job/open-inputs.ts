@@ -9,9 +9,9 @@ import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
 import { asRows, openRows, type RowsOfInputs } from '../sources/rows.js';
 import type { Inputs } from '../sources/source.js';
-import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
+import type { Callbacks, InputRequest, MachineRequest } from './request.js';
 
-type Asked = InputRequest & TalkRequest & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
+type Asked = InputRequest & Callbacks & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
 
 interface Listing {
   /** The headers that files must have. Undefined: files without content are inputs, too. */
@@ -39,7 +39,7 @@ export async function listNamed(
 }
 
 /** Returns a call that tells what the job waits for, if somebody follows it. */
-export function onRetryOf({ onProgress, onWarning }: Pick<TalkRequest, 'onProgress' | 'onWarning'>) {
+export function onRetryOf({ onProgress, onWarning }: Pick<Callbacks, 'onProgress' | 'onWarning'>) {
   return onProgress === undefined ? undefined : onWarning;
 }
 

@@ -18,12 +18,12 @@ import type { ShardSpec } from '../keep/splits.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { refuseContradictions } from '../options/option.js';
 import type {
+  CallbackOptions,
   InputOptions,
   MachineOptions,
   OutputOptions,
   ShuffleOptions,
   TableOptions,
-  TalkOptions,
 } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { STANDARD_INPUT } from '../places/inputs/find-input.js';
@@ -48,7 +48,7 @@ import {
 import { completeShards } from './shard-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
-export interface TalkRequest {
+export interface Callbacks {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ShuffleOptions['onProgress'];
   readonly onWarning: (line: string) => void;
@@ -76,7 +76,7 @@ export interface InputRequest {
 }
 
 /** The request of a job that reads inputs, and shuffles nothing. */
-export interface ReadingRequest extends InputRequest, MachineRequest, TalkRequest {}
+export interface ReadingRequest extends InputRequest, MachineRequest, Callbacks {}
 
 export interface OutputRequest {
   readonly spec: OutputSpec;
@@ -114,7 +114,7 @@ export const NEVER_RESUMED: ResumeRequest = {
 };
 
 export interface ShuffleRequest
-  extends TalkRequest,
+  extends Callbacks,
     MachineRequest,
     Omit<InputRequest, 'read'>,
     OutputRequest,
@@ -160,7 +160,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeResume(options),
     ...output,
     ...completeMachine(options),
-    ...completeTalk(options),
+    ...completeCallbacks(options),
     spec,
     inputIds,
     isSeedDrawn: seed === undefined,
@@ -170,17 +170,17 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   };
 }
 
-export function completeTalk({ signal, onProgress, onWarning = () => {} }: TalkOptions): TalkRequest {
+export function completeCallbacks({ signal, onProgress, onWarning = () => {} }: CallbackOptions): Callbacks {
   return { signal, onProgress, onWarning };
 }
 
-export function completeMachine(options: MachineOptions & Pick<TalkOptions, 'onWarning'>): MachineRequest {
+export function completeMachine(options: MachineOptions & Pick<CallbackOptions, 'onWarning'>): MachineRequest {
   const { ioLimits = {}, workers = readCpuCount() } = options;
   return { memoryBytes: chooseMemoryBytes(options), workers, ioLimits };
 }
 
-export function completeReading(options: InputOptions & MachineOptions & TalkOptions): ReadingRequest {
-  return { ...completeInputs(options), ...completeMachine(options), ...completeTalk(options) };
+export function completeReading(options: InputOptions & MachineOptions & CallbackOptions): ReadingRequest {
+  return { ...completeInputs(options), ...completeMachine(options), ...completeCallbacks(options) };
 }
 
 function completeInputs(options: InputOptions): InputRequest {
@@ -227,7 +227,7 @@ function requireInput(input: NamedInput): void {
 
 /** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
-  options: OutputOptions & TableOptions & Pick<TalkOptions, 'onWarning'>,
+  options: OutputOptions & TableOptions & Pick<CallbackOptions, 'onWarning'>,
   kindOfRecords: RecordKind['by'] | undefined,
   mayHoldRows = false,
 ): OutputRequest {

@@ -46,14 +46,14 @@ import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
 import { type RunningJob, shuffleHere } from './on-threads.js';
 import {
+  type Callbacks,
+  completeCallbacks,
   completeMachine,
   completeOutput,
-  completeTalk,
   type MachineRequest,
   NEVER_RESUMED,
   type OutputRequest,
   type ResumeRequest,
-  type TalkRequest,
 } from './request.js';
 import { NOT_DONE } from './shuffle-report.js';
 import { commitOutput, openStaging, workOn } from './staging.js';
@@ -107,7 +107,7 @@ export async function shuffleStore(
 
 type StoreShuffleRequest = OutputRequest &
   MachineRequest &
-  TalkRequest &
+  Callbacks &
   ResumeRequest & { readonly isProfiled: boolean };
 
 interface PreparedStoreShuffle {
@@ -131,7 +131,7 @@ async function prepareStoreShuffle(
   const request = {
     ...completeOutput(options, undefined),
     ...completeMachine(options),
-    ...completeTalk(options),
+    ...completeCallbacks(options),
     ...NEVER_RESUMED,
     isProfiled: options.onProfile !== undefined,
   };
@@ -173,7 +173,7 @@ function planStoreShuffle(
 }
 
 /** The store is read as its newest manifest says. If there may be a newer one, the caller must know. */
-async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
+async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: Callbacks): Promise<void> {
   const unowned = await findUnowned(snapshot, signal);
   if (unowned.pileSets === 0) return;
   onWarning(

@@ -3,9 +3,10 @@
  *
  *     plan      inputs -> slices, piles, memory and disk budget             prepare-shuffle.ts, ../plan/
  *     scatter   pass 1: one task a slice -> its pile set                    ../stages/scatter-slices.ts
- *     merge     pile j = its segments over all pile sets; no bytes move     ../piles/merged-pile.ts
- *     between   fit the threads to the longest record; plan the cuts        ../stages/between-passes.ts
+ *     between   fit the threads to the longest record                       ../stages/task-settings.ts
+ *               head, splits, cuts                                          ../stages/between-passes.ts
  *     shuffle   pass 2: one task a range of piles -> its part of the output   ../stages/shuffle-ranges.ts
+ *     merge     pile j = its segments over all pile sets; no bytes move     ../piles/merged-pile.ts
  *     order     each task puts its piles in order, by key                   ../../workers/piles/pile-orderer.ts
  *     verify    the output holds every byte                                 staging.ts, ../sinks/
  *     commit    make it durable, then visible                               staging.ts, ../sinks/
@@ -87,7 +88,7 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
   const { prepared, staging, progress } = job;
   const decided = await decideOutput(chainOf(job), onThreads(job, onCounts));
   const { piles, found } = decided.scattered;
-  const deletesStripes = staging.kept === undefined || !prepared.request.keepTemp;
+  const deletesStripes = staging.checkpoint === undefined || !prepared.request.keepTemp;
   const written = await shuffleHere(job, decided, deletesStripes);
   const { layout, totals } = written;
   prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });

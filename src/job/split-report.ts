@@ -9,7 +9,7 @@ import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { OutputRequest, TalkRequest } from './request.js';
+import type { Callbacks, OutputRequest } from './request.js';
 
 export type ReportedOutput = Pick<
   ShuffleReport,
@@ -18,7 +18,7 @@ export type ReportedOutput = Pick<
 
 /** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
 export function warnOfOtherShards(
-  { spec, output = '', onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'output' | 'onWarning'>,
+  { spec, output = '', onWarning }: Pick<OutputRequest & Callbacks, 'spec' | 'output' | 'onWarning'>,
   place: OutputPlace,
 ): void {
   const others = (spec.cut.splits === undefined ? undefined : place.otherShards?.()) ?? [];
@@ -29,7 +29,7 @@ export function warnOfOtherShards(
 
 /** Readers may fail at shards without records. @param mostRecords the most that the output may have. */
 export function warnOfEmptyShards(
-  { spec, onWarning }: Pick<OutputRequest & TalkRequest, 'spec' | 'onWarning'>,
+  { spec, onWarning }: Pick<OutputRequest & Callbacks, 'spec' | 'onWarning'>,
   mostRecords: number,
 ): void {
   const { shards, splits } = spec.cut;

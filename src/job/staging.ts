@@ -1,6 +1,6 @@
 /**
- * Stages what a job writes until it ends: its temp data, and its output, which is a stream or files that appear when it
- * is complete. Opens it, works on it, and commits it.
+ * Owns the files of a job from their opening to their commit: its job directory, its temp data and its staged output, or
+ * its stream. When the job fails, decides whether they stay for a later attempt.
  */
 import { join } from 'node:path';
 import {
@@ -24,7 +24,7 @@ import { nameExists } from '../io/paths.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
-import { type DurableNotes, finishedRangeNames } from '../job-directory/notes.js';
+import { type CheckpointNotes, finishedRangeNames } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { reserveFile } from '../machine/open-file-limit.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
@@ -35,16 +35,16 @@ import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
 import { writeToStream } from '../sinks/write-to-stream.js';
 import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
-import type { DurablePileSets } from '../stages/committed-slices.js';
+import type { CheckpointPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
-import type { DurableRanges } from '../stages/shuffle-ranges.js';
+import type { CheckpointRanges } from '../stages/shuffle-ranges.js';
 import { type EarlierAttempt, type HeldPlaces, knownOutput } from './earlier-attempt.js';
 import { noteFinished } from './finished-job.js';
 import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob, finishedJob } from './job-description.js';
 import type { StreamPlaces } from './job-places.js';
 import type { JobProgress } from './job-progress.js';
-import type { ResumeRequest, TalkRequest } from './request.js';
+import type { Callbacks, ResumeRequest } from './request.js';
 import { type ReportedOutput, reportOutput, summaryOf } from './split-report.js';
 import type { TempDisks } from './temp-disks.js';
 import type { NotedLayout } from './work-plan.js';
@@ -54,7 +54,7 @@ export interface Staging {
   /**
    * The work that outlives the process. Undefined: if the job fails, nothing of its work is of use to a later attempt.
    */
-  readonly kept: KeptWork | undefined;
+  readonly checkpoint: Checkpoint | undefined;
   /** @returns where tasks write. */
   begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
   /** Completes, verifies and commits the output. @returns the final paths of the shards; none for one output. */
@@ -67,11 +67,11 @@ export interface Staging {
 }
 
 /** The work of an earlier attempt that this one finds, and that of this one for a later attempt. */
-type KeptWork = DurablePileSets & DurableRanges & DurableNotes;
+type Checkpoint = CheckpointPileSets & CheckpointRanges & CheckpointNotes;
 
 /** Its temp data lies in private directories. Nothing is left of it, and what was written cannot be taken back. */
 export class StreamStaging implements Staging {
-  readonly kept = undefined;
+  readonly checkpoint = undefined;
   readonly piles: RescatterTarget;
   readonly #file: OpenFile;
   #isOpen = true;
@@ -131,7 +131,7 @@ export class StreamStaging implements Staging {
 interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] &
     Pick<ResumeRequest, 'mayResume' | 'keepTemp' | 'resume'> &
-    Pick<TalkRequest, 'onWarning' | 'signal'>;
+    Pick<Callbacks, 'onWarning' | 'signal'>;
   readonly places: StreamPlaces | HeldPlaces;
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
@@ -144,7 +144,7 @@ type FilesJob = StagedJob & { readonly places: HeldPlaces };
 /** The job directory, temp data and staged output. */
 export class FilesStaging implements Staging {
   readonly piles: RescatterTarget;
-  readonly kept: KeptWork | undefined;
+  readonly checkpoint: Checkpoint | undefined;
   readonly #job: FilesJob;
   readonly #directory: JobDirectory;
   readonly #output: StagedOutput;
@@ -163,10 +163,10 @@ export class FilesStaging implements Staging {
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.#output = new StagedOutput(places.place, paths, outputGate, plan.layout !== undefined);
-    this.kept = plan.layout && this.#keptWork(plan.layout);
+    this.checkpoint = plan.layout && this.#checkpointOf(plan.layout);
   }
 
-  #keptWork(layout: NotedLayout): KeptWork {
+  #checkpointOf(layout: NotedLayout): Checkpoint {
     const { earlier } = this.#job;
     const finished = earlier?.finished ?? { ranges: [], recordCount: 0 };
     return {
@@ -194,7 +194,7 @@ export class FilesStaging implements Staging {
   }
 
   async begin(layout: OutputLayout): Promise<OutputTarget> {
-    const finished = this.kept?.finished.ranges ?? [];
+    const finished = this.checkpoint?.finished.ranges ?? [];
     return this.#output.begin(
       layout,
       finished.flatMap((range) => range.regions),
@@ -248,7 +248,7 @@ export class FilesStaging implements Staging {
 
   async failed(error: unknown, warn: JobScope['warn']): Promise<unknown> {
     const { jobDirectory, stagingDirectory } = this.#directory.paths;
-    const outlivesJob = this.kept !== undefined;
+    const outlivesJob = this.checkpoint !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
     if (
       this.#job.places.place.isWithdrawn === true ||

@@ -1,6 +1,6 @@
 /**
  * Plans the work of a job. Passes the request, the inputs and the machine to the pure planners, which decide memory, piles
- * and slices, and keeps the layout that a resumed job must find again.
+ * and slices. Returns the layout that a resumed job must repeat, or refuses another one.
  */
 
 import { createHash } from 'node:crypto';
@@ -30,7 +30,7 @@ import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
 import type { WorkPlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from './estimate.js';
-import type { MachineRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { Callbacks, MachineRequest, ResumeRequest } from './request.js';
 import { expectSpilledUnits } from './spilled-units.js';
 import type { TempDisks } from './temp-disks.js';
 
@@ -72,7 +72,7 @@ export const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
  */
 const MOST_PERMITS = 2 ** 16;
 
-interface ScatterRequest extends MachineRequest, Pick<TalkRequest, 'signal'> {
+interface ScatterRequest extends MachineRequest, Pick<Callbacks, 'signal'> {
   readonly spec: ShuffleSpec;
   /** The weights of inputs. Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;

@@ -2,7 +2,7 @@
 import { flag, path, whole } from '../values/known-options.js';
 import { parseBytes, parseCount, parsePath, parseWhole, parseWord } from '../values/typed-values.js';
 import { type OptionsOf, omit, option, optionGroup } from './option.js';
-import { SHUFFLE_OPTIONS, type ShuffleOptions, type TalkOptions } from './shuffle-options.js';
+import { type CallbackOptions, SHUFFLE_OPTIONS, type ShuffleOptions } from './shuffle-options.js';
 import { parseSbatchArgs, parseSlurmMemory } from './typed-options.js';
 import { MOST_WORKERS } from './value-checks.js';
 
@@ -224,4 +224,4 @@ export interface SlurmLaterOptions extends SlurmTaskOptions {
   readonly dependency: string;
 }
 
-export type SlurmFollowOptions = TalkOptions;
+export type SlurmFollowOptions = CallbackOptions;

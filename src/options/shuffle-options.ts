@@ -523,7 +523,7 @@ const RESUME = optionGroup('Resume', {
   }),
 });
 
-const TALK = optionGroup('Progress', {
+const CALLBACKS = optionGroup('Progress', {
   /** Stops the job, which then throws an AbortError. */
   signal: option<AbortSignal>({}),
   /** A call about five times a second. If it throws, the job stops and throws the same. */
@@ -548,7 +548,7 @@ const REPORT = optionGroup('Progress', {
   }),
 });
 
-export type TalkOptions = OptionsOf<typeof TALK>;
+export type CallbackOptions = OptionsOf<typeof CALLBACKS>;
 export type MachineOptions = OptionsOf<typeof MACHINE>;
 export type FileChoiceOptions = OptionsOf<typeof CHOICE>;
 export type S3Options = OptionsOf<typeof S3>;
@@ -558,7 +558,7 @@ export interface ReadOptions
   extends OptionsOf<typeof RECORDS>,
     OptionsOf<typeof DECODING>,
     MachineOptions,
-    TalkOptions {}
+    CallbackOptions {}
 
 export interface OutputOptions extends OptionsOf<typeof OUTPUT>, OptionsOf<typeof CUT>, OptionsOf<typeof TEMP> {}
 
@@ -595,12 +595,19 @@ export type InputOptions = Pick<ShuffleOptions, 'inputs'> &
 
 export type TableOptions = OptionsOf<typeof ROW_GROUPS>;
 
-export const TALK_OPTIONS = TALK;
-export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...TALK };
+export const CALLBACK_OPTIONS = CALLBACKS;
+export const READ_OPTIONS = { ...RECORDS, ...DECODING, ...MACHINE, ...CALLBACKS };
 /** The options of calls that read files as they are, whatever these hold. */
 export const FILE_OPTIONS = { inputs: option({}), ...BLANK, ...CHOICE, ...S3, ...READ_OPTIONS };
 export const INPUT_OPTIONS = { ...FILE_OPTIONS, ...TABLES };
-export const SHUFFLE_STORE_OPTIONS = { ...OUTPUT, ...CUT, ...MACHINE, ...TEMP, ...TALK, onProfile: REPORT.onProfile };
+export const SHUFFLE_STORE_OPTIONS = {
+  ...OUTPUT,
+  ...CUT,
+  ...MACHINE,
+  ...TEMP,
+  ...CALLBACKS,
+  onProfile: REPORT.onProfile,
+};
 export const SHUFFLE_OPTIONS = {
   ...OUTPUT,
   ...KEEP,
@@ -616,7 +623,7 @@ export const SHUFFLE_OPTIONS = {
 export interface ShuffleStoreOptions
   extends OutputOptions,
     MachineOptions,
-    TalkOptions,
+    CallbackOptions,
     Pick<ShuffleOptions, 'onProfile'> {}
 
 const TOGETHER = optionGroup('Output', {
@@ -665,9 +672,13 @@ const INDEX = optionGroup('Output', {
   }),
 });
 
-export const INDEX_OPTIONS = { ...INDEX, ...RECORDS, ...MACHINE, ...TALK };
+export const INDEX_OPTIONS = { ...INDEX, ...RECORDS, ...MACHINE, ...CALLBACKS };
 
-export interface IndexOptions extends OptionsOf<typeof RECORDS>, MachineOptions, TalkOptions, OptionsOf<typeof INDEX> {}
+export interface IndexOptions
+  extends OptionsOf<typeof RECORDS>,
+    MachineOptions,
+    CallbackOptions,
+    OptionsOf<typeof INDEX> {}
 
 export const VERIFY_OPTIONS = { outputs: option({}), ...INPUT_OPTIONS };
 

@@ -5,7 +5,7 @@ import type { InputIdRule } from '../sources/ids.js';
 import { flag, whole } from '../values/known-options.js';
 import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/typed-values.js';
 import { type OptionsOf, omit, option, optionGroup, pick } from './option.js';
-import { FILE_OPTIONS, type InputOptions, TALK_OPTIONS, type TalkOptions } from './shuffle-options.js';
+import { CALLBACK_OPTIONS, type CallbackOptions, FILE_OPTIONS, type InputOptions } from './shuffle-options.js';
 import { type InputIdsChoice, parseInputIds } from './typed-options.js';
 import { inputIds, seedText } from './value-checks.js';
 
@@ -78,9 +78,9 @@ const INSPECT = optionGroup('Output', {
   verify: option<boolean>({ name: 'verify', help: 'read every record and compare all checksums' }),
 });
 
-export const INSPECT_OPTIONS = { ...INSPECT, ...TALK_OPTIONS };
+export const INSPECT_OPTIONS = { ...INSPECT, ...CALLBACK_OPTIONS };
 
-export interface InspectOptions extends OptionsOf<typeof INSPECT>, TalkOptions {}
+export interface InspectOptions extends OptionsOf<typeof INSPECT>, CallbackOptions {}
 
 /** The generations to expire. The time of a generation is the time of its first commit. */
 export type ExpireRule =

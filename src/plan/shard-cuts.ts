@@ -1,7 +1,8 @@
 /**
  * Cuts the global order into shards. Pure. Shard i begins at the record of rank `cutAt(i)`, or at the first record that
  * starts at byte `cutAt(i)` of the whole output or later. Nearly all cuts are arithmetic, so a task needs no list of them,
- * however many shards there are. Where records are too long for that, `fitCuts` makes a list.
+ * however many shards there are. Where records are too long for that, `fitCuts` makes a list. A task that writes goes from cut
+ * to cut (`../sinks/part-cursor.ts`).
  */
 import { counted, InputError, UsageError } from '../errors.js';
 

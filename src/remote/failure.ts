@@ -4,7 +4,7 @@ import { counted, InputError } from '../errors.js';
 import { errnoOf } from '../io/io-error.js';
 import type { Headers } from './http-messages.js';
 
-export interface Patience {
+export interface RetryPolicy {
   /** Time since the last byte, or since the last pause that a server asked for. */
   readonly totalMilliseconds: number;
   readonly firstPauseMilliseconds: number;
@@ -13,7 +13,7 @@ export interface Patience {
   readonly silenceMilliseconds: number;
 }
 
-export const PATIENCE: Patience = {
+export const RETRY_POLICY: RetryPolicy = {
   totalMilliseconds: 120_000,
   firstPauseMilliseconds: 100,
   longestPauseMilliseconds: 10_000,
@@ -124,10 +124,10 @@ interface WhileTrying {
 }
 
 /** Tries again what may pass, with growing pauses of random length, so that many readers do not come back together. */
-export async function withPatience<T>(
+export async function withRetries<T>(
   what: string,
   attempt: (progress: Progress) => Promise<T>,
-  { totalMilliseconds, firstPauseMilliseconds, longestPauseMilliseconds, silenceMilliseconds }: Patience,
+  { totalMilliseconds, firstPauseMilliseconds, longestPauseMilliseconds, silenceMilliseconds }: RetryPolicy,
   onRetry: OnRetry,
   { givenUp = unreadable(what), signal }: Partial<WhileTrying> = {},
 ): Promise<T> {

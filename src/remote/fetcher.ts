@@ -11,7 +11,7 @@ import { reasonOf } from '../io/io-error.js';
 import { type ServiceChoice, shownAddress } from './address.js';
 import { AwsSettings } from './aws-settings.js';
 import { type Block, Blocks } from './blocks.js';
-import type { Patience } from './failure.js';
+import type { RetryPolicy } from './failure.js';
 import {
   ANSWERED,
   type Answer,
@@ -42,7 +42,7 @@ import { Web } from './web.js';
 export interface FetcherTask extends Fetcher {
   /** How many threads read at a time. */
   readonly readers: number;
-  readonly patience: Patience;
+  readonly retryPolicy: RetryPolicy;
   readonly service: ServiceChoice;
 }
 
@@ -148,11 +148,11 @@ class FetchingThread {
       this.#tell({ retry });
     };
     const settings = new AwsSettings(process.env, task.service);
-    const http = new Http(task.patience, () => settings.certificates);
+    const http = new Http(task.retryPolicy, () => settings.certificates);
     this.#s3 = new S3(settings, http);
-    this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.patience, tell);
+    this.#reader = new RangeReader(http, (path) => this.#serviceOf(path), task.retryPolicy, tell);
     this.#streams = new Streams(this.#reader);
-    const uploads = new S3Uploads(this.#s3, http, task.patience, tell);
+    const uploads = new S3Uploads(this.#s3, http, task.retryPolicy, tell);
     this.#uploads = new Uploads(uploads, new PartBuffers(this.#blocks, task, task.readers));
   }
 

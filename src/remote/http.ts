@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/shipped-files.js';
-import { PassingFailure, type Patience, type Progress } from './failure.js';
+import { PassingFailure, type Progress, type RetryPolicy } from './failure.js';
 import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './http-messages.js';
 import { RangeConnections } from './range-connections.js';
 
@@ -35,8 +35,8 @@ export class Http {
   #secureContext: () => SecureContext | undefined;
 
   /** @param certificates in PEM, that are believed beside those that Node believes. */
-  constructor(patience: Pick<Patience, 'silenceMilliseconds'>, certificates: () => string | undefined) {
-    this.#silenceMilliseconds = patience.silenceMilliseconds;
+  constructor(retryPolicy: Pick<RetryPolicy, 'silenceMilliseconds'>, certificates: () => string | undefined) {
+    this.#silenceMilliseconds = retryPolicy.silenceMilliseconds;
     this.#secureContext = () => {
       const more = certificates();
       const secureContext = more === undefined ? undefined : createSecureContext();
@@ -46,7 +46,7 @@ export class Http {
       return secureContext;
     };
     const hasProxy = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
-    if (!hasProxy) this.#straight = new RangeConnections(patience, CONNECTIONS_OF_HOST, () => this.#secureContext());
+    if (!hasProxy) this.#straight = new RangeConnections(retryPolicy, CONNECTIONS_OF_HOST, () => this.#secureContext());
   }
 
   /** Most jobs need only ranges, and do not load the client. */

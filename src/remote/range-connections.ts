@@ -5,7 +5,7 @@
  */
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely, type SecureContext } from 'node:tls';
-import { PassingFailure, type Patience } from './failure.js';
+import { PassingFailure, type RetryPolicy } from './failure.js';
 import type { Body, Headers, Reply, Target } from './http-messages.js';
 
 /** The most bytes of the head of a reply. */
@@ -23,7 +23,7 @@ export class RangeConnections {
 
   /** @param secureContext what connections believe. Undefined: what Node believes. */
   constructor(
-    { silenceMilliseconds }: Pick<Patience, 'silenceMilliseconds'>,
+    { silenceMilliseconds }: Pick<RetryPolicy, 'silenceMilliseconds'>,
     mostConnections: number,
     secureContext: () => SecureContext | undefined,
   ) {

@@ -1,6 +1,6 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
-import { type OnRetry, PassingFailure, type Patience, type Progress, withPatience } from './failure.js';
+import { type OnRetry, PassingFailure, type Progress, type RetryPolicy, withRetries } from './failure.js';
 import type { VersionAnswer } from './fetch-channel.js';
 import type { Http } from './http.js';
 import { type Body, type Headers, type Reply, type Target, targetAt } from './http-messages.js';
@@ -32,15 +32,15 @@ export class WithoutRanges extends Error {}
 export class RangeReader {
   readonly #http: Http;
   readonly #serviceOf: (path: string) => Service;
-  readonly #patience: Patience;
+  readonly #retryPolicy: RetryPolicy;
   readonly #onRetry: OnRetry;
   /** The addresses to which redirects led, for as long as these answer. */
   readonly #redirected = new Map<string, Redirected>();
 
-  constructor(http: Http, serviceOf: (path: string) => Service, patience: Patience, onRetry: OnRetry) {
+  constructor(http: Http, serviceOf: (path: string) => Service, retryPolicy: RetryPolicy, onRetry: OnRetry) {
     this.#http = http;
     this.#serviceOf = serviceOf;
-    this.#patience = patience;
+    this.#retryPolicy = retryPolicy;
     this.#onRetry = onRetry;
   }
 
@@ -113,7 +113,7 @@ export class RangeReader {
   }
 
   patiently<T>(path: string, attempt: (progress: Progress) => Promise<T>): Promise<T> {
-    return withPatience(path, attempt, this.#patience, this.#onRetry);
+    return withRetries(path, attempt, this.#retryPolicy, this.#onRetry);
   }
 
   async #try(range: RangeOfObject, begin: Begin, exchange: Exchange, progress?: Progress): Promise<VersionAnswer> {

@@ -5,7 +5,7 @@ import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { afterLastJob } from '../floor/cleanup.js';
 import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
-import { PATIENCE, type Patience } from './failure.js';
+import { RETRY_POLICY, type RetryPolicy } from './failure.js';
 import { FETCHER, FetchChannel, type Fetcher } from './fetch-channel.js';
 import type { Asked, FetcherTask, Message, RangeToRead, Request } from './fetcher.js';
 import type { ObjectStore } from './object-store.js';
@@ -13,7 +13,7 @@ import { PART_BYTES, type PoolRequest, poolSizesFor } from './transfer-pool.js';
 
 export interface RemoteRequest extends PoolRequest {
   readonly onRetry?: ((line: string) => void) | undefined;
-  readonly patience?: Patience;
+  readonly retryPolicy?: RetryPolicy;
   /** The service that is asked. Absent: as the environment says. */
   readonly service?: ServiceChoice | undefined;
 }
@@ -83,7 +83,7 @@ export class RemoteInputs {
   #failure: unknown;
   #nextId = 0;
 
-  constructor({ onRetry, patience = PATIENCE, service = BY_ENVIRONMENT, ...request }: RemoteRequest) {
+  constructor({ onRetry, retryPolicy = RETRY_POLICY, service = BY_ENVIRONMENT, ...request }: RemoteRequest) {
     const { blockBytes, blockCount } = poolSizesFor(request);
     this.poolBytes = blockBytes * blockCount;
     this.service = service;
@@ -92,7 +92,7 @@ export class RemoteInputs {
       pool: new SharedArrayBuffer(blockBytes * blockCount),
       blockBytes,
     };
-    const workerData: FetcherTask = { ...fetcher, readers: request.workers, patience, service };
+    const workerData: FetcherTask = { ...fetcher, readers: request.workers, retryPolicy, service };
     this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },

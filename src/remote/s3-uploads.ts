@@ -7,7 +7,14 @@ import { crc32 } from 'node:zlib';
 import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob } from '../io/durable.js';
 import { type Checked, CRC32 } from './checksum.js';
-import { type OnRetry, PassingFailure, type Patience, type Progress, passingStatus, withPatience } from './failure.js';
+import {
+  type OnRetry,
+  PassingFailure,
+  type Progress,
+  passingStatus,
+  type RetryPolicy,
+  withRetries,
+} from './failure.js';
 import type { Http } from './http.js';
 import type { Headers, Reply, Target } from './http-messages.js';
 import type { FoundObject, FoundPart, OpenUpload, UploadedPart } from './object-store.js';
@@ -46,17 +53,17 @@ interface Asking<T> {
 export class S3Uploads {
   readonly #s3: S3;
   readonly #http: Http;
-  readonly #patience: Patience;
+  readonly #retryPolicy: RetryPolicy;
   readonly #onRetry: OnRetry;
   /** True if the service has not yet refused them. */
   #knowsConditions = true;
   /** Undefined if it has neither refused checksums nor said one. */
   #knowsChecksums: boolean | undefined;
 
-  constructor(s3: S3, http: Http, patience: Patience, onRetry: OnRetry) {
+  constructor(s3: S3, http: Http, retryPolicy: RetryPolicy, onRetry: OnRetry) {
     this.#s3 = s3;
     this.#http = http;
-    this.#patience = patience;
+    this.#retryPolicy = retryPolicy;
     this.#onRetry = onRetry;
   }
 
@@ -300,7 +307,7 @@ export class S3Uploads {
       }
     };
     const givenUp = failed;
-    return withPatience(path, attempt, this.#patience, this.#onRetry, { givenUp, signal });
+    return withRetries(path, attempt, this.#retryPolicy, this.#onRetry, { givenUp, signal });
   }
 
   /** Returns whether the service may know no checksums: then it is asked once more without. */

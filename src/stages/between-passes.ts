@@ -9,7 +9,7 @@ import { openEncoder } from '../formats/encoder-table.js';
 import { NOTHING } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
-import { type DurableNotes, type JobNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
+import { type CheckpointNotes, type JobNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
 import type { PileTotals, Tally } from '../piles/pile-totals.js';
 import {
@@ -29,7 +29,7 @@ import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import type { FoundInInputs } from './gathered-slices.js';
 import { measurePlaces, pileFinder } from './measure-piles.js';
-import { type DurableRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
+import { type CheckpointRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
 import type { PilesWork, ScatteredPiles, ShuffleWork } from './shuffle-work.js';
 import { takeHead } from './take-head.js';
 import type { Threads } from './threads.js';
@@ -62,9 +62,9 @@ export interface CutOutput {
   readonly layout: OutputLayout;
   /**
    * Has the threads of this process write it.
-   * @param kept undefined: if the job fails, its output is lost.
+   * @param checkpoint undefined: if the job fails, its output is lost.
    */
-  write(target: OutputTarget, deletesStripes: boolean, kept: DurableRanges | undefined): Promise<WrittenPiles>;
+  write(target: OutputTarget, deletesStripes: boolean, checkpoint: CheckpointRanges | undefined): Promise<WrittenPiles>;
 }
 
 export interface WrittenOutput {
@@ -83,20 +83,20 @@ export type SampledWork = PilesWork & Pick<ShuffleWork, 'samples'>;
 /** A job may read rows; the records of a store are not rows. */
 type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 
-/** @param kept undefined: if the job fails, its output is lost. */
+/** @param checkpoint undefined: if the job fails, its output is lost. */
 export async function planOutput(
   spec: PlannedSpec,
   ends: ShardEnds,
   work: SampledWork,
   threads: Threads,
-  kept: DurableNotes | undefined,
+  checkpoint: CheckpointNotes | undefined,
 ): Promise<OutputPlan> {
-  const piles = await takeHead(spec, work, threads, kept);
+  const piles = await takeHead(spec, work, threads, checkpoint);
   const inHead = { ...work, piles };
-  const splits = await findSplits(spec, inHead, threads, kept);
+  const splits = await findSplits(spec, inHead, threads, checkpoint);
   const parts = planParts(spec.cut, piles, ends, splits);
   const cut = async () => {
-    const cutOfParts = await cutParts(parts, inHead, threads, kept);
+    const cutOfParts = await cutParts(parts, inHead, threads, checkpoint);
     const [only] = cutOfParts;
     const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
     const layout = { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, inHead, ends)) };
@@ -151,7 +151,7 @@ async function cutParts(
   parts: readonly PartPlan[],
   work: PilesWork,
   threads: Threads,
-  kept: DurableNotes | undefined,
+  checkpoint: CheckpointNotes | undefined,
 ): Promise<readonly PlannedSplit[]> {
   if (parts.every(isCut)) return parts;
   const fitAll = async (): Promise<CutsNote> => {
@@ -163,7 +163,7 @@ async function cutParts(
     const [starts = null, ...ofOthers] = found;
     return { starts, ofOthers: ofOthers.length === 0 ? undefined : ofOthers };
   };
-  return cutsOfNote(await notedOrFound(kept, 'cuts', fitAll), parts);
+  return cutsOfNote(await notedOrFound(checkpoint, 'cuts', fitAll), parts);
 }
 
 function isToFit(cuts: PartPlan['cuts']): cuts is CutsToFit {

@@ -4,13 +4,13 @@
  *     scatter   inputs -> piles                              a stage: one task a slice
  *     open      threads whose memory fits the piles
  *     measure   what stays of equal records                  a stage: one task a range of piles
- *     decide    head, splits, cuts: from piles and notes
+ *     decide    head and splits, from piles and notes; cuts when they are asked for
  *
  * An executor has the tasks of a stage done. The threads of one process do all that no note covers. A task of an array takes
  * the notes of the other tasks for each stage before its own, and does its share of that.
  */
 import type { Release } from '../floor/cleanup.js';
-import type { DurableNotes } from '../job-directory/notes.js';
+import type { CheckpointNotes } from '../job-directory/notes.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import type { ShardEnds } from '../sinks/output-layout.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
@@ -29,7 +29,7 @@ export interface ChainJob {
   /** Part of the names of temp files, that no other attempt at the job has. */
   readonly attempt: string;
   /** The notes of what was decided before of the output. Undefined: if the job fails, its output is lost. */
-  readonly notes: DurableNotes | undefined;
+  readonly notes: CheckpointNotes | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onWarning: (line: string) => void;
   readonly onProfile: OnProfile;

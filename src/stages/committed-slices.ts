@@ -67,12 +67,12 @@ const reportShape: Shape<SliceReport> = object({
  * The pile sets of a job that can be resumed: they are committed one by one, and those of an earlier attempt are
  * reused.
  */
-export interface DurablePileSets {
+export interface CheckpointPileSets {
   /** Returns whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
 }
 
-interface CommittedSlicesQuery extends DurablePileSets {
+interface CommittedSlicesQuery extends CheckpointPileSets {
   /** Gets one line if the job must make pile sets again. */
   readonly onDamage: (line: string) => void;
   readonly layout: PileSetLayout;

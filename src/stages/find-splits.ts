@@ -4,7 +4,7 @@
  */
 import type { PartEnds } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
-import { type DurableNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
+import { type CheckpointNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
 import { type SplitBounds, splitBounds } from '../keep/splits.js';
 import {
   differenceOf,
@@ -33,11 +33,11 @@ export async function findSplits(
   { keep, cut: { splits } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
-  kept: DurableNotes | undefined,
+  checkpoint: CheckpointNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
   const asked = splitBounds(splits, work.piles.records, keep);
-  const note = await notedOrFound(kept, 'splits', () => measureBounds(asked, work, threads));
+  const note = await notedOrFound(checkpoint, 'splits', () => measureBounds(asked, work, threads));
   const { before } = requireFits(note, asked, work.piles);
   const bounds = [NOTHING, ...before.map(tallyOfText), work.piles];
   return splits.map(({ rule: { name } }, i) => {

@@ -35,7 +35,7 @@ import {
 } from '../sources/input-part.js';
 import { type Inputs, storedBytesIn } from '../sources/source.js';
 import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
-import { type DurablePileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
+import { type CheckpointPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
 import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
@@ -69,16 +69,16 @@ export interface ScatterOutcome {
 /**
  * Scatters all slices that have no pile set yet. If the plan of a head expected far more records than there are, the pass
  * may leave out too much. Then the inputs are read again.
- * @param kept undefined: the caller commits all pile sets together, or removes them when the job ends.
+ * @param checkpoint undefined: the caller commits all pile sets together, or removes them when the job ends.
  */
 export async function scatterInputs(
   work: ScatterWork,
   threads: Threads,
-  kept: DurablePileSets | undefined,
+  checkpoint: CheckpointPileSets | undefined,
 ): Promise<ScatterOutcome> {
   const { control } = threads;
   const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
-  const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
+  const resumedCount = checkpoint === undefined ? 0 : await takeOver(work, checkpoint, gathered, threads);
   const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
   const left = Array.from({ length: work.slices.length }, (_, slice) => slice).filter((slice) => !gathered.has(slice));
   const take = (result: ScatterResult, slice: number) => {
@@ -90,7 +90,7 @@ export async function scatterInputs(
     nameIndex(layout, done);
     gathered.indexMoved(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
   };
-  await scatterSlices(work, threads, left, before, { take, giveName: kept && giveName });
+  await scatterSlices(work, threads, left, before, { take, giveName: checkpoint && giveName });
   const piles = gathered.piles();
   const { head } = work;
   const mayLack = head !== undefined && head.zeroBits > 0 && gathered.leftOut.records > 0;
@@ -99,7 +99,7 @@ export async function scatterInputs(
   for (const { name } of piles.pileSets) removePileSet(layout, name);
   control.count('scatteredBytes', -control.counted('scatteredBytes'));
   const attempt = randomBytes(4).toString('hex');
-  return scatterInputs({ ...work, attempt, head: { ...head, zeroBits: 0 } }, threads, kept);
+  return scatterInputs({ ...work, attempt, head: { ...head, zeroBits: 0 } }, threads, checkpoint);
 }
 
 type DoneSlice = ScatterResult & PileSetOfSlice;
@@ -325,7 +325,7 @@ function removePileSet(layout: PileSetLayout, name: string): void {
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
   { slices, inputs, settings: { layout }, onWarning }: ScatterWork,
-  { isStripeDone }: DurablePileSets,
+  { isStripeDone }: CheckpointPileSets,
   gathered: GatheredSlices,
   { control }: Threads,
 ): Promise<number> {

@@ -53,7 +53,7 @@ const PARTS_OF_RANGE = 8;
  * The ranges of a job that can be resumed: finished ones are recorded one by one, and those of an earlier attempt are
  * reused.
  */
-export interface DurableRanges {
+export interface CheckpointRanges {
   readonly finished: FinishedRanges;
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
@@ -75,13 +75,13 @@ class OneKeyFound extends Error {
   }
 }
 
-/** @param kept undefined: if the job fails, its output is lost. */
+/** @param checkpoint undefined: if the job fails, its output is lost. */
 export async function shufflePiles(
   work: ShuffleWork,
   threads: Threads,
-  kept: DurableRanges | undefined,
+  checkpoint: CheckpointRanges | undefined,
 ): Promise<WrittenPiles> {
-  const written = await shuffleRanges(work, threads, kept);
+  const written = await shuffleRanges(work, threads, checkpoint);
   return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
 }
 
@@ -91,10 +91,10 @@ export async function shufflePiles(
 export async function shuffleRanges(
   work: ShuffleWork,
   threads: Threads,
-  kept?: DurableRanges | undefined,
+  checkpoint?: CheckpointRanges | undefined,
 ): Promise<readonly FinishedRange[]> {
   try {
-    const written = await writeRanges(work, threads, kept);
+    const written = await writeRanges(work, threads, checkpoint);
     const neighbours = neighboursAtSeams(written);
     if (neighbours !== undefined) throw new OneKeyFound(neighbours);
     return written;
@@ -107,16 +107,16 @@ export async function shuffleRanges(
 async function writeRanges(
   work: ShuffleWork,
   threads: Threads,
-  kept: DurableRanges | undefined,
+  checkpoint: CheckpointRanges | undefined,
 ): Promise<FinishedRange[]> {
   const { piles, target, settings } = work;
   const { totals } = piles;
   const takesTurns = target.kind !== 'placed';
-  const finished = kept?.finished.ranges ?? [];
+  const finished = checkpoint?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
   const stripes = new StripeRemoval(settings.layout, piles.pileSets, work.deletesStripes);
-  const commits = kept === undefined ? undefined : commitsOf(work, kept, stripes, threads);
+  const commits = checkpoint === undefined ? undefined : commitsOf(work, checkpoint, stripes, threads);
   const written = [...finished];
   const done = (range: FinishedRange) => {
     written.push(range);
@@ -130,7 +130,8 @@ async function writeRanges(
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     if (leavesTurn === true) threads.control.passTurn();
     verifyRange(totals, range, result);
-    const tellsDistinct = piles.hasDuplicates === true || (kept !== undefined && settings.content?.isDistinct === true);
+    const tellsDistinct =
+      piles.hasDuplicates === true || (checkpoint !== undefined && settings.content?.isDistinct === true);
     const distinct = tellsDistinct ? textsOf(result.totals) : undefined;
     done({ first: range.first, end: range.end, regions, ends, distinct });
   };
@@ -240,7 +241,7 @@ function rangeBehind({ part, piles, target }: ShuffleWork): PileRange[] {
 /** A stripe is deleted when its output is durable, so that a power failure cannot lose it. */
 function commitsOf(
   { settings }: ShuffleWork,
-  { finished, output }: DurableRanges,
+  { finished, output }: CheckpointRanges,
   stripes: StripeRemoval,
   { stop }: Threads,
 ): GroupCommit<FinishedRange> {

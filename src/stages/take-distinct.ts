@@ -6,7 +6,7 @@
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
-import { type DurableNotes, notedOrFound } from '../job-directory/notes.js';
+import { type CheckpointNotes, notedOrFound } from '../job-directory/notes.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
@@ -40,13 +40,13 @@ export async function takeDistinct(
   spec: ShuffleSpec,
   work: PilesWork,
   threads: Threads,
-  kept: DurableNotes | undefined,
+  checkpoint: CheckpointNotes | undefined,
 ): Promise<ScatteredPiles> {
   if (!isDistinct(spec.keep)) return work.piles;
   // Tasks measure always: none of them writes all of the output.
-  const isMeasured = isMeasuredBefore(spec) || kept?.found('distinct') !== undefined;
+  const isMeasured = isMeasuredBefore(spec) || checkpoint?.found('distinct') !== undefined;
   if (!isMeasured) return { ...work.piles, hasDuplicates: true };
-  const { piles } = await notedOrFound(kept, 'distinct', async () => ({
+  const { piles } = await notedOrFound(checkpoint, 'distinct', async () => ({
     piles: textsOf(await measureDistinct(work, threads)),
   }));
   return distinctPiles(work.piles, piles);

@@ -3,7 +3,7 @@
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
 import { StagedOutputError } from '../errors.js';
-import { type DurableNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
+import { type CheckpointNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
 import { mostRecords } from '../keep/head.js';
 import {
   copyOfTotals,
@@ -31,14 +31,14 @@ export async function takeHead(
   { keep, cut: { shards } }: OutputSpec,
   work: PilesWork,
   threads: Threads,
-  kept: DurableNotes | undefined,
+  checkpoint: CheckpointNotes | undefined,
 ): Promise<ScatteredPiles> {
   const { piles } = work;
   const most = mostRecords(keep);
   if (piles.records <= most) return piles;
   const end = endOfHead(piles.totals, most);
   // The longest record decides how the output is cut by bytes. Which others pass 1 left out depends on the threads.
-  const note = await notedOrFound(kept, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
+  const note = await notedOrFound(checkpoint, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
   return cutAfter(piles, requireFits(note, end));
 }
 

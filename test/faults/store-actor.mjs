@@ -4,7 +4,7 @@
  */
 import { openPileWriter, openStore } from '#src/index.js';
 import { verifyStore } from '#src/job/inspect-store.js';
-import { completeTalk } from '#src/job/request.js';
+import { completeCallbacks } from '#src/job/request.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
 import { expireGenerations } from '#src/store/generations.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
@@ -42,7 +42,7 @@ async function read() {
   while (!isStopped) {
     const snapshot = openSnapshot(store);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await verifyStore(snapshot, completeTalk({}), {});
+    await verifyStore(snapshot, completeCallbacks({}), {});
     say(`read ${snapshot.manifest.commits.length}`);
   }
 }

@@ -1,10 +1,10 @@
 /** What is tried again, and for how long. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Progress, passingStatus, withPatience } from '#src/remote/failure.js';
+import { Progress, passingStatus, withRetries } from '#src/remote/failure.js';
 import { errorOf } from '../fixtures/error-of.js';
 
-const PATIENCE = {
+const RETRY_POLICY = {
   totalMilliseconds: 5000,
   firstPauseMilliseconds: 1,
   longestPauseMilliseconds: 1,
@@ -21,12 +21,12 @@ function refusing(times: number): () => Promise<string> {
   };
 }
 
-const ask = (path: string, times: number) => withPatience(path, refusing(times), PATIENCE, () => {});
+const ask = (path: string, times: number) => withRetries(path, refusing(times), RETRY_POLICY, () => {});
 
 const refused = (headers: Record<string, string>) => passingStatus(503, '', headers) ?? expect.fail();
 
 it('patience counts from the last byte, and tries from what stays', async () => {
-  const patience = { ...PATIENCE, totalMilliseconds: 30, silenceMilliseconds: 10 };
+  const retryPolicy = { ...RETRY_POLICY, totalMilliseconds: 30, silenceMilliseconds: 10 };
   const tries = async (work: (progress: Progress) => void) => {
     let count = 0;
     const attempt = async (progress: Progress) => {
@@ -36,7 +36,7 @@ it('patience counts from the last byte, and tries from what stays', async () => 
       if (count < 30) throw refused({});
       return 'answer';
     };
-    return { count: await withPatience('s3://a/b', attempt, patience, () => {}).catch(() => count), of: count };
+    return { count: await withRetries('s3://a/b', attempt, retryPolicy, () => {}).catch(() => count), of: count };
   };
   expect((await tries(() => {})).of).toBeLessThan(5);
   expect((await tries((progress) => progress.heard(9999))).of).toBe(20);
@@ -79,8 +79,8 @@ it('what a server asks for is waited for and told, within bounds', async () => {
     if (told.push(line) === 2) setImmediate(() => stop.abort());
   };
   // The pauses that are asked for do not count.
-  const patience = { ...PATIENCE, totalMilliseconds: 1000 };
-  const asked = withPatience('s3://a/b', attempt, patience, tell, { signal: stop.signal });
+  const retryPolicy = { ...RETRY_POLICY, totalMilliseconds: 1000 };
+  const asked = withRetries('s3://a/b', attempt, retryPolicy, tell, { signal: stop.signal });
   await expect(asked).rejects.toThrow('aborted');
   expect(told).toEqual([
     's3://a/b: the server answered 503; trying again',
@@ -89,7 +89,7 @@ it('what a server asks for is waited for and told, within bounds', async () => {
   const tooLong = async () => {
     throw refused({ 'retry-after': '3600' });
   };
-  expect((await errorOf(withPatience('s3://a/b', tooLong, PATIENCE, () => {}))).message).toBe(
+  expect((await errorOf(withRetries('s3://a/b', tooLong, RETRY_POLICY, () => {}))).message).toBe(
     'cannot read s3://a/b: the server answered 503, and asks to come back in 3600 s; start again then',
   );
 });

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { PATIENCE } from '#src/remote/failure.js';
+import { RETRY_POLICY } from '#src/remote/failure.js';
 import { Http } from '#src/remote/http.js';
 import { type Reply, type Target, targetAt } from '#src/remote/http-messages.js';
 import { RangeReader } from '#src/remote/range-reader.js';
@@ -12,7 +12,7 @@ import { Web } from '#src/remote/web.js';
 it('an address that a redirect gave expires under several requests', async () => {
   let leases = 0;
   let expired = 0;
-  const http = new Http(PATIENCE, () => undefined);
+  const http = new Http(RETRY_POLICY, () => undefined);
   http.getRange = async ({ path }: Target, takes): Promise<Reply> => {
     await sleep(2);
     if (path === '/file') return { status: 302, headers: { location: `/lease/${++leases}` }, text: '' };
@@ -26,7 +26,7 @@ it('an address that a redirect gave expires under several requests', async () =>
   const reader = new RangeReader(
     http,
     () => web,
-    PATIENCE,
+    RETRY_POLICY,
     () => {},
   );
   const path = 'https://host/file';
@@ -46,7 +46,7 @@ it('an address that a redirect gave expires under several requests', async () =>
 it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
   'a redirect from https to %s is refused, and not followed',
   async (location) => {
-    const http = new Http(PATIENCE, () => undefined);
+    const http = new Http(RETRY_POLICY, () => undefined);
     const asked: string[] = [];
     http.getRange = async ({ server }: Target): Promise<Reply> => {
       asked.push(server.protocol);
@@ -58,7 +58,7 @@ it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
     const reader = new RangeReader(
       http,
       () => web,
-      PATIENCE,
+      RETRY_POLICY,
       () => {},
     );
     const path = 'https://host/file';
@@ -93,7 +93,7 @@ it('a text whose connection breaks, or brings bytes too slowly, is asked for aga
   });
   const { port } = server.address() as AddressInfo;
   const read = (totalMilliseconds: number) => {
-    const patience = {
+    const retryPolicy = {
       totalMilliseconds,
       silenceMilliseconds: 50,
       firstPauseMilliseconds: 1,
@@ -101,9 +101,9 @@ it('a text whose connection breaks, or brings bytes too slowly, is asked for aga
     };
     const web = new Web();
     const reader = new RangeReader(
-      new Http(PATIENCE, () => undefined),
+      new Http(RETRY_POLICY, () => undefined),
       () => web,
-      patience,
+      retryPolicy,
       () => {},
     );
     return reader.readText('https://host/list', async () => targetAt(new URL(`http://127.0.0.1:${port}/`), {}));

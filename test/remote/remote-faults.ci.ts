@@ -23,13 +23,13 @@ const OBJECTS: Record<string, string> = {
 };
 const RECORDS = 9040;
 
-const PATIENCE = {
+const RETRY_POLICY = {
   totalMilliseconds: 10_000,
   firstPauseMilliseconds: 5,
   longestPauseMilliseconds: 50,
   silenceMilliseconds: 250,
 };
-const IMPATIENCE = { ...PATIENCE, totalMilliseconds: 150, silenceMilliseconds: 100 };
+const HASTY_POLICY = { ...RETRY_POLICY, totalMilliseconds: 150, silenceMilliseconds: 100 };
 
 let server: ObjectServer;
 let local = Buffer.alloc(0);
@@ -91,9 +91,9 @@ describe.each(PLACES)('inputs of $place', ({ inputs, kinds, ranges = true }) => 
   beforeEach(async () => {
     await server.change({ settings: { ranges } });
   });
-  const job = async (name: string, patience = PATIENCE) => {
+  const job = async (name: string, retryPolicy = RETRY_POLICY) => {
     const retried: string[] = [];
-    remoteInputs({ memoryBytes: 64 << 20, workers: 2, patience, onRetry: (line) => retried.push(line) });
+    remoteInputs({ memoryBytes: 64 << 20, workers: 2, retryPolicy, onRetry: (line) => retried.push(line) });
     await shuffle({ ...options(name), inputs: inputs(), force: true }, SMALL);
     expect(readFileSync(directory.path(name)).equals(local)).toBe(true);
     return retried;
@@ -111,7 +111,7 @@ describe.each(PLACES)('inputs of $place', ({ inputs, kinds, ranges = true }) => 
 
   it.each([...kinds, 403, 404])('%s for ever', async (kind) => {
     await server.change({ fault: { at: 'all', kind } });
-    const { code, message } = await errorOf(job('far', IMPATIENCE));
+    const { code, message } = await errorOf(job('far', HASTY_POLICY));
     expect(['ERR_INPUT_UNREADABLE', 'ERR_INPUT_MISSING']).toContain(code);
     expect(message).toMatch(/^(cannot read|the input) [^\n]+; [^\n]+$/);
   });

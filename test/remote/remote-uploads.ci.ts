@@ -12,7 +12,7 @@ import { type ObjectServer, startObjectServer } from './object-server.js';
 
 const MIB = 1024 * 1024;
 const PART = 300_000;
-const PATIENCE = {
+const RETRY_POLICY = {
   totalMilliseconds: 2000,
   firstPauseMilliseconds: 5,
   longestPauseMilliseconds: 20,
@@ -44,7 +44,7 @@ function start(): void {
     outputs = remoteOutputs({
       memoryBytes: 64 * MIB,
       workers: 2,
-      patience: PATIENCE,
+      retryPolicy: RETRY_POLICY,
       onRetry: (line) => retried.push(line),
     });
     await once(over.signal, 'abort');

@@ -22,7 +22,7 @@ const ADDRESS = 's3://bucket/out/1.bin';
 const MARKER = 's3://bucket/out/_SUCCESS';
 const GO_ON = () => {};
 
-const PATIENCE = {
+const RETRY_POLICY = {
   totalMilliseconds: 10_000,
   firstPauseMilliseconds: 5,
   longestPauseMilliseconds: 50,
@@ -74,9 +74,9 @@ const textOf = async (path: string) => Buffer.from(await (await fetch(server.url
 const retried: string[] = [];
 
 /** All uploads of a test are by one fetching thread. */
-function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, patience = PATIENCE): Promise<void> {
+function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, retryPolicy = RETRY_POLICY): Promise<void> {
   const onRetry = (line: string) => retried.push(line);
-  return asJob(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, patience, onRetry })));
+  return asJob(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, retryPolicy, onRetry })));
 }
 
 async function open(): Promise<string[]> {
@@ -174,7 +174,7 @@ it.each(['reset', 'lost answer', 'silence', 'error in 200', 503, 403])('%s for e
         expect(message).toMatch(ONE_LINE);
       }
     },
-    { ...PATIENCE, totalMilliseconds: 150 },
+    { ...RETRY_POLICY, totalMilliseconds: 150 },
   ),
 );
 
@@ -192,5 +192,5 @@ it('a server that is slow to take a part does not break it', () =>
       expect(retried).toEqual([]);
     },
     // The system takes some of it before the server does.
-    { ...PATIENCE, silenceMilliseconds: 700 },
+    { ...RETRY_POLICY, silenceMilliseconds: 700 },
   ));

@@ -1,4 +1,4 @@
-/** A task that compares sets of records by tallies. Nothing is kept of the records themselves. */
+/** Reads parts of inputs and returns the tally of their records, which `src/stages/compare.ts` compares. No record stays. */
 import type { Header } from '../../src/formats/header.js';
 import { SLOTS_BYTES } from '../../src/plan/tally.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';

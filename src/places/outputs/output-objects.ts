@@ -217,7 +217,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Uploads what no task has uploaded, and notes all parts of each object. */
-  async complete(
+  async uploadRest(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
@@ -260,7 +260,7 @@ export class ObjectsPlace implements OutputPlace {
     if (journal.phase === 'moved') return;
     const { names, replaced, byteLengths } = journal;
     await this.#remove(replaced.filter((name) => !isShard(name)));
-    await this.#complete(stagingDirectory, byteLengths);
+    await this.#completeUploads(stagingDirectory, byteLengths);
     if (names.length === 0) return;
     const now = new Set(names);
     await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
@@ -274,7 +274,7 @@ export class ObjectsPlace implements OutputPlace {
    * alone.
    * @throws UsageError ERR_OUTPUT_EXISTS if somebody else made one of them meanwhile: then none of this job is there.
    */
-  async #complete(directory: string, byteLengths: readonly number[]): Promise<void> {
+  async #completeUploads(directory: string, byteLengths: readonly number[]): Promise<void> {
     const made: string[] = [];
     try {
       await severalAtOnce(byteLengths.entries(), async ([shard, byteLength]) => {

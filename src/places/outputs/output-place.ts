@@ -96,7 +96,7 @@ export interface OutputPlace {
     isForLater: boolean,
   ): Promise<SentShards>;
   /** Takes the staged files, which are complete. */
-  complete?(
+  uploadRest?(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,

@@ -148,7 +148,7 @@ export class StagedOutput {
         }),
       );
     }
-    await this.#place.complete?.(this.#stagingDirectory, layout, regionsOf);
+    await this.#place.uploadRest?.(this.#stagingDirectory, layout, regionsOf);
   }
 
   /**

@@ -1,4 +1,7 @@
-/** Files of datasets: their structure is read before the job, and must have the same rows in all of them. */
+/**
+ * Opens HDF5 inputs before the job: requires the same datasets of rows, and equal data beside them, in all; refuses layouts
+ * of other programs; makes the head of the output.
+ */
 import { InputError } from '../../../errors.js';
 import { hearSignalsAt } from '../../../floor/pause.js';
 import { readBytes, withFile } from '../../../io/files.js';
