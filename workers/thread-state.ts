@@ -60,7 +60,7 @@ function makeThreadState(job: TaskSettings): ThreadState {
  * Returns what `make` made of the first task of a job, for the others, too.
  * @returns a function that gives it, by the name of the job: a shared buffer arrives as another object with each task.
  */
-export function keptByJob<Settings extends TaskSettings, State, More extends readonly unknown[]>(
+export function memoizedByJob<Settings extends TaskSettings, State, More extends readonly unknown[]>(
   make: (job: Settings, thread: ThreadState, ...more: More) => State,
 ): (job: Settings, ...more: More) => State {
   const states = new Map<string, State>();
@@ -78,7 +78,7 @@ export function forgetJob(jobName: string): void {
   for (const states of allStates) states.delete(jobName);
 }
 
-export const readStateOf = keptByJob(
+export const readStateOf = memoizedByJob(
   (job: ReadSettings, thread): ReadState => ({
     ...thread,
     decoderMemory: decoderMemory(thread.control, job.memoryNeed, () => thread.arena.allowanceBytes - job.arenaBytes),
@@ -86,12 +86,12 @@ export const readStateOf = keptByJob(
 );
 
 /** Reads and makes rows. Their format is loaded only here. */
-export const rowThreadOf = keptByJob(
+export const rowThreadOf = memoizedByJob(
   async (_: TaskSettings, { control }, rows: { readonly format: string }): Promise<RowThread> =>
     (await loadRowFormat(rows)).openThread(control),
 );
 
-export const pileStateOf = keptByJob(
+export const pileStateOf = memoizedByJob(
   (job: PileSettings, thread): PileState => ({
     ...thread,
     ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, thread.control),
@@ -100,7 +100,7 @@ export const pileStateOf = keptByJob(
 );
 
 /** The memory for records in their order, which a job with draws opens after its piles. */
-export const orderedSlabsOf = keptByJob((_: TaskSettings, { control }, memory: PoolMemoryHandle) =>
+export const orderedSlabsOf = memoizedByJob((_: TaskSettings, { control }, memory: PoolMemoryHandle) =>
   slabsOf(memory, control),
 );
 

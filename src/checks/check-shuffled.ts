@@ -27,7 +27,7 @@ import type { Threads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { WINDOW_RECORDS } from './order-tests.js';
 import { judgeOrder, type OrderReport } from './order-verdict.js';
-import { type OpenedSet, openSets, passOver } from './read-sets.js';
+import { type OpenedSet, openSets, runPass } from './read-sets.js';
 
 export interface CheckReport extends OrderReport {
   readonly files: number;
@@ -79,7 +79,7 @@ async function check(
   }
   const bytes = set.decodedBytes.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const windows = windowsOf(set);
-  const parts = await passOver(opened, scope, ([records], threads) =>
+  const parts = await runPass(opened, scope, ([records], threads) =>
     records === undefined ? Promise.resolve([]) : sampleSet(records, windows, { field, id }, threads),
   );
   const isCounted = windows.every(({ windowCount }) => windowCount === Number.POSITIVE_INFINITY);

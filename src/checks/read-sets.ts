@@ -136,7 +136,7 @@ function refuseSharedStreams(sets: readonly Inputs[]): void {
 }
 
 /** Runs a pass over the sets, with threads that end with it. */
-export async function passOver<T>(
+export async function runPass<T>(
   { request, sets, plan, memoryNeed, deviceGates, storedBytes, taskCount, drawnKeys }: OpenedSets,
   { releases }: JobScope,
   pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,

@@ -22,7 +22,7 @@ import { unitOf } from '../sources/source.js';
 import type { ReadSpec } from '../spec.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
 import { requireKnownOptions } from '../values/known-options.js';
-import { type OpenedSets, openSets, passOver } from './read-sets.js';
+import { type OpenedSets, openSets, runPass } from './read-sets.js';
 
 export interface VerifiedSide {
   readonly files: number;
@@ -109,7 +109,7 @@ async function compareSides(
   const { inputs: outputs } = completeReading({ ...options, inputs: options.outputs, onWarning: undefined });
   requireOutputs(options.outputs);
   const opened = await openSets([inputs, outputs], request, tuning);
-  const [before, after] = await passOver(opened, scope, tallySets);
+  const [before, after] = await runPass(opened, scope, tallySets);
   if (before === undefined || after === undefined) throw new RangeError('a comparison has two sides');
   const differing = before.tally.slotsThatDiffer(after.tally);
   const isSame =
@@ -129,7 +129,7 @@ async function compareSides(
   const mostRecords = Math.min(MOST_COMPARED, request.memoryBytes / COMPARED_BYTES);
   const examined = slotsToExamine(differing, [before.tally, after.tally], mostRecords);
   const wanted = bitsOfSlots(examined);
-  const found = await passOver(opened, scope, (sets, threads) => findDifferences(sets, wanted, threads));
+  const found = await runPass(opened, scope, (sets, threads) => findDifferences(sets, wanted, threads));
   const part = examined.length / differing.length;
   return {
     ...report,

@@ -15,7 +15,7 @@ import { isNameOfShard } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tallySets } from '../stages/compare.js';
 import { requireKnownOptions } from '../values/known-options.js';
-import { openSets, passOver } from './read-sets.js';
+import { openSets, runPass } from './read-sets.js';
 import type { VerifiedSide } from './verify-permutation.js';
 
 type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
@@ -76,7 +76,7 @@ async function verifySets(
   const present = sets.filter(({ shards }) => shards.length > 0);
   const named = present.map(({ shards }) => shards.map((name) => ({ path: join(directory, name) })));
   const opened = await openSets(named, request, tuning);
-  const tallied = await passOver(opened, scope, tallySets);
+  const tallied = await runPass(opened, scope, tallySets);
   return sets.map(({ shards, expected, ...set }) => {
     const tally = tallied[present.findIndex(({ prefix }) => prefix === set.prefix)]?.tally;
     const { records = 0, bytes = 0, checksum = '0'.repeat(16) } = tally ?? {};

@@ -7,7 +7,7 @@
 import type { CodeCache } from '../floor/code-cache.cjs';
 import type * as Command from './run-command.js';
 
-const { keepCompiled, loadCompiled }: CodeCache = require('../floor/code-cache.cjs');
+const { saveCompiled, loadCompiled }: CodeCache = require('../floor/code-cache.cjs');
 const { availableParallelism } = process.getBuiltinModule('node:os');
 const { basename, join } = process.getBuiltinModule('node:path');
 
@@ -41,5 +41,5 @@ process.on('SIGUSR1', () => {});
 // A link of that name is the command `shuf`: Node has the path as it was called.
 runCommand(basename(path) === 'shuf' ? ['shuf', ...words] : words).then((exitCode) => {
   process.exitCode = exitCode;
-  if (exitCode === 0) keepCompiled();
+  if (exitCode === 0) saveCompiled();
 });

@@ -42,7 +42,7 @@ import {
 import { readCommitted } from '../stages/committed-slices.js';
 import { type FoundInInputs, GatheredSlices } from '../stages/gathered-slices.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { nameFirst, scatterSlices } from '../stages/scatter-slices.js';
+import { publishIfFirst, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
@@ -205,7 +205,7 @@ export async function scatterPart(job: ClusterJob): Promise<number | undefined> 
   log.count(bytes, () => control.counted('scatteredBytes'));
   const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
   await scatterSlices(work, threads, left, before, {
-    giveName: (done) => nameFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
+    giveName: (done) => publishIfFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
     warn: scope.warn,
   });
   return bytes;

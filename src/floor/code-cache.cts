@@ -14,7 +14,7 @@ export interface CodeCache {
   /** Loads a file as `require` would. What the file requires beside it is loaded in the same way. */
   loadCompiled(path: string): unknown;
   /** Keeps what was compiled for the next process. Where that fails, the next one only takes longer. */
-  keepCompiled(): void;
+  saveCompiled(): void;
 }
 
 interface CompiledFile {
@@ -66,7 +66,7 @@ function readIfWhole(path: string): Buffer | undefined {
   }
 }
 
-function keepCompiled(): void {
+function saveCompiled(): void {
   try {
     for (const { path, script } of notCached) {
       // Another user's files here would be in the way of the owner, who may want to remove the program.
@@ -86,4 +86,4 @@ function keepCompiled(): void {
   }
 }
 
-module.exports = { loadCompiled, keepCompiled } satisfies CodeCache;
+module.exports = { loadCompiled, saveCompiled } satisfies CodeCache;

@@ -59,7 +59,7 @@ export function ensureFile(path: string, role: 'output' | 'store'): void {
  * Gives a file the mode of the file that it is to replace and, where this user may, its owner and group; durably. Does
  * nothing without such a file, or when the two agree.
  */
-export async function keepPermissions(path: string, former: string): Promise<void> {
+export async function copyPermissions(path: string, former: string): Promise<void> {
   const theirs = lstatPath(former, 'output');
   if (theirs?.isFile() !== true) return;
   const own = systemCall('examine', 'output', path, () => fileCalls.lstat(path));

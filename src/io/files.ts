@@ -146,7 +146,7 @@ export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
 }
 
 /** Uses a file that stays open for the first time, and closes it if that fails. */
-export function keepOpen<T>(file: OpenFile, use: (file: OpenFile) => T): T {
+export function closeOnFailure<T>(file: OpenFile, use: (file: OpenFile) => T): T {
   try {
     return use(file);
   } catch (error) {

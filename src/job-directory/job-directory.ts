@@ -55,7 +55,7 @@ export class JobDirectory {
   readonly #staging: LockedDirectory;
   /** True if an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
-  readonly #isLook: boolean;
+  readonly #isDryRun: boolean;
   readonly #discard: Discard | undefined;
   /**
    * True if the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
@@ -68,23 +68,23 @@ export class JobDirectory {
   /**
    * Takes hold of the job directory and the staging directory, if they exist. All jobs of one output share the staging
    * directory, wherever their job directories are.
-   * @param isLook changes nothing, and keeps nobody else out; the caller must not make directories.
+   * @param isDryRun changes nothing, and keeps nobody else out; the caller must not make directories.
    * @param discard what must be done before staged outputs are removed.
    */
-  constructor(paths: JobPaths, isLook = false, discard?: Discard) {
+  constructor(paths: JobPaths, isDryRun = false, discard?: Discard) {
     this.paths = paths;
     this.#discard = discard;
-    this.#isLook = isLook;
+    this.#isDryRun = isDryRun;
     this.#removesJobDirectory = !paths.isNamed;
     this.#job = new LockedDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
     this.#staging = new LockedDirectory(paths.stagingDirectory, 'owner');
     try {
-      hold(this.#job, isLook);
-      hold(this.#staging, isLook);
+      hold(this.#job, isDryRun);
+      hold(this.#staging, isDryRun);
       const owner = ifPossible(() => this.readStagingOwner());
       const isNoted = owner?.jobDirectory === paths.jobDirectory;
       if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed && !isNoted);
-      if (!isLook) this.#putBackRecords();
+      if (!isDryRun) this.#putBackRecords();
       if (isNoted && owner.removesJobDirectory === true) this.#removesJobDirectory = true;
     } catch (error) {
       this.#staging.release();
@@ -229,7 +229,7 @@ export class JobDirectory {
    */
   async clear(): Promise<void> {
     await this.#removeAll(false);
-    if (!this.#isLook) removeEndedNote(this.paths);
+    if (!this.#isDryRun) removeEndedNote(this.paths);
   }
 
   /**
@@ -239,7 +239,7 @@ export class JobDirectory {
    */
   async #removeAll(isComplete: boolean): Promise<void> {
     if (this.#staging.isHeld && !isComplete) requireNoFormerFiles(this.paths);
-    if (this.#isLook) return;
+    if (this.#isDryRun) return;
     const removal = new Removal(this.#isDurable);
     // Records first: a later attempt would believe those of outputs and pile sets that are gone.
     const steps = [
@@ -320,8 +320,8 @@ export class JobDirectory {
   }
 }
 
-function hold(directory: LockedDirectory, isLook: boolean): void {
-  if (isLook) directory.lookIfThere();
+function hold(directory: LockedDirectory, isDryRun: boolean): void {
+  if (isDryRun) directory.lookIfThere();
   else directory.holdIfThere();
 }
 

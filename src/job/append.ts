@@ -142,7 +142,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   const { read, ...reading } = completeReading(options);
   refuseHeaders(read);
   const asked = { ...reading, read };
-  const listed = await listNamed(asked, { header: undefined, keepsHeaders: false });
+  const listed = await listNamed(asked, { header: undefined, mayHaveHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
   const machine = { ...reading, ...besideTransfers(reading, listed.fetchBytes) };

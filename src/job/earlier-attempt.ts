@@ -52,18 +52,18 @@ interface ClaimedPlace {
 /**
  * Takes hold of the place of an output, and of the work of an earlier attempt at the same job.
  * @param compared must be the job of the earlier attempt; undefined: no later call can resume the job.
- * @param isLook whether this changes nothing, and locks nothing.
+ * @param isDryRun whether this changes nothing, and locks nothing.
  */
 export async function claimPlace(
   request: OutputRequest & ResumeRequest & Callbacks,
   chosen: JobPlaces,
   compared: ComparedJob | undefined,
   releases: Release[],
-  isLook = false,
+  isDryRun = false,
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { places: chosen, earlier: undefined, manifest: undefined };
   const { place } = chosen;
-  const directory = new JobDirectory(chosen.paths, isLook, (staging) => place.discard?.(staging));
+  const directory = new JobDirectory(chosen.paths, isDryRun, (staging) => place.discard?.(staging));
   releases.push(() => directory.release());
   const found = await findEarlier(request, chosen, directory);
   const manifest =
@@ -72,9 +72,9 @@ export async function claimPlace(
   if (earlier?.journal === undefined) {
     const { output = '', resume } = request;
     try {
-      await place.requireReplaceable(output, compared?.inputs ?? [], isLook);
+      await place.requireReplaceable(output, compared?.inputs ?? [], isDryRun);
     } catch (error) {
-      if (!resume || isLook || compared === undefined) throw error;
+      if (!resume || isDryRun || compared === undefined) throw error;
       throw await refusalOrEnd(error, knownOutput(chosen), (seed) => jobWithSeed(compared, seed));
     }
     warnOfOtherShards(request, place);

@@ -145,7 +145,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
       `${file} is a directory; expected one file, since each file has its own index`,
     );
   }
-  const { inputs } = await listNamed(request, { header: undefined, keepsHeaders: true, readsRemote: false });
+  const { inputs } = await listNamed(request, { header: undefined, mayHaveHeaders: true, readsRemote: false });
   const [listed] = inputs;
   const memoryNeed: MemoryNeed = {
     ...memoryNeedOf(request, (listed && storedBytesIn(listed)) ?? 1),

@@ -17,7 +17,7 @@ interface Listing {
   /** The headers that files must have. Undefined: files without content are inputs, too. */
   readonly header: Asked['read']['header'];
   /** True if the job keeps headers, so that a warning may advise one. */
-  readonly keepsHeaders: boolean;
+  readonly mayHaveHeaders: boolean;
   /** True if files of rows are inputs. Absent: no. */
   readonly takesRows?: boolean;
   /** True if inputs may lie on other machines. Absent: yes. */
@@ -26,7 +26,7 @@ interface Listing {
 
 export async function listNamed(
   { inputs, read, fileChoice, service, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
-  { header, keepsHeaders, takesRows = false, readsRemote = true }: Listing,
+  { header, mayHaveHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
   const onRetry = onRetryOf({ onProgress, onWarning });
   const remote = readsRemote ? { memoryBytes, workers, service, onRetry } : undefined;
@@ -34,7 +34,7 @@ export async function listNamed(
   const listed = await listInputs(inputs, onWarning, request);
   requireDirectory(fileChoice, listed.directories);
   const readAs = asRows(read, listed.inputs);
-  refuseForeignFiles(listed.inputs, readAs, keepsHeaders, onWarning);
+  refuseForeignFiles(listed.inputs, readAs, mayHaveHeaders, onWarning);
   return { ...listed, read: readAs };
 }
 

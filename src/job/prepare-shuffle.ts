@@ -140,7 +140,7 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
   const header = spec.key.from === 'ordinal' ? undefined : spec.read.header;
   const { read, ...listed } = await listNamed(
     { ...given, read: spec.read },
-    { header, keepsHeaders: true, takesRows: true },
+    { header, mayHaveHeaders: true, takesRows: true },
   );
   const machine = besideTransfers(given, listed.fetchBytes, outputs.poolBytes);
   const request = { ...given, ...machine, spec: { ...spec, read } };

@@ -58,11 +58,11 @@ export interface PreparedTogether {
   readonly isResumable: boolean;
 }
 
-/** @param isLook whether nothing may change, as for a preview. */
+/** @param isDryRun whether nothing may change, as for a preview. */
 export async function prepareTogether(
   options: ShuffleTogetherOptions,
   { releases }: JobScope,
-  isLook = false,
+  isDryRun = false,
 ): Promise<PreparedTogether> {
   const { members: asked, output, common } = completeTogether(options);
   const members = await openFiles(asked, common);
@@ -77,7 +77,7 @@ export async function prepareTogether(
     jobDir: undefined,
     keepsDataInJobDir: false,
   });
-  const directory = new JobDirectory(paths, isLook);
+  const directory = new JobDirectory(paths, isDryRun);
   releases.push(() => directory.release());
   const earlier = findEarlier(directory, paths, common);
   const spec = earlier === undefined ? common.spec : withSeedOf(earlier.spec, common);
@@ -91,14 +91,14 @@ export async function prepareTogether(
     try {
       requireEmpty(output, outputPath, exists);
     } catch (error) {
-      if (!common.resume || isLook) throw error;
+      if (!common.resume || isDryRun) throw error;
       throw await refusalOrEnd(error, knownOutput(job), async (seed) => {
         const asked = withSeedOf({ ...spec, key: { ...spec.key, seed } }, common);
         const inputs = await noteInputs(inputsOf(job), true, common.signal);
         return finishedTogether({ ...job, common: { ...common, spec: asked } }, inputs);
       });
     }
-    await place.requireReplaceable(output, [], isLook);
+    await place.requireReplaceable(output, [], isDryRun);
   }
   if (earlier === undefined) requireRoom(job);
   return { ...job, isResumable: earlier !== undefined || common.mustBeResumable || isLarge(members) };

@@ -61,7 +61,7 @@ import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf } from './work-plan.js';
 
 /**
- * Writes the records of a store in one uniformly random order: the same bytes as `shuffle` writes from the same inputs,
+ * Writes the records of a store in one uniformly random order: the same records as `shuffle` writes from the same inputs,
  * with the same seed and input ids. The output has the records that the store has when the call starts.
  *
  * @param tuning sizes for tests; they do not change the output.

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UsageError } from '../errors.js';
 import { afterFailure, thenAlways, thenAlwaysAsync } from '../floor/cleanup.js';
-import { keepPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/durable.js';
+import { copyPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
@@ -93,7 +93,7 @@ export class IndexAttempt {
     });
     writeAt(this.file, header, 0, header.byteLength, 0);
     await syncOpenFile(this.file);
-    await keepPermissions(this.path, this.#target);
+    await copyPermissions(this.path, this.#target);
     return place;
   }
 

@@ -270,7 +270,7 @@ class DecodedBytes implements RecordBytes {
       decodedBytes += piece.byteLength;
     }
     if (decodedBytes < bytes.byteLength) throw otherLength(this.#file.path, span, decodedBytes);
-    this.#decoded.keep(span.decodedStart, bytes);
+    this.#decoded.put(span.decodedStart, bytes);
     return bytes;
   }
 

@@ -144,7 +144,7 @@ export class OpenIndex {
     const bytes = this.#read(entry.place, byteLength);
     if (crc32(bytes) !== entry.crc) throw this.#damaged(`the checksum of its block ${number} is wrong`);
     const kept = { start: entry.start, block: new RecordBlock(bytes, shape) };
-    this.#blocks.keep(number, kept);
+    this.#blocks.put(number, kept);
     return kept;
   }
 
@@ -200,8 +200,8 @@ export class RecentlyUsed<Key, Value> {
   readonly #mostBytes: number;
   readonly #byteLengthOf: (value: Value) => number;
   /** The values in the order of their last use. */
-  readonly #kept = new Map<Key, Value>();
-  #keptBytes = 0;
+  readonly #cached = new Map<Key, Value>();
+  #cachedBytes = 0;
 
   constructor(mostBytes: number, byteLengthOf: (value: Value) => number) {
     this.#mostBytes = mostBytes;
@@ -209,28 +209,28 @@ export class RecentlyUsed<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
-    const value = this.#kept.get(key);
+    const value = this.#cached.get(key);
     if (value === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#kept.set(key, value);
+    this.#cached.delete(key);
+    this.#cached.set(key, value);
     return value;
   }
 
-  /** Drops the values that were not used for the longest time. A value that is too large by itself is not kept. */
-  keep(key: Key, value: Value): void {
+  /** Drops the values that were not used for the longest time. A value that is too large by itself is not cached. */
+  put(key: Key, value: Value): void {
     this.#drop(key);
-    this.#kept.set(key, value);
-    this.#keptBytes += this.#byteLengthOf(value);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes <= this.#mostBytes) break;
+    this.#cached.set(key, value);
+    this.#cachedBytes += this.#byteLengthOf(value);
+    for (const oldest of this.#cached.keys()) {
+      if (this.#cachedBytes <= this.#mostBytes) break;
       this.#drop(oldest);
     }
   }
 
   #drop(key: Key): void {
-    const value = this.#kept.get(key);
+    const value = this.#cached.get(key);
     if (value === undefined) return;
-    this.#kept.delete(key);
-    this.#keptBytes -= this.#byteLengthOf(value);
+    this.#cached.delete(key);
+    this.#cachedBytes -= this.#byteLengthOf(value);
   }
 }

@@ -1,5 +1,5 @@
 /** A shard that is staged as a file, to which a task appends. */
-import { closeFile, keepOpen, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
+import { closeFile, closeOnFailure, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
 import { NO_PROOF, type RegionProof } from '../job-directory/notes.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from './output-target.js';
 
@@ -14,7 +14,7 @@ export class StagedShard implements OpenShard {
   ) {
     this.#file = openStagedOutput(stagedPath(stagingDirectory, shard));
     // A new file leaves room for its header.
-    this.end = Math.max(headerBytes, keepOpen(this.#file, versionOf).byteLength);
+    this.end = Math.max(headerBytes, closeOnFailure(this.#file, versionOf).byteLength);
   }
 
   append(bytes: Uint8Array): void {

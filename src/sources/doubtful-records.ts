@@ -27,12 +27,12 @@ const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
 /**
  * Looks at all plain files, and at the first compressed ones. The task that reads the beginning of another input looks
  * at it then. Refuses names of tables unless the caller says what a record or a header is.
- * @param keepsHeaders whether the job keeps headers, so that a line may advise one.
+ * @param mayHaveHeaders whether the job keeps headers, so that a line may advise one.
  */
 export function refuseForeignFiles(
   inputs: Inputs,
   format: RecordFormat,
-  keepsHeaders: boolean,
+  mayHaveHeaders: boolean,
   onWarning: (line: string) => void,
 ): void {
   if (!isHeldToText(format)) return;
@@ -47,8 +47,8 @@ export function refuseForeignFiles(
     if (finding instanceof InputError) throw finding;
   }
   doubtsOf(inputs).tell(inputs, onWarning);
-  if (format.linesAssumed) refuseNamesOfTables(inputs, format, keepsHeaders, onWarning);
-  else warnOfEqualFirstRows(inputs, format, keepsHeaders, onWarning);
+  if (format.linesAssumed) refuseNamesOfTables(inputs, format, mayHaveHeaders, onWarning);
+  else warnOfEqualFirstRows(inputs, format, mayHaveHeaders, onWarning);
 }
 
 /** @param mostKeptBytes as for `decodeHead`. */
@@ -60,7 +60,7 @@ function headOf({ path, codec }: FileInput, mostKeptBytes: number): Uint8Array {
 function refuseNamesOfTables(
   inputs: Inputs,
   { header }: RecordFormat,
-  keepsHeaders: boolean,
+  mayHaveHeaders: boolean,
   onWarning: (line: string) => void,
 ): void {
   const named = namesOf(inputs.filter(({ path }) => TABLE.test(withoutCodecSuffix(path.toLowerCase()))));
@@ -69,7 +69,7 @@ function refuseNamesOfTables(
     onWarning(`each line of ${named} is a record; give \`records: { by: 'csv' }\` if a field may hold a newline`);
     return;
   }
-  const [before, ofHeader] = keepsHeaders
+  const [before, ofHeader] = mayHaveHeaders
     ? ['', ' `header.lines` 1 if the first line is a header,']
     : ['take headers off first, and ', ''];
   throw new InputError(
@@ -82,7 +82,7 @@ function refuseNamesOfTables(
 function warnOfEqualFirstRows(
   inputs: Inputs,
   { framing, header }: RecordFormat,
-  keepsHeaders: boolean,
+  mayHaveHeaders: boolean,
   onWarning: (line: string) => void,
 ): void {
   if (header !== undefined || framing === undefined || framingOf(framing).hasQuotedFields !== true) return;
@@ -91,7 +91,7 @@ function warnOfEqualFirstRows(
     const row = firstRowOf(input);
     const earlier = pathOfRow.get(row);
     if (row !== '' && earlier !== undefined) {
-      const advice = keepsHeaders ? 'give `header.lines` 1' : 'take it off first';
+      const advice = mayHaveHeaders ? 'give `header.lines` 1' : 'take it off first';
       onWarning(
         `${earlier} and ${input.path} begin with the same row, which is a record like others; if it is a header, ${advice}`,
       );

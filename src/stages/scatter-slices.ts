@@ -160,7 +160,7 @@ export async function scatterSlices(
 }
 
 /** Gives the index of a slice its name, unless another attempt was first: then its pile set stands, and must be the same. */
-export async function nameFirst(
+export async function publishIfFirst(
   layout: PileSetLayout,
   own: DoneSlice,
   readFirst: (slice: number) => Promise<ScatterResult>,

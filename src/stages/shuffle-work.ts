@@ -1,8 +1,9 @@
 /**
  * The state between the passes, which comes from a scatter pass or from a pile store, and the work of a shuffle pass on it.
  */
+
+import type { PilesTask } from '../../workers/piles/open-pile-orderer.js';
 import type { ShuffleSettings } from '../../workers/settings.js';
-import type { PilesTask } from '../../workers/tasks/open-order.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
 import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';

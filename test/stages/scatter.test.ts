@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { totalsOf } from '#src/piles/pile-totals.js';
-import { nameFirst } from '#src/stages/scatter-slices.js';
+import { publishIfFirst } from '#src/stages/scatter-slices.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 
-type DoneSlice = Parameters<typeof nameFirst>[1];
+type DoneSlice = Parameters<typeof publishIfFirst>[1];
 
 /** As an attempt has made it; only what the comparison reads. */
 function attempt(name: string, checksum: bigint, leftOut?: { records: number; bytes: number }): DoneSlice {
@@ -22,8 +22,8 @@ describe('the second attempt at a slice', () => {
   async function both(second: bigint, leftOut?: { records: number; bytes: number }) {
     const first = attempt('first', 1n);
     const none = () => Promise.reject(new RangeError('no attempt was before it'));
-    await nameFirst(layoutOf(), first, none);
-    await nameFirst(layoutOf(), attempt('second', second, leftOut), () => Promise.resolve(first));
+    await publishIfFirst(layoutOf(), first, none);
+    await publishIfFirst(layoutOf(), attempt('second', second, leftOut), () => Promise.resolve(first));
     const left = readdirSync(directory.path()).filter((name) => name.endsWith('.index'));
     return { left, content: readFileSync(directory.path('set-000000.index'), 'utf8') };
   }

@@ -87,37 +87,37 @@ function largestKeyOfSlot(slot: number): bigint {
 export const HISTOGRAM_BYTES = 4 * SLOT_COUNT;
 
 /** Each thread may keep this part of the head before the others know of it. */
-const UNTOLD_SHARE = 1 / 256;
+const UNFLUSHED_SHARE = 1 / 256;
 
 export class HeadFilter {
   readonly #kernel: Kernel;
   readonly #limit: HeadLimit;
   readonly #histogram: number;
-  readonly #mostUntold: number;
-  #untold = 0;
+  readonly #mostUnflushed: number;
+  #unflushed = 0;
 
   constructor(kernel: Kernel, limit: HeadLimit, histogram: number) {
     this.#kernel = kernel;
     this.#limit = limit;
     this.#histogram = histogram;
-    this.#mostUntold = limit.records * UNTOLD_SHARE;
+    this.#mostUnflushed = limit.records * UNFLUSHED_SHARE;
     kernel.bytes.fill(0, histogram, histogram + HISTOGRAM_BYTES);
     this.#follow();
   }
 
   /** Call it after each scatter of a boundary table. */
   scattered(): void {
-    this.#untold += this.#kernel.wasm.takeKeptCount() >>> 0;
-    if (this.#untold > this.#mostUntold && this.#tell()) this.#untold = 0;
+    this.#unflushed += this.#kernel.wasm.takeKeptCount() >>> 0;
+    if (this.#unflushed > this.#mostUnflushed && this.#flush()) this.#unflushed = 0;
     this.#follow();
   }
 
   /** Call it after the last scatter. */
   end(): void {
-    while (!this.#tell());
+    while (!this.#flush());
   }
 
-  #tell(): boolean {
+  #flush(): boolean {
     return this.#limit.tryAdd(new Uint32Array(this.#kernel.bytes.buffer, this.#histogram, SLOT_COUNT));
   }
 

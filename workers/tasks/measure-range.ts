@@ -15,8 +15,8 @@ import {
   tallyOf,
 } from '../../src/piles/pile-totals.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
+import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
-import { openOrder, type PilesTask } from './open-order.js';
 
 export interface MeasureTask extends PilesTask {
   readonly pile: number;
@@ -28,7 +28,7 @@ export interface MeasureTask extends PilesTask {
 /** The record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
 export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
   const { by, limits } = task;
-  const { order } = await openOrder(task);
+  const { order } = await openPileOrderer(task);
   const crossings: Crossing[] = [];
   let rank = 0;
   let byte = 0;
@@ -75,7 +75,7 @@ const NO_RECORDS: PartMeasure = { ...NOTHING, longestRecordBytes: 0 };
 
 export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[]> {
   const { pile, expected, ends, cutPile } = task;
-  const { order } = await openOrder(task);
+  const { order } = await openPileOrderer(task);
   const parts = Array.from({ length: ends.ends.length + 1 }, () => ({ ...NO_RECORDS }));
   let rank = 0;
   let part = 0;
@@ -144,7 +144,7 @@ export interface MeasureDistinctTask extends PilesTask {
 /** The totals of what stays of each pile. The shuffle pass verifies them. */
 export async function measureDistinct(task: MeasureDistinctTask): Promise<PileTotals> {
   const { first, end, expected } = task;
-  const { order, control } = await openOrder(task);
+  const { order, control } = await openPileOrderer(task);
   const distinct = emptyTotals(end - first);
   let countedBytes = 0;
   try {

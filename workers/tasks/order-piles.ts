@@ -5,9 +5,9 @@ import { NOTHING, type PileTotals, requireSameTally, sumOf, sumTotals, tallyOf }
 import { copySharedBytes, type PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
+import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { orderedSlabsOf } from '../thread-state.js';
-import { openOrder, type PilesTask } from './open-order.js';
 
 export interface OrderPilesTask extends PilesTask {
   readonly range: PileRange;
@@ -18,7 +18,7 @@ export interface OrderPilesTask extends PilesTask {
 
 export async function orderPiles(task: OrderPilesTask): Promise<void> {
   const { job, range, expected, memory, slab } = task;
-  const { order, control } = await openOrder(task);
+  const { order, control } = await openPileOrderer(task);
   const slabs = await orderedSlabsOf(job, memory);
   const { starts, bytes } = viewOrdered(slabs[slab], sumTotals(expected).records);
   let record = 0;

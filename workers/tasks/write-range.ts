@@ -26,11 +26,11 @@ import type { PileRange } from '../../src/plan/pile-ranges.js';
 import type { OwnUnits } from '../../src/plan/unit-cuts.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
+import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';
 import type { ShuffleSettings } from '../settings.js';
 import { rowThreadOf } from '../thread-state.js';
-import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;
@@ -89,7 +89,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const neighbours = neighbourKeysOf(job);
   let opened: OutputSink | undefined;
   const members = units === undefined ? undefined : await makerOfMembers(task);
-  const { order, control, outputHasher } = await openOrder(task, async () => opened?.settle());
+  const { order, control, outputHasher } = await openPileOrderer(task, async () => opened?.settle());
   const hasher = job.hashesOutput ? outputHasher : undefined;
   const openShard = await shardOpener(target, control);
   const sink = (byteLength?: number) => {

@@ -15,7 +15,7 @@ import { severalAtOnce } from '../../floor/several-at-once.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import {
   addName,
-  keepPermissions,
+  copyPermissions,
   moveDirectoryIntoPlace,
   moveIntoPlace,
   openToOthers,
@@ -46,7 +46,7 @@ export async function moveFile(
   requireIdentity(place, journal);
   const staged = stagedPath(stagingDirectory, 0);
   const give = place.mayReplace ? moveIntoPlace : addName;
-  if (place.mayReplace && isWithoutName(staged, place.path)) await keepPermissions(staged, place.path);
+  if (place.mayReplace && isWithoutName(staged, place.path)) await copyPermissions(staged, place.path);
   nameOnce(staged, place.path, journal.byteLengths[0] ?? 0, give);
   await syncPath(dirname(place.path));
 }
@@ -136,7 +136,7 @@ async function moveIntoExisting(
   const replacing = shards.filter(
     ({ staged, name }) => former.has(name) && isWithoutName(staged, join(place.path, name)),
   );
-  await severalAtOnce(replacing, ({ staged, name }) => keepPermissions(staged, join(aside, name)));
+  await severalAtOnce(replacing, ({ staged, name }) => copyPermissions(staged, join(aside, name)));
   for (const { staged, name, byteLength } of shards) nameOnce(staged, join(place.path, name), byteLength, addName);
   await syncPath(place.path);
   if (journal.phase !== 'moved') {
@@ -164,7 +164,7 @@ export async function writeCompletionMarkers(
     const text = Buffer.from(textOfMarker(group));
     withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
     await syncPath(staged);
-    await keepPermissions(staged, join(asideDirectory(stagingDirectory), name));
+    await copyPermissions(staged, join(asideDirectory(stagingDirectory), name));
     // The former marker was moved aside: an existing one is this one, from a killed attempt.
     moveIntoPlace(staged, join(directory, name));
   }

@@ -132,7 +132,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Finds out, too, whether uploads are allowed. */
-  async requireReplaceable(output: string, _inputs: List<{ readonly path: string }>, isLook: boolean): Promise<void> {
+  async requireReplaceable(output: string, _inputs: List<{ readonly path: string }>, isDryRun: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.to;
     const isOne = kind === 'file';
     const existing = (await this.#former()).map(nameIn).find((name) => isOne || isShard(name));
@@ -143,7 +143,7 @@ export class ObjectsPlace implements OutputPlace {
           : `the output directory ${output} holds shards already (${existing}); give \`force\` to replace them, or another \`shardPrefix\``,
         'ERR_OUTPUT_EXISTS',
       );
-    if (isLook) return;
+    if (isDryRun) return;
     const address = isOne ? path : addressIn(path, PROBE_NAME);
     await this.#outputs.abort(address, await this.#outputs.begin(address));
   }

@@ -74,9 +74,9 @@ export interface OutputPlace {
    * Fails if the job may not replace what is there, or cannot make the output.
    * @param output as the user named it.
    * @param inputs the regular files that the job reads; an output that is one of them gets its own message.
-   * @param isLook then nothing is tried.
+   * @param isDryRun then nothing is tried.
    */
-  requireReplaceable(output: string, inputs: List<{ readonly path: string }>, isLook: boolean): Promise<void>;
+  requireReplaceable(output: string, inputs: List<{ readonly path: string }>, isDryRun: boolean): Promise<void>;
   /** Returns names of what the output replaces: former shards, then markers. */
   formerNames(): Promise<readonly string[]>;
   /** Returns names of shards in the directory that this output does not replace. */

@@ -12,7 +12,7 @@ import { crc32 } from 'node:zlib';
 import { UsageError } from '../../errors.js';
 import {
   closeFile,
-  keepOpen,
+  closeOnFailure,
   lengthenFile,
   type OpenFile,
   openForRead,
@@ -60,7 +60,7 @@ class UploadedShard implements OpenShard {
     const uploadId = note?.uploadId ?? beginUpload(address, check);
     if (note === undefined) noteUpload(stagingDirectory, shard, { address, uploadId, parts: undefined });
     this.#file = openStagedOutput(this.#path);
-    this.end = keepOpen(this.#file, (file) => {
+    this.end = closeOnFailure(this.#file, (file) => {
       const { byteLength } = versionOf(file);
       if (byteLength >= headerBytes) return byteLength;
       writeAt(file, upload.header ?? new Uint8Array(headerBytes), 0, headerBytes, 0);

@@ -62,8 +62,8 @@ export function sequenceAt(file: Hdf5Bytes, element: Datatype, value: Buffer): B
 }
 
 function heapObject(file: Hdf5Bytes, address: number, index: number): Buffer {
-  const byteLength = file.kept(address, 16).expect('GCOL').skip(4).u64();
-  const cursor = file.kept(address, byteLength).skip(16);
+  const byteLength = file.cached(address, 16).expect('GCOL').skip(4).u64();
+  const cursor = file.cached(address, byteLength).skip(16);
   while (cursor.left >= ENTRY_HEAD_BYTES) {
     const number = cursor.u16();
     const bytes = cursor.skip(6).u64();

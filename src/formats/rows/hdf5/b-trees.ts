@@ -14,11 +14,11 @@ interface TreeNode {
 
 /** @param kind 0: of links, 1: of chunks. */
 export function treeNode(file: Hdf5Bytes, address: number, kind: 0 | 1, keyBytes: number): TreeNode {
-  const head = file.kept(address, HEAD_BYTES).expect('TREE');
+  const head = file.cached(address, HEAD_BYTES).expect('TREE');
   if (head.u8() !== kind) throw new Hdf5Problem(`the B-tree at byte ${address} is of another kind`);
   const [level, count] = [head.u8(), head.u16()];
   if (level > MOST_LEVELS) throw new Hdf5Problem(`the B-tree at byte ${address} has no end`);
-  return { level, count, entries: file.kept(address + HEAD_BYTES, count * (keyBytes + ADDRESS_BYTES)) };
+  return { level, count, entries: file.cached(address + HEAD_BYTES, count * (keyBytes + ADDRESS_BYTES)) };
 }
 
 const HEADER_BYTES = 38;

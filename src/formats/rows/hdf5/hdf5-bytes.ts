@@ -128,8 +128,8 @@ export function withChecksum(body: Uint8Array): Buffer {
 /** @returns bytes of their own; fewer only at the end of the file. */
 export type ReadBytes = (position: number, byteLength: number) => Uint8Array;
 
-/** Structures that are kept: readers of an index go through neighbours. */
-const KEPT_STRUCTURES = 256;
+/** The structures in the cache: readers of an index go through neighbours. */
+const CACHED_STRUCTURES = 256;
 
 /** A file as its structures see it. */
 export class Hdf5Bytes {
@@ -137,7 +137,7 @@ export class Hdf5Bytes {
   readonly blockBytes: number;
   readonly byteLength: number;
   readonly #read: ReadBytes;
-  readonly #kept = new Map<string, Uint8Array>();
+  readonly #cached = new Map<string, Uint8Array>();
 
   constructor(read: ReadBytes, byteLength: number) {
     this.#read = read;
@@ -164,23 +164,23 @@ export class Hdf5Bytes {
   }
 
   /** A structure that may soon be read again. */
-  kept(position: number, byteLength: number, hasChecksum = false): Cursor {
+  cached(position: number, byteLength: number, hasChecksum = false): Cursor {
     const name = `${position} ${byteLength}`;
-    let bytes = this.#kept.get(name);
+    let bytes = this.#cached.get(name);
     if (bytes === undefined) {
       bytes = this.bytes(position, byteLength);
       const body = bytes.subarray(0, -CHECKSUM_BYTES);
       if (hasChecksum && lookup3(body) !== new Cursor(bytes.subarray(-CHECKSUM_BYTES)).u32())
         throw new Hdf5Problem(`bytes ${position} to ${position + byteLength} do not have their checksum`);
-      if (this.#kept.size >= KEPT_STRUCTURES) this.#kept.clear();
-      this.#kept.set(name, bytes);
+      if (this.#cached.size >= CACHED_STRUCTURES) this.#cached.clear();
+      this.#cached.set(name, bytes);
     }
     return new Cursor(hasChecksum ? bytes.subarray(0, -CHECKSUM_BYTES) : bytes, position);
   }
 
   /** A structure with its checksum after it, which the cursor does not see. */
   checked(position: number, byteLength: number): Cursor {
-    return this.kept(position, byteLength, true);
+    return this.cached(position, byteLength, true);
   }
 }
 

@@ -5,14 +5,14 @@
 import { canonicalJson, crsNameOf, isUtc, type JsonObject, objectOf } from './meaning.js';
 
 /** The names of the columns of the root that stay; false: not all of the column does. */
-export type KeptColumns = ReadonlyMap<string, boolean>;
+export type SelectedColumns = ReadonlyMap<string, boolean>;
 
 /** Meaning of the values of each column; undefined if the column has no values. */
 type Meanings = ReadonlyMap<string, string | undefined>;
 
 export interface Description {
   /** Cuts it down to some columns. @returns undefined: it cannot be. */
-  cut(description: JsonObject, kept: KeptColumns): JsonObject | undefined;
+  cut(description: JsonObject, kept: SelectedColumns): JsonObject | undefined;
   meaningsOf(description: JsonObject): Meanings;
   /** One for the rows of both. @returns `one` if it is good for them. */
   merge(one: JsonObject, other: JsonObject): JsonObject;
@@ -36,7 +36,7 @@ export const DESCRIPTIONS: ReadonlyMap<string, Description | undefined> = new Ma
 ] satisfies [string, Description | undefined][]);
 
 /** Cuts the description to some columns. It says nothing of fields within columns. */
-function cutPandas(pandas: JsonObject, kept: KeptColumns): JsonObject | undefined {
+function cutPandas(pandas: JsonObject, kept: SelectedColumns): JsonObject | undefined {
   const { columns, index_columns: indexColumns } = pandas;
   if (!Array.isArray(columns) || !Array.isArray(indexColumns)) return undefined;
   return {
@@ -50,7 +50,7 @@ function cutPandas(pandas: JsonObject, kept: KeptColumns): JsonObject | undefine
 }
 
 /** `info.features` has the type of each column by its name, and those of the fields in it. */
-function cutHuggingFace(description: JsonObject, kept: KeptColumns): JsonObject | undefined {
+function cutHuggingFace(description: JsonObject, kept: SelectedColumns): JsonObject | undefined {
   const features = cutEntries(featuresOf(description), kept);
   return features === undefined ? undefined : withFeatures(description, features);
 }
@@ -63,19 +63,23 @@ function withFeatures(description: JsonObject, features: JsonObject): JsonObject
   return { ...description, info: { ...objectOf(description['info']), features } };
 }
 
-function cutGeo(description: JsonObject, kept: KeptColumns): JsonObject | undefined {
+function cutGeo(description: JsonObject, kept: SelectedColumns): JsonObject | undefined {
   const columns = cutEntries(objectOf(description['columns']), kept, true);
   const isPrimaryKept = kept.has(String(description['primary_column']));
   return columns === undefined || !isPrimaryKept ? undefined : { ...description, columns };
 }
 
-function cutSpark(description: JsonObject, kept: KeptColumns): JsonObject | undefined {
+function cutSpark(description: JsonObject, kept: SelectedColumns): JsonObject | undefined {
   const { fields } = description;
   if (!Array.isArray(fields) || !areAllWhole(kept)) return undefined;
   return { ...description, fields: fields.filter((field) => kept.has(String(objectOf(field)?.['name']))) };
 }
 
-function cutEntries(entries: JsonObject | undefined, kept: KeptColumns, maybeParts = false): JsonObject | undefined {
+function cutEntries(
+  entries: JsonObject | undefined,
+  kept: SelectedColumns,
+  maybeParts = false,
+): JsonObject | undefined {
   if (entries === undefined || !(maybeParts || areAllWhole(kept)) || areReordered(entries)) return undefined;
   return Object.fromEntries(Object.entries(entries).filter(([name]) => kept.has(name)));
 }
@@ -85,7 +89,7 @@ function areReordered(entries: JsonObject): boolean {
   return Object.keys(entries).some((name) => /^\d+$/.test(name));
 }
 
-function areAllWhole(kept: KeptColumns): boolean {
+function areAllWhole(kept: SelectedColumns): boolean {
   return [...kept.values()].every((isWhole) => isWhole);
 }
 

@@ -13,7 +13,7 @@ import {
   withWideIndex,
 } from './arrow-columns.js';
 import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
-import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, type KeptColumns, PANDAS, SPARK } from './descriptions.js';
+import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, PANDAS, type SelectedColumns, SPARK } from './descriptions.js';
 import { type JsonObject, objectOf, parseObject } from './meaning.js';
 import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
@@ -103,7 +103,7 @@ function cutArrow(
   return fields && writeArrowSchema(withMetadata({ ...schema, fields }, cutValue));
 }
 
-function cutDescription(key: string, text: string, kept: KeptColumns): string | undefined {
+function cutDescription(key: string, text: string, kept: SelectedColumns): string | undefined {
   const description = parseObject(text);
   const cut = description === undefined ? undefined : DESCRIPTIONS.get(key)?.cut(description, kept);
   return cut === undefined ? undefined : JSON.stringify(cut);

@@ -3,9 +3,9 @@ import { InputError, UsageError } from '../../../errors.js';
 import { zstdAdvice, zstdTableLogs } from '../../codecs/zstd-writer.js';
 import type { RowFormat, SoughtColumn } from '../row-format.js';
 import { type Annotation, annotationOfLeaf } from './annotation.js';
+import { dictionaryLeavesOf } from './carried-dictionary.js';
 import { rowGroupWriterBytes } from './columns/page-sizes.js';
 import type { ByteRanges } from './footer.js';
-import { dictionaryLeavesOf } from './kept-dictionary.js';
 import { type Leaf, nameOfLeaf } from './leaf.js';
 import type { SoughtLeaf, ValueKind } from './leaf-value.js';
 import {

@@ -1,19 +1,19 @@
-/** Reads the dictionaries that an output keeps (`formats/rows/parquet/kept-dictionary.ts`) from the pages of inputs. */
+/** Reads the dictionaries that an output keeps (`formats/rows/parquet/carried-dictionary.ts`) from the pages of inputs. */
 
 import { InputError, SystemError } from '../../../errors.js';
 import { hearSignalsAt } from '../../../floor/pause.js';
 import type { RowsFile, RowsRequest } from '../row-format.js';
+import {
+  type CarriedDictionary,
+  type DictionaryLeaf,
+  GatheredValues,
+  shownValues,
+  splitPlain,
+} from './carried-dictionary.js';
 import { ColumnMemory } from './columns/column-memory.js';
 import { decompressPage, requireExpansion } from './columns/page-codecs.js';
 import { PageError } from './columns/page-error.js';
 import type { ByteRanges } from './footer.js';
-import {
-  type DictionaryLeaf,
-  GatheredValues,
-  type KeptDictionary,
-  shownValues,
-  splitPlain,
-} from './kept-dictionary.js';
 import { type Leaf, nameOfLeaf } from './leaf.js';
 import { sourcesIn, withFooter } from './open-tables.js';
 import { readPageHeader } from './page-header.js';
@@ -43,7 +43,7 @@ export async function readDictionaries(
   rows: TableSpec,
   asked: readonly DictionaryLeaf[],
   { signal, onWarning }: Pick<RowsRequest, 'signal' | 'onWarning'>,
-): Promise<readonly KeptDictionary[]> {
+): Promise<readonly CarriedDictionary[]> {
   const memory = new ColumnMemory({ takeSpare: () => true, giveSpare: () => {} }, 0);
   let kept = asked.flatMap((each): GatheredLeaf[] => {
     const column = rows.schema.leaves[each.leaf];

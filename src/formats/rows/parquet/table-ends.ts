@@ -7,7 +7,7 @@
 import { closeFile, readBytes } from '../../../io/files.js';
 import { ownVersion } from '../../../io/shipped-files.js';
 import type { FileContent, StoredEnds } from '../../stored-ends.js';
-import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from './kept-dictionary.js';
+import { dictionaryLeavesOf, plainLeavesIn, withPlainLeaves } from './carried-dictionary.js';
 import { nameOfLeaf } from './leaf.js';
 import type { TableSchema } from './schema.js';
 import type { WrittenTable } from './table-output.js';

@@ -2,7 +2,7 @@
 import { UsageError } from '../../../errors.js';
 import { requireKnownOptions } from '../../../values/known-options.js';
 import type { RowsOutput, WrittenRowsSpec } from '../row-format.js';
-import type { KeptDictionary } from './kept-dictionary.js';
+import type { CarriedDictionary } from './carried-dictionary.js';
 import type { PageCodec } from './row-group.js';
 import type { TableSpec } from './table-spec.js';
 
@@ -30,7 +30,7 @@ export interface TableWriteSpec {
   /** 0 for codecs that have none. */
   readonly level: number;
   /** Dictionaries with which the chunks of their columns begin. Absent if there are none. */
-  readonly dictionaries?: readonly KeptDictionary[] | undefined;
+  readonly dictionaries?: readonly CarriedDictionary[] | undefined;
 }
 
 export interface TableOutput extends WrittenRowsSpec, TableWriteSpec {

@@ -1,7 +1,7 @@
 /** Which columns keep their dictionaries. */
 import { expect, it } from 'vitest';
 import { type ArrowField, arrowType, writeArrowSchema } from '#src/formats/rows/parquet/arrow-schema.js';
-import { dictionaryLeavesOf } from '#src/formats/rows/parquet/kept-dictionary.js';
+import { dictionaryLeavesOf } from '#src/formats/rows/parquet/carried-dictionary.js';
 import { keyValuesOf, tableOf } from './plain-footer.ts';
 
 it('text has a dictionary whose order counts; numbers become plain columns when they are read', () => {

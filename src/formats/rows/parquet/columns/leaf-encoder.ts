@@ -7,8 +7,8 @@
 import { crc32 } from 'node:zlib';
 import { inPhase } from '../../../../floor/phase-clock.js';
 import type { FinishedPage, FinishedPages } from '../../finished-pages.js';
+import type { CarriedDictionary } from '../carried-dictionary.js';
 import type { ChunkBounds, ChunkDescription, PageDescription } from '../description.js';
-import type { KeptDictionary } from '../kept-dictionary.js';
 import { type Leaf, valueBytesOf } from '../leaf.js';
 import { ENCODINGS } from '../page-header.js';
 import { ThriftWriter } from '../thrift.js';
@@ -93,7 +93,7 @@ export class LeafEncoder {
   readonly #takesDelta: boolean;
   readonly #firstMode: number;
   readonly #pageBytes: number;
-  readonly #kept: KeptDictionary | undefined;
+  readonly #kept: CarriedDictionary | undefined;
   readonly #values: GrownRegion;
   readonly #definitions: GrownRegion;
   readonly #repetitions: GrownRegion;
@@ -116,7 +116,7 @@ export class LeafEncoder {
     leaf: Leaf,
     order: ValueOrder,
     pageBytes: number,
-    kept: KeptDictionary | undefined,
+    kept: CarriedDictionary | undefined,
   ) {
     const { memory } = workshop;
     const region = () => new GrownRegion(memory);

@@ -1,5 +1,5 @@
 /** How large pages and dictionaries become, and what memory that takes: a function of the columns alone. */
-import type { KeptDictionary } from '../kept-dictionary.js';
+import type { CarriedDictionary } from '../carried-dictionary.js';
 import { type Leaf, valueBytesOf } from '../leaf.js';
 
 const MIB = 1024 * 1024;
@@ -22,7 +22,7 @@ export function pageBytesOf(leafCount: number): number {
 }
 
 /** Bytes of column memory that a writer needs at most, unless a row is longer than a page. */
-export function rowGroupWriterBytes(leaves: readonly Leaf[], kept: readonly KeptDictionary[] = []): number {
+export function rowGroupWriterBytes(leaves: readonly Leaf[], kept: readonly CarriedDictionary[] = []): number {
   const pageBytes = pageBytesOf(leaves.length);
   const ofLeaf = (leaf: Leaf, index: number) => {
     const { count = 0, values } = kept.find((dictionary) => dictionary.leaf === index) ?? {};

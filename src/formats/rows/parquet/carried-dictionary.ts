@@ -12,7 +12,7 @@ import { readSchema, shownPath, type TableSchema } from './schema.js';
 import { PARQUET_MAGIC } from './write-footer.js';
 
 /** Plain data; crosses threads, and is sealed in the spec. */
-export interface KeptDictionary {
+export interface CarriedDictionary {
   /** The number of its column among the leaves. */
   readonly leaf: number;
   readonly count: number;

@@ -1,9 +1,9 @@
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { MergedPileReader } from '../../src/piles/merged-pile.js';
 import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { PileOrderer } from '../piles/pile-orderer.js';
 import type { ShuffleSettings } from '../settings.js';
 import { pileStateOf, type ThreadState } from '../thread-state.js';
+import { PileOrderer } from './pile-orderer.js';
 
 export interface PilesTask {
   readonly job: ShuffleSettings;
@@ -20,7 +20,7 @@ interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher'> {
 }
 
 /** @param settle waits for the writes under way. */
-export async function openOrder(task: PilesTask, settle = async () => {}): Promise<OpenOrder> {
+export async function openPileOrderer(task: PilesTask, settle = async () => {}): Promise<OpenOrder> {
   const { job, pileSets, attemptName, longestRecordBytes } = task;
   const { control, outputHasher, ramPool, arena, hasher, compressor } = pileStateOf(job);
   const order = new PileOrderer({
