@@ -40,7 +40,7 @@ export interface ParsedWords<Name extends CommandName> {
 }
 
 /** How the library tells of a job, and is told to stop it. */
-export interface Talk {
+export interface Callbacks {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ShuffleProgress) => void;
   readonly onWarning: (line: string) => void;
@@ -50,7 +50,7 @@ export interface CommandCall<Name extends CommandName> extends ParsedWords<Name>
   /** The words after `pileshuf`, as typed. */
   readonly argv: readonly string[];
   readonly reporter: Reporter;
-  readonly talk: Talk;
+  readonly callbacks: Callbacks;
   /** Sizes of the library's buffers, for tests. */
   readonly tuning: Partial<Tuning> | undefined;
 }

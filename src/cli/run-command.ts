@@ -88,8 +88,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     );
     await reporter.ready();
     const running = dryRun === true && command === shuffleCommand ? (await loaders.plan()).command : command;
-    const talk = { signal: interruption.abortSignal, onProgress: reporter.progress, onWarning: reporter.warning };
-    await running.run({ ...parsed, argv, reporter, talk, tuning });
+    const callbacks = { signal: interruption.abortSignal, onProgress: reporter.progress, onWarning: reporter.warning };
+    await running.run({ ...parsed, argv, reporter, callbacks, tuning });
     return exitCodes.done;
   } catch (thrown) {
     nameMixFile(thrown, mixFile);

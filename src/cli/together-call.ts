@@ -79,8 +79,8 @@ export async function togetherJobOf({ options, randomSource }: TogetherCall): Pr
 
 export async function runTogetherCall(
   call: TogetherCall,
-  { reporter, talk, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'talk' | 'tuning'>,
+  { reporter, callbacks, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'callbacks' | 'tuning'>,
 ): Promise<void> {
-  const report = await shuffleTogether({ ...(await togetherJobOf(call)), ...talk }, tuning);
+  const report = await shuffleTogether({ ...(await togetherJobOf(call)), ...callbacks }, tuning);
   reporter.done(describeTogether(report), report, warningOfSplits(report.members[0]?.splits));
 }

@@ -113,7 +113,7 @@ export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[])
   return new Set(some.flatMap((slice) => slices.at(slice)?.map(({ inputOrdinal }) => inputOrdinal) ?? []));
 }
 
-/** @param patience default: looks once. @returns undefined if the job is committed. */
+/** @param deadline default: looks once. @returns undefined if the job is committed. */
 export async function findPlan(
   jobDir: string,
   deadline = new Deadline(0, undefined),

@@ -314,13 +314,13 @@ export async function submitLaterToSlurm(words: readonly string[], options: Slur
     jobDir,
     id,
     log,
-    async planned(talk) {
+    async planned(callbacks) {
       const job = { kind: 'plan', id } as const;
-      const { ended } = await watchJobs(settings.token, [job], talk);
+      const { ended } = await watchJobs(settings.token, [job], callbacks);
       const hasSucceeded = ended.some(({ state }) => state === 'COMPLETED');
-      const deadline = new Deadline(hasSucceeded ? VISIBLE_SECONDS : 0, talk.signal);
+      const deadline = new Deadline(hasSucceeded ? VISIBLE_SECONDS : 0, callbacks.signal);
       if ((await findPlan(jobDir, deadline).catch(() => 'none')) !== 'none')
-        return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal: talk.signal });
+        return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal: callbacks.signal });
       const failure = await describePlanFailure(ended, job, log, settings);
       throw new SystemError(
         'ERR_SLURM',

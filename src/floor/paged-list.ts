@@ -4,7 +4,7 @@
  * garbage would visit them.
  */
 
-/** A list that is only read. Arrays are such lists, too. */
+/** A list that is only read. Arrays are such lists, too. An index counts from 0. */
 export interface List<Item> extends Iterable<Item> {
   readonly length: number;
   at(index: number): Item | undefined;

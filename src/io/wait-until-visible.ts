@@ -10,7 +10,7 @@ import { listNames } from './paths.js';
 const FIRST_PAUSE_MILLISECONDS = 100;
 const LONGEST_PAUSE_MILLISECONDS = 2000;
 
-/** How long a task waits, in all, for what it looks for. */
+/** The moment until which a task waits, in all, for what it looks for. */
 export class Deadline {
   readonly #endsAt: number;
   readonly #signal: AbortSignal | undefined;
@@ -20,7 +20,7 @@ export class Deadline {
     this.#signal = signal;
   }
 
-  /** Returns a patience for something that takes at least so long to show. */
+  /** Returns a later deadline, for something that takes at least so long to show. */
   atLeast(seconds: number): Deadline {
     const left = (this.#endsAt - performance.now()) / 1000;
     return new Deadline(Math.max(seconds, left), this.#signal);

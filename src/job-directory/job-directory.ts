@@ -396,11 +396,11 @@ const endedNote = new SealedFormat({
   version: 2,
   mostBytes: MOST_MANIFEST_BYTES,
   role: 'output',
-  shape: object({ records: list(object({ name: fileName, text })) }),
+  shape: object({ records: list(object({ name: fileName, base64: text })) }),
 });
 
-/** Files of the job directory, as they were: each character of a text is a byte. */
-type LastRecords = readonly { readonly name: string; readonly text: string }[];
+/** Files of the job directory, as they were. */
+type LastRecords = readonly { readonly name: string; readonly base64: string }[];
 
 async function writeEndedNote(paths: JobPaths): Promise<void> {
   const { jobDirectory, stagingDirectory } = paths;
@@ -409,7 +409,7 @@ async function writeEndedNote(paths: JobPaths): Promise<void> {
       .filter(isLastRecord)
       .map((name) => {
         const bytes = readSmallFile(join(jobDirectory, name), 'temp', MOST_MANIFEST_BYTES) ?? new Uint8Array();
-        return { name, text: Buffer.from(bytes).toString('latin1') };
+        return { name, base64: Buffer.from(bytes).toString('base64') };
       });
     // What a kill leaves of the attempt lies in the staging directory, where it is found.
     await replaceDurably(stagingDirectory, ENDED_NAME, endedNote.seal({ records }));
@@ -433,10 +433,10 @@ function takeEndedNote(paths: JobPaths): LastRecords | undefined {
 }
 
 function putBack(records: LastRecords, jobDirectory: string): void {
-  for (const { name, text } of records) {
+  for (const { name, base64 } of records) {
     const path = join(jobDirectory, name);
     removeFile(path, 'temp');
-    createWhole(path, Buffer.from(text, 'latin1'), 'temp');
+    createWhole(path, Buffer.from(base64, 'base64'), 'temp');
   }
 }
 

@@ -117,7 +117,7 @@ export class Progress {
 export type OnRetry = (line: string) => void;
 
 interface WhileTrying {
-  /** The error when patience ends. @param problem with what to do about it. */
+  /** Returns the error when there are no more tries. @param problem with what to do about it. */
   readonly givenUp: (problem: string, cause: unknown) => Error;
   /** Ends the pauses. */
   readonly signal: AbortSignal | undefined;

@@ -67,7 +67,7 @@ export function identityOf(input: Input): string {
   return input.kind === 'file' ? input.version.identity : input.identity;
 }
 
-/** Returns whether a later attempt, or another process, can read the same bytes. */
+/** Returns whether it is a file, or lies on another machine as one: a later attempt, or another process, reads the same bytes. */
 export function isFileInput(input: Input): input is FileInput {
   return input.kind === 'file';
 }

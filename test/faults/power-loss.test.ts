@@ -54,6 +54,8 @@ const totals = { states: 0, resumed: 0 };
 
 /** Random mixtures of what survives that are tried after each change. */
 const mixtures = atScale(0, 1, 40);
+/** The same while members of an aligned job move. */
+const mixturesOfMoves = atScale(0, 8, 40);
 /** Of the ways to end what was stopped, how many are tried in each state. */
 const endings = atScale(1, 1, 2);
 /** Of what many jobs do alike, every so many-th change is tried. */
@@ -88,8 +90,13 @@ it.each(
   const isLate = (count: number) => left(count) < LATE_CHANGES && left(count) % lateStep === 0;
   const isTried = (count: number) => hasTurn(count) || isLate(count) || (movesBegin >= 0 && count > movesBegin);
   const draw = drawsFor(lossName);
-  // No later attempt cleans up after one whose members have appeared, unless it can be resumed.
-  const mixtureCount = kind === ALIGNED_FILES ? 0 : mixtures;
+  // No later attempt cleans up after one whose members have appeared, unless it can be resumed. One that can be resumed has
+  // moves within moves: few of their mixtures lose a member that was done.
+  const mixturesAfter = (count: number) => {
+    if (kind === ALIGNED_FILES) return 0;
+    const isMoving = kind === ALIGNED_SHARDS && left(count) < LATE_CHANGES;
+    return isMoving ? Math.max(mixtures, mixturesOfMoves) : mixtures;
+  };
   const tried = new Set<string>();
   const problems: string[] = [];
   for (let count = 0; count <= model.changeCount; count++) {
@@ -99,7 +106,7 @@ it.each(
       ['all is lost that was not synced', ALL_LOST],
       ['names without data', NAMES_KEPT],
       ['data without names', DATA_KEPT],
-      ...Array.from({ length: mixtureCount }, (_, i) => [`mixture ${i}`, randomSurvival(draw)] as const),
+      ...Array.from({ length: mixturesAfter(count) }, (_, i) => [`mixture ${i}`, randomSurvival(draw)] as const),
     ];
     for (const [name, survival] of survivals) {
       const state = model.stateAfter(count, survival);

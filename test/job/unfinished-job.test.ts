@@ -319,16 +319,18 @@ describe('a manifest', () => {
     const version = Number(Buffer.from(sealed).toString('latin1').split(' ')[2]);
     const value = Object(unseal(sealed, 'job', version, file));
     const layout = { ...value.layout, slicesDigest: 'other' };
-    for (const [bytes, code] of [
+    const changed = rest.map((byte) => byte ^ 1);
+    for (const [bytes, code, fingerprints = rest] of [
       [seal('job', 99, value), 'ERR_JOB_VERSION'],
       [seal('job', version, { ...value, layout }), 'ERR_JOB_VERSION'],
       [seal('job', version, { ...value, spec: { ...value.spec, key: {} } }), 'ERR_VERIFICATION'],
       // Other fingerprints than the sealed part tells.
-      [Buffer.concat([sealed, rest]), 'ERR_VERIFICATION'],
+      [sealed, 'ERR_VERIFICATION', changed],
+      [sealed, 'ERR_VERIFICATION', rest.subarray(1)],
       [undefined, 'ERR_VERIFICATION'],
     ] as const) {
       if (bytes === undefined) renameSync(file, path('away'));
-      else writeFileSync(file, Buffer.concat([bytes, rest]));
+      else writeFileSync(file, Buffer.concat([bytes, fingerprints]));
       expect((await errorOf(resume())).code).toBe(code);
       expect(existsSync(path('out', 'x'))).toBe(false);
     }

@@ -20,13 +20,13 @@ export const command: CommandDefinition<'append'> = {
     ['[inputs...]', 'files, directories, quoted globs, or - for standard input'],
   ],
   notes,
-  async run({ operands, values, reporter, talk, tuning }) {
+  async run({ operands, values, reporter, callbacks, tuning }) {
     const [store = '', ...named] = operands;
     const { inputLists = [], inputIds, ...options } = values;
     const typed = chooseInputs(named, inputLists);
     hintAtTerminal(typed, inputLists, reporter.hint);
-    const { inputs, inputIds: ids } = await readNamedFiles({ inputLists, inputIds }, typed, talk.signal);
-    const report = await appendToStore(store, { ...options, inputs, inputIds: ids, ...talk }, tuning);
+    const { inputs, inputIds: ids } = await readNamedFiles({ inputLists, inputIds }, typed, callbacks.signal);
+    const report = await appendToStore(store, { ...options, inputs, inputIds: ids, ...callbacks }, tuning);
     reporter.done(describeAppend(report), report);
   },
 };

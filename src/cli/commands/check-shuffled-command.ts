@@ -23,8 +23,8 @@ export const command: CommandDefinition<'check-shuffled'> = {
   name: 'check-shuffled',
   operands: [['<files...>', 'files, directories or quoted globs, in their order']],
   notes,
-  async run({ operands, values, display, reporter, talk, tuning }) {
-    const report = await checkShuffled({ ...values, inputs: chooseInputs(operands, []), ...talk }, tuning);
+  async run({ operands, values, display, reporter, callbacks, tuning }) {
+    const report = await checkShuffled({ ...values, inputs: chooseInputs(operands, []), ...callbacks }, tuning);
     reporter.close();
     await printReport(report, describe(report), display);
     if (isOrdered(report.verdict)) throw new VerificationError(`the records are ${WORDS[report.verdict]}`);

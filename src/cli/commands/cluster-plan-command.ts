@@ -2,7 +2,7 @@ import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js'
 import { SystemError, UsageError } from '../../errors.js';
 import type { ClusterPlanOptions } from '../../options/cluster-options.js';
 import { formatBytes, formatPlural } from '../../values/quantity.js';
-import type { CommandDefinition, ParsedWords, Talk } from '../command.js';
+import type { Callbacks, CommandDefinition, ParsedWords } from '../command.js';
 import { readNamedFiles } from '../input-list.js';
 import { printReport } from '../standard-streams.js';
 
@@ -28,8 +28,8 @@ export const command: CommandDefinition<'cluster plan'> = {
   name: 'cluster plan',
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
-  async run({ operands, values, display, reporter, talk, tuning }) {
-    const options = await readJob({ operands, values }, talk);
+  async run({ operands, values, display, reporter, callbacks, tuning }) {
+    const options = await readJob({ operands, values }, callbacks);
     const report = await planCluster(options, tuning);
     reporter.close();
     await printReport(report, describePlan(report), display).catch((error: unknown) => {
@@ -79,7 +79,7 @@ export function askedJob({ operands, values }: JobWords) {
 
 export async function readJob(
   words: JobWords,
-  { signal, onWarning }: Pick<Talk, 'signal' | 'onWarning'>,
+  { signal, onWarning }: Pick<Callbacks, 'signal' | 'onWarning'>,
 ): Promise<ClusterPlanOptions> {
   const asked = { ...askedJob(words), signal, onWarning };
   return { ...asked, ...(await readNamedFiles(words.values, words.operands, signal)) };

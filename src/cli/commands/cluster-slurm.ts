@@ -42,13 +42,13 @@ export const command: CommandDefinition<'cluster slurm'> = {
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
   async run(call) {
-    const { values, reporter, talk } = call;
+    const { values, reporter, callbacks } = call;
     if (values.dryRun === true) return printDryRun(call);
     const submission = values.dependency === undefined ? await submitNow(call) : await submitLater(call);
     if (submission === undefined) return reporter.close();
     const isDone = submission.jobs.length === 0 && values.dependency === undefined;
     if (values.wait !== true || isDone) return reporter.close();
-    const outcome = await followSlurm(submission, talk);
+    const outcome = await followSlurm(submission, callbacks);
     reporter.done(describeOutcome(outcome), outcome);
   },
 };
@@ -70,7 +70,7 @@ async function submitLater(call: Call): Promise<SlurmSubmission | undefined> {
   ];
   await printReport({ jobDir, log, jobs: [{ kind: 'plan', id, tasks: 1 }] }, lines, call.display);
   if (call.values.wait !== true) return undefined;
-  const submission = await job.planned(call.talk);
+  const submission = await job.planned(call.callbacks);
   await printReport(submission, describeSubmission(submission), call.display);
   return submission;
 }
@@ -103,19 +103,19 @@ function isForSlurm({ group, sets }: OptionFlag): boolean {
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { words, slurm } = partsOf(call);
-  return submitToSlurm({ ...(await readJob(words, call.talk)), ...slurm }, call.tuning);
+  return submitToSlurm({ ...(await readJob(words, call.callbacks)), ...slurm }, call.tuning);
 }
 
 const MAY_CHANGE = ['jobDir', 'json', 'progress', 'quiet'];
 
 function resumeOptionsOf(call: Call) {
-  const { operands, values, given, talk } = call;
+  const { operands, values, given, callbacks } = call;
   const decided = given.find((entry) => !isForSlurm(entry) && !MAY_CHANGE.includes(entry.sets));
   if (decided !== undefined || operands.length > 0) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;
     throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);
   }
-  return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal: talk.signal };
+  return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal: callbacks.signal };
 }
 
 async function printDryRun(call: Call): Promise<void> {

@@ -27,7 +27,7 @@ export const command: CommandDefinition<'cluster task'> = {
   name: 'cluster task',
   operands: [['<kind>', 'scatter, measure, shuffle, verify or commit']],
   notes,
-  async run({ operands: [typed = ''], values, display, reporter, talk }) {
+  async run({ operands: [typed = ''], values, display, reporter, callbacks }) {
     const { jobDir = '', taskIndex, stride, waitSeconds, scratchDir } = values;
     const kind = TASK_KINDS.find((each) => each === typed);
     if (kind === undefined)
@@ -39,8 +39,8 @@ export const command: CommandDefinition<'cluster task'> = {
       stride,
       waitSeconds,
       scratchDir,
-      signal: talk.signal,
-      onWarning: talk.onWarning,
+      signal: callbacks.signal,
+      onWarning: callbacks.onWarning,
     };
     const report = await runClusterTask(task, performance.now() / 1000);
     if (display.json === true) {

@@ -19,12 +19,12 @@ export const command: CommandDefinition<'expire'> = {
   name: 'expire',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values, reporter, talk }) {
+  async run({ operands: [store = ''], values, reporter, callbacks }) {
     const { rule, graceMilliseconds } = values;
     if (rule === undefined) {
       throw new UsageError('nothing says which generations expire; give --keep, --before or --keep-last');
     }
-    const report = await expireStore(store, rule, { graceMilliseconds, signal: talk.signal });
+    const report = await expireStore(store, rule, { graceMilliseconds, signal: callbacks.signal });
     reporter.done(describeExpiry(report), report);
   },
 };

@@ -24,15 +24,15 @@ export const command: CommandDefinition<'gc'> = {
   name: 'gc',
   operands: [['<store>', 'directory of the store, or an address of outputs']],
   notes,
-  async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost, endpoint }, reporter, talk }) {
+  async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost, endpoint }, reporter, callbacks }) {
     if (isFarPlace(store)) {
       if (giveUpLost !== undefined) throw new UsageError(`${store} is not a pile store; leave out --give-up-lost`);
-      const collected = await collectUploads(store, { graceMilliseconds, endpoint, signal: talk.signal });
+      const collected = await collectUploads(store, { graceMilliseconds, endpoint, signal: callbacks.signal });
       reporter.done(describeUploads(collected), collected);
       return;
     }
     if (endpoint !== undefined) throw new UsageError(`${store} is not an address; leave out --endpoint`);
-    const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal: talk.signal });
+    const deleted = await collectStore(store, { graceMilliseconds, giveUpLost, signal: callbacks.signal });
     reporter.done(describeGarbage(deleted), deleted);
   },
 };

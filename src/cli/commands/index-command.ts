@@ -18,8 +18,8 @@ export const command: CommandDefinition<'index'> = {
   name: 'index',
   operands: [['<file>', 'a file: plain, BGZF, or zstd in frames']],
   notes,
-  async run({ operands: [file = ''], values, reporter, talk, tuning }) {
-    const report = await indexFile(file, { ...values, ...talk }, tuning);
+  async run({ operands: [file = ''], values, reporter, callbacks, tuning }) {
+    const report = await indexFile(file, { ...values, ...callbacks }, tuning);
     reporter.done(describeIndex(report), report);
   },
 };

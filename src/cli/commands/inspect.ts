@@ -13,8 +13,8 @@ export const command: CommandDefinition<'inspect'> = {
   name: 'inspect',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values, display, reporter, talk, tuning }) {
-    const report = await inspectStore(store, { ...values, ...talk }, tuning);
+  async run({ operands: [store = ''], values, display, reporter, callbacks, tuning }) {
+    const report = await inspectStore(store, { ...values, ...callbacks }, tuning);
     reporter.close();
     await printReport(report, describeStore(report), { json: display.json });
   },

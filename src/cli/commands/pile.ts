@@ -20,7 +20,7 @@ export const command: CommandDefinition<'pile'> = {
     ['[input...]', 'files, or - for standard input, which is the default'],
   ],
   notes,
-  async run({ operands, values, reporter, talk, tuning }) {
+  async run({ operands, values, reporter, callbacks, tuning }) {
     const [store = '', ...named] = operands;
     const inputs = named.length === 0 ? ['-'] : named;
     const { inputIds = [], ...options } = values;
@@ -28,7 +28,7 @@ export const command: CommandDefinition<'pile'> = {
     if (inputs.includes(''))
       throw new UsageError('an input is an empty string; expected a path, or - for standard input');
     hintAtTerminal(inputs, [], reporter.hint);
-    const report = await appendToStore(store, { ...options, inputs, inputIds, ...talk }, tuning);
+    const report = await appendToStore(store, { ...options, inputs, inputIds, ...callbacks }, tuning);
     reporter.done(describeAppend(report), report);
   },
 };

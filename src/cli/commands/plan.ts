@@ -24,8 +24,8 @@ export const command: CommandDefinition<'plan'> = {
   name: 'plan',
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
-  async run({ operands, values, given, display, reporter, talk, tuning }) {
-    const { signal, onWarning } = talk;
+  async run({ operands, values, given, display, reporter, callbacks, tuning }) {
+    const { signal, onWarning } = callbacks;
     const together = togetherCallOf({ operands, values, given });
     let report: ShufflePreview | TogetherPreview;
     if (together === undefined) {

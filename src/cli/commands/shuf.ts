@@ -23,7 +23,7 @@ export const command: CommandDefinition<'shuf'> = {
   name: 'shuf',
   operands: [['[operands...]', 'FILE, or with -e the lines']],
   notes,
-  async run({ operands, values, talk, tuning }) {
+  async run({ operands, values, callbacks, tuning }) {
     const { headCount, zeroTerminated, randomSource } = values;
     // For shuf, - is a file of that name.
     const output = values.output === '-' ? './-' : values.output;
@@ -42,7 +42,7 @@ export const command: CommandDefinition<'shuf'> = {
         force: true,
         decompressProgram: 'none',
         maxRecordBytes: MOST_RECORD_BYTES,
-        signal: talk.signal,
+        signal: callbacks.signal,
       },
       tuning,
     );

@@ -79,18 +79,18 @@ export const command: CommandDefinition<'shuffle'> = {
   notes,
   brief,
   async run(call) {
-    const { argv, reporter, talk, tuning } = call;
+    const { argv, reporter, callbacks, tuning } = call;
     const runOther = await otherCallOf(call);
     if (runOther !== undefined) return runOther(call);
     const asked = shuffleCallOf(call);
     const { profile, report: reportFile } = asked;
-    const job = await shuffleJobOf(asked, talk.signal, () =>
+    const job = await shuffleJobOf(asked, callbacks.signal, () =>
       hintAtTerminal(asked.inputs, asked.inputLists, reporter.hint),
     );
     const report = await shuffle(
       {
         ...job,
-        ...talk,
+        ...callbacks,
         onProfile:
           profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
         report: reportFile && {

@@ -16,9 +16,9 @@ export const command: CommandDefinition<'shuffle-store'> = {
   name: 'shuffle-store',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values, reporter, talk, tuning }) {
+  async run({ operands: [store = ''], values, reporter, callbacks, tuning }) {
     refuseShardsInStream(values);
-    const report = await shuffleStore(store, { ...values, ...talk }, tuning);
+    const report = await shuffleStore(store, { ...values, ...callbacks }, tuning);
     reporter.done(describeShuffle(report), report, warningOfSplits(report.splits));
   },
 };

@@ -26,10 +26,10 @@ export const command: CommandDefinition<'stream'> = {
   name: 'stream',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [directory = ''], values, reporter, talk }) {
+  async run({ operands: [directory = ''], values, reporter, callbacks }) {
     const { memoryBytes, workers, withLengths } = values;
-    const { signal } = talk;
-    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: talk.onWarning });
+    const { signal } = callbacks;
+    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: callbacks.onWarning });
     try {
       const { loader, firstEpoch } = await openLoader(values, store, signal);
       if (values.printStart === true) return await printToStandardOutput(`${JSON.stringify(loader.state())}\n`);

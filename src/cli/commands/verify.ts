@@ -51,18 +51,18 @@ interface Outcome {
 }
 
 async function verifyAgainst(
-  { operands, values, reporter, talk, tuning }: CommandCall<'verify'>,
+  { operands, values, reporter, callbacks, tuning }: CommandCall<'verify'>,
   against: readonly string[],
 ): Promise<Outcome> {
   const { against: _, ...options } = values;
   const named = chooseInputs([...operands, ...against], []);
   hintAtTerminal(named, [], reporter.hint);
-  const report = await verifyPermutation({ ...options, outputs: operands, inputs: against, ...talk }, tuning);
+  const report = await verifyPermutation({ ...options, outputs: operands, inputs: against, ...callbacks }, tuning);
   return { report, lines: describePermutation(report), problem: problemOf(report) };
 }
 
 async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
-  const { operands, values, given, talk, tuning } = call;
+  const { operands, values, given, callbacks, tuning } = call;
   const { against: _, ...options } = values;
   const [directory = '', another] = operands;
   if (another !== undefined) {
@@ -74,7 +74,7 @@ async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
     const [option] = given.filter(({ group }) => group !== 'Output' && group !== 'Progress');
     if (option !== undefined)
       throw new UsageError(`--${option.name} has no effect on a pile store, which knows its records; leave it out`);
-    const report = await inspectStore(directory, { verify: true, ...talk }, tuning);
+    const report = await inspectStore(directory, { verify: true, ...callbacks }, tuning);
     const { records, bytes, checksum, state } = report;
     const line = `the pile store ${directory} is whole: ${formatPlural(records, 'record')}, ${formatBytes(bytes)}, checksum ${checksum}, state ${state}`;
     return { report, lines: [line], problem: undefined };
@@ -84,7 +84,7 @@ async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
     throw new UsageError(
       `--${choice.name} has no effect without --against: the names of shards tell which files belong to them`,
     );
-  const report = await verifyShards(directory, { ...options, ...talk }, tuning);
+  const report = await verifyShards(directory, { ...options, ...callbacks }, tuning);
   return { report, lines: describeShards(report), problem: problemOfShards(report) };
 }
 
