@@ -1,6 +1,6 @@
 /**
- * Bundles what tsc has made, so that the command and each worker thread load a few files instead of 150. All files lie
- * side by side, because some find another by its place beside them. The parser of the command is bundled with its
+ * Bundles what tsc has made, so that the command, the library and each worker thread load a few files instead of 150. All
+ * files lie side by side, because some find another by its place beside them. The parser of the command is bundled with its
  * license: from its own files it takes 3 ms of the 145 of a small job. So is the parser of YAML, in a file that only a mix
  * loads. The other packages stay what they are.
  */
@@ -43,41 +43,34 @@ const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.t
 /** Node reads every byte of what it loads. The docstrings are in the types of the package. */
 const withoutDocs = { legal: true, annotation: false, jsdoc: false };
 
-/** The library is made of ES modules, as bundlers of other programs want it. */
-const library = defineConfig({
-  input: { index: './dist/src/index.js' },
-  platform: 'node',
-  external: /^[^./]/,
-  output: {
-    dir: 'dist/bundle',
-    cleanDir: true,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'library-[hash].js',
-    comments: withoutDocs,
-    // Names of classes stay: errors are told by them. Those of functions would be more than the package may have.
-    minify: { compress: false, mangle: { keepNames: { function: false, class: true } } },
-  },
-  plugins: [
-    {
-      name: 'copy',
-      generateBundle() {
-        for (const [fileName, path] of Object.entries(copied)) {
-          this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
-        }
-      },
-    },
-  ],
-});
+/**
+ * The ES module of the library, which loads the CommonJS files that the command has. No bundler can follow it into those:
+ * their threads and their kernel have files of their own.
+ */
+const libraryModule = (exports: readonly string[]) => `import { createRequire } from 'node:module';
+let library;
+try {
+  library = createRequire(import.meta.url)('./library.cjs');
+} catch (cause) {
+  const reason = 'pileshuf cannot load its own files; if a bundler put it into another file, mark pileshuf external (esbuild: --external:pileshuf), else install pileshuf again';
+  throw Object.assign(new Error(reason, { cause }), { code: 'ERR_BUNDLED' });
+}
+export const { ${exports.join(', ')} } = library;
+`;
 
-/** The command and the tasks of all threads are CommonJS: that starts sooner, and `src/floor/code-cache.cts` can load it. */
-const command = defineConfig({
-  input: { 'run-command': './dist/src/cli/run-command.js', tasks: './dist/workers/tasks.js' },
+/** All of it is CommonJS: that starts sooner, and `src/floor/code-cache.cts` can load it. */
+const program = defineConfig({
+  input: {
+    library: './dist/src/index.js',
+    'run-command': './dist/src/cli/run-command.js',
+    tasks: './dist/workers/tasks.js',
+  },
   platform: 'node',
   external: /^(?!commander|yaml)[^./]/,
   preserveEntrySignatures: 'allow-extension',
   output: {
     dir: 'dist/bundle',
+    cleanDir: true,
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: 'part-[hash].cjs',
@@ -101,9 +94,27 @@ const command = defineConfig({
   },
   plugins: [
     {
+      name: 'copy',
+      generateBundle() {
+        for (const [fileName, path] of Object.entries(copied)) {
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
+        }
+      },
+    },
+    {
       name: 'imports',
-      // A script with a code cache cannot import; `src/floor/code-cache.cts` does it.
-      renderChunk: (code) => code.replaceAll(/(?<![\w.])import\("/g, 'importOther("'),
+      // A script with a code cache cannot import; `src/floor/code-cache.cts` gives it a sixth argument that can.
+      renderChunk: (code) => {
+        const changed = code.replaceAll(/(?<![\w.])import\("/g, 'importOther("');
+        return changed === code ? null : `const importOther=arguments[5]??(id=>import(id));${changed}`;
+      },
+    },
+    {
+      name: 'library',
+      generateBundle(_options, bundle) {
+        const { exports = [] } = bundle['library.cjs'] as { exports?: string[] };
+        this.emitFile({ type: 'asset', fileName: 'index.js', source: libraryModule(exports) });
+      },
     },
     {
       name: 'manual',
@@ -141,8 +152,7 @@ const starter = (name: string, input: string) =>
   });
 
 export default [
-  library,
-  command,
+  program,
   starter('main', './dist/src/cli/main.cjs'),
   starter('task-thread', './dist/workers/task-thread.cjs'),
   starter('fetch-thread', './dist/src/remote/fetch-thread.cjs'),

@@ -87,8 +87,6 @@ type SystemCode =
   | 'ERR_OUT_OF_MEMORY'
   /** A thread could not start, or died. */
   | 'ERR_WORKER'
-  /** A bundler left out files of pileshuf: mark it external. */
-  | 'ERR_BUNDLED'
   /** Tasks on other machines must end first. */
   | 'ERR_NOT_READY'
   /** Slurm refused, or tasks failed there. */

@@ -36,7 +36,7 @@ function loadCompiled(path: string): unknown {
   // V8 compares no more than the length of the source.
   const cachePath = join(cacheDirectory(path), digestOf(source).toString('hex'));
   const cachedData = readIfWhole(cachePath);
-  const script = new Script(`(function (exports, require, module, __filename, importOther) {${source}\n})`, {
+  const script = new Script(`(function (exports, require, module, __filename, __dirname, importOther) {${source}\n})`, {
     filename: path,
     ...(cachedData === undefined ? {} : { cachedData }),
   });
@@ -44,7 +44,7 @@ function loadCompiled(path: string): unknown {
   const requireOther = createRequire(path);
   const require = (id: string): unknown =>
     id.startsWith('./') ? loadCompiled(join(dirname(path), id)) : requireOther(id);
-  script.runInThisContext()(module.exports, require, module, path, (id: string) => import(id));
+  script.runInThisContext()(module.exports, require, module, path, dirname(path), (id: string) => import(id));
   return module.exports;
 }
 

@@ -1,24 +1,13 @@
 /**
  * The files that pileshuf ships beside its modules: threads start with them, and each thread reads and compiles its
- * WebAssembly programs once. A program that bundles pileshuf leaves them behind.
+ * WebAssembly programs once.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { SystemError } from '../errors.js';
 import { reasonOf } from './io-error.js';
-
-export const IF_BUNDLED =
-  'if a bundler put pileshuf into another file, mark pileshuf external (esbuild: --external:pileshuf), else install pileshuf again';
-
-/** @param moduleUrl the module that the file lies beside; undefined in CommonJS bundles, which do not know it. */
-export function shippedFile(name: string, moduleUrl: string | undefined): URL {
-  const url = moduleUrl === undefined ? undefined : new URL(name, moduleUrl);
-  if (url !== undefined && existsSync(url)) return url;
-  const place = moduleUrl === undefined ? 'the code of pileshuf' : fileURLToPath(moduleUrl);
-  throw new SystemError('ERR_BUNDLED', `${name} of pileshuf is not beside ${place}; ${IF_BUNDLED}`);
-}
 
 const compiled = new Map<string, WebAssembly.Module>();
 
@@ -28,7 +17,7 @@ const compiled = new Map<string, WebAssembly.Module>();
  */
 export function compiledProgram(name: string, moduleUrl: string): WebAssembly.Module {
   const known = compiled.get(name);
-  const program = known ?? new WebAssembly.Module(readProgram(shippedFile(name, moduleUrl)));
+  const program = known ?? new WebAssembly.Module(readProgram(new URL(name, moduleUrl)));
   if (known === undefined) compiled.set(name, program);
   return program;
 }

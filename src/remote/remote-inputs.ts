@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { afterLastJob } from '../floor/cleanup.js';
-import { shippedFile } from '../io/shipped-files.js';
 import { type ServiceChoice, shownAddress } from './address.js';
 import { RETRY_POLICY, type RetryPolicy } from './failure.js';
 import { FETCHER, FetchChannel, type Fetcher } from './fetch-channel.js';
@@ -93,7 +92,7 @@ export class RemoteInputs {
       blockBytes,
     };
     const workerData: FetcherTask = { ...fetcher, readers: request.workers, retryPolicy, service };
-    this.#thread = new Worker(shippedFile('fetch-thread.cjs', import.meta.url), {
+    this.#thread = new Worker(new URL('fetch-thread.cjs', import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });

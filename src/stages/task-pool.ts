@@ -6,7 +6,6 @@ import type { Piscina } from 'piscina';
 import type { Outcome, ResultOf, TaskName, TaskOf, TaskProfile } from '../../workers/tasks.js';
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { decodeError, SystemError } from '../errors.js';
-import { IF_BUNDLED } from '../io/shipped-files.js';
 
 /** Objects of threads are few and short-lived; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 12;
@@ -156,9 +155,6 @@ export function workerError(error: unknown): SystemError {
     return new SystemError('ERR_WORKER', 'cannot start a worker thread: too many open files (raise `ulimit -n`)', {
       cause: error,
     });
-  }
-  if (/\bCannot find module\b/.test(reason)) {
-    return new SystemError('ERR_BUNDLED', `cannot start a worker thread: ${reason}; ${IF_BUNDLED}`, { cause: error });
   }
   return new SystemError(
     'ERR_WORKER',

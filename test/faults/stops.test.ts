@@ -181,15 +181,11 @@ describe('a worker', () => {
       [
         ['made up', 'a worker thread did not start or ended before its task: made up; '],
         [
-          "Cannot find module '/bundle/worker.js'",
-          "cannot start a worker thread: Cannot find module '/bundle/worker.js'; if a bundler put pileshuf into another file, mark pileshuf external ",
-        ],
-        [
           "EMFILE: too many open files, open 'x'",
           'cannot start a worker thread: too many open files (raise `ulimit -n`)',
         ],
       ] as const,
-      3,
+      2,
     ),
   )('that cannot start ends the job: %s', async (message, line) => {
     const result = await shuffleUnder({ act: 'refuse-workers', message });
