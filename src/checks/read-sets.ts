@@ -17,7 +17,7 @@ import { DeviceGates } from '../machine/devices.js';
 import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
-import { SLOTS_BYTES } from '../plan/tally.js';
+import { SLOTS_BYTES } from '../plan/slot-tally.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
 import { describeForSlices } from '../sources/cuts.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';

@@ -17,7 +17,7 @@ import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.j
 import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
+import { bitsOfSlots, type SlotTally, slotsToExamine } from '../plan/slot-tally.js';
 import { unitOf } from '../sources/source.js';
 import type { ReadSpec } from '../spec.js';
 import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
@@ -147,7 +147,7 @@ function requireOutputs(outputs: VerifyOptions['outputs']): void {
   }
 }
 
-function sideOf({ records, bytes, checksum }: Tally, files = 0): VerifiedSide {
+function sideOf({ records, bytes, checksum }: SlotTally, files = 0): VerifiedSide {
   return { files, records, bytes, checksum };
 }
 

@@ -113,7 +113,7 @@ export interface RecordScanner {
   complete(recordStart: number, to: number): Uint8Array;
 }
 
-export const NOTHING = new Uint8Array();
+export const NO_BYTES = new Uint8Array();
 export const NEWLINE = Uint8Array.of(0x0a);
 
 /** Returns what ends the lines of records, and those of a header before them. Undefined: such records have no lines. */

@@ -1,5 +1,5 @@
 /** The framing of records whose ends are known: nothing looks for delimiters, since a record may hold them. */
-import { type Framing, type FramingKernel, NOTHING, type RecordScanner } from './framing.js';
+import { type Framing, type FramingKernel, NO_BYTES, type RecordScanner } from './framing.js';
 
 export class KnownEnds {
   #ends: ArrayLike<number> = [];
@@ -14,7 +14,7 @@ export class KnownEnds {
     this.#marked = 0;
   }
 
-  framing(delimiter: Uint8Array = NOTHING): Framing {
+  framing(delimiter: Uint8Array = NO_BYTES): Framing {
     return { delimiter, openScanner: (kernel) => this.#scanner(kernel) };
   }
 

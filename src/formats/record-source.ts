@@ -1,5 +1,5 @@
 /** Gives the bytes of records. Whoever reads them knows neither where they lie nor how they are stored. */
-import { type Framing, NOTHING } from './framing.js';
+import { type Framing, NO_BYTES } from './framing.js';
 
 export interface RecordSource {
   readonly framing: Framing;
@@ -18,7 +18,7 @@ export class PieceReader {
   #left: Uint8Array;
 
   /** @param first comes before the pieces. */
-  constructor(pieces: AsyncIterator<Uint8Array, void>, first: Uint8Array = NOTHING) {
+  constructor(pieces: AsyncIterator<Uint8Array, void>, first: Uint8Array = NO_BYTES) {
     this.#pieces = pieces;
     this.#left = first;
   }

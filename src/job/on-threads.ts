@@ -7,7 +7,7 @@ import { orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
-import { sumTotals } from '../piles/pile-totals.js';
+import { sumOverPiles } from '../piles/pile-totals.js';
 import { keyRuleOf } from '../sources/ids.js';
 import { foundEnds, type ShuffledOutput } from '../stages/between-passes.js';
 import type { ChainJob, Decided, Executor, Scattered } from '../stages/chain.js';
@@ -164,7 +164,7 @@ export async function shuffleHere(
     const layout = { ...planned, kind: work.piles.hasDuplicates === true ? inTurns : planned.kind };
     const target = await staging.begin(layout, threads.control);
     const { regions, totals } = await write(target, deletesStripes, checkpoint);
-    const written = sumTotals(totals);
+    const written = sumOverPiles(totals);
     return { layout: { ...layout, recordBytes: written.bytes }, regions, written, totals };
   });
   return { ...value, seconds };

@@ -12,7 +12,7 @@ import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { DeviceGates } from '../machine/devices.js';
 import { type PileWriterOptions, WRITER_OPTIONS } from '../options/store-options.js';
 import { type PileSet, PileSetWriter } from '../piles/pile-set-writer.js';
-import { sumTotals, textOfTally } from '../piles/pile-totals.js';
+import { sumOverPiles, textOfTotals } from '../piles/pile-totals.js';
 import { DEFAULT_STORE_PILES, pilesForBytes, planWriterMemory, type WriterMemory } from '../plan/store-sizes.js';
 import type { SliceReport } from '../sources/input-part.js';
 import { commitToStore, type NewCommit, requireIdsFree } from '../store/commit-to-store.js';
@@ -211,7 +211,7 @@ function completePileSet({ scatterer, scatterArena }: OpenPileSet): {
   };
   const report: SliceReport = { coverage: [coverage], longestRecordBytes };
   const { pileSet, totals } = scatterArena.commit(report);
-  return { totals: { ...textOfTally(sumTotals(totals)), longestRecordBytes }, pileSet };
+  return { totals: { ...textOfTotals(sumOverPiles(totals)), longestRecordBytes }, pileSet };
 }
 
 /** The error that the work throws, or null, for callbacks. */

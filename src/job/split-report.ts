@@ -1,7 +1,7 @@
 /** Says what a job has in its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
-import { type Tally, textOfTally } from '../piles/pile-totals.js';
+import { type RecordTotals, textOfTotals } from '../piles/pile-totals.js';
 import type { SplitSummary, Totals } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { OutputSummary } from '../places/outputs/staged-output.js';
@@ -50,12 +50,12 @@ export function warnOfEmptyShards(
 
 /** Returns what the commit of an output is told. @param found the splits, if there are any. */
 export function summaryOf(
-  written: Tally,
+  written: RecordTotals,
   { cuts }: Pick<OutputLayout, 'cuts'>,
   found: readonly FoundSplit[] | undefined,
 ): OutputSummary {
   const splits = summarizeSplits(found, cuts);
-  return { shardCount: cuts.shardCount, ...textOfTally(written), splits };
+  return { shardCount: cuts.shardCount, ...textOfTotals(written), splits };
 }
 
 /** @param paths of all shards; none if there is one output. */
@@ -70,7 +70,7 @@ function summarizeSplits(
   if (found === undefined || !('splits' in cuts)) return undefined;
   return found.map((split, i) => {
     const shardCount = cuts.splits[i]?.cuts.shardCount ?? 1;
-    return { name: split.name, shardCount, ...textOfTally(split) };
+    return { name: split.name, shardCount, ...textOfTotals(split) };
   });
 }
 

@@ -1,6 +1,6 @@
 /** Decides which records the output gets, and how often: all rules together. */
 import { UsageError } from '../errors.js';
-import { type Amount, amountWithout, NOTHING } from '../piles/pile-totals.js';
+import { type Amount, NO_TOTALS, subtractAmount } from '../piles/pile-totals.js';
 import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import { firstOf, type HeadSpec, isHead, mostRecords } from './head.js';
@@ -94,12 +94,12 @@ interface KeptRecords {
 /** The records that the output lacks, and why. */
 export function lacksOf(
   keep: HeadSpec & NumbersSpec & Partial<RepeatSpec & UniqueSpec>,
-  { all, leftOut = NOTHING, distinct, written }: KeptRecords,
+  { all, leftOut = NO_TOTALS, distinct, written }: KeptRecords,
 ): { readonly leftOut: Amount | undefined; readonly duplicates: Amount | undefined } {
   const read = sourceOf(keep, { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes });
   const dropsEqual = keep.unique !== undefined;
   return {
-    leftOut: isHead(keep) && keep.repeat !== true ? amountWithout(dropsEqual ? distinct : read, written) : undefined,
-    duplicates: dropsEqual ? amountWithout(read, distinct) : undefined,
+    leftOut: isHead(keep) && keep.repeat !== true ? subtractAmount(dropsEqual ? distinct : read, written) : undefined,
+    duplicates: dropsEqual ? subtractAmount(read, distinct) : undefined,
   };
 }

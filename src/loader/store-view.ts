@@ -10,7 +10,7 @@ import { type MergedPile, mergeEntries } from '../piles/merged-pile.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
 import { type PileEntry, readPileEntries } from '../piles/pile-set-index.js';
 import type { StoredPileSet } from '../piles/pile-set-writer.js';
-import { addTotals, emptyTotals, type PileTotals, totalsOf } from '../piles/pile-totals.js';
+import { addTotals, emptyTotals, type PileTotals, pileTotalsOf } from '../piles/pile-totals.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
 import { INLINE_BYTES } from '../plan/memory-plan.js';
 import { onceMore } from '../stages/run-tasks.js';
@@ -76,7 +76,7 @@ export async function readStoreContents(
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
       const end = Math.min(pileCount, first + PILES_TOGETHER);
       const next = explainingExpiry(snapshot, name, () => readPileEntries(index, first, end, name));
-      addTotals(totals, totalsOf(next), first);
+      addTotals(totals, pileTotalsOf(next), first);
       keptCount += next.reduce((sum, { segments }) => sum + segments.length, next.length);
       if (keptCount <= mostEntries) entries.push(...next);
     }

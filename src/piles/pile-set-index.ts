@@ -24,7 +24,14 @@ import type { VerificationError } from '../errors.js';
 import { type OwnRole, readAt, versionOf, withFile } from '../io/files.js';
 import { stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import { addTotals, emptyTotals, type PileTotals, type Tally, tallyOf, totalsOf } from './pile-totals.js';
+import {
+  addTotals,
+  emptyTotals,
+  type PileTotals,
+  pileTotalsOf,
+  type RecordTotals,
+  totalsOfPile,
+} from './pile-totals.js';
 import type { Segment, SegmentLog } from './segments.js';
 
 const MAGIC = Buffer.from('pileset3', 'latin1');
@@ -40,7 +47,7 @@ export const MOST_COMPRESSED_BYTES = 4 * 2 ** 20;
 /** Valid names of pile sets, which become names of files. */
 export const PILE_SET_NAME = /^[a-z0-9-]+$/;
 
-export interface PileEntry extends Tally {
+export interface PileEntry extends RecordTotals {
   readonly segments: readonly Segment[];
 }
 
@@ -80,7 +87,7 @@ export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, descript
   }
   const firstSegments = writeSegments(bytes, segmentsAt, pileCount, log);
   for (let pile = 0; pile < pileCount; pile++) {
-    const { records, bytes: recordBytes, checksum } = tallyOf(totals, pile);
+    const { records, bytes: recordBytes, checksum } = totalsOfPile(totals, pile);
     const first = firstSegments[pile] ?? 0;
     const end = firstSegments[pile + 1] ?? 0;
     const at = pilesAt + pile * PILE_ENTRY_BYTES;
@@ -151,7 +158,7 @@ export function readPileTotals(source: IndexSource): PileTotals {
     const { pileCount } = index;
     const totals = emptyTotals(pileCount);
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
-      addTotals(totals, totalsOf(index.entries(first, Math.min(pileCount, first + PILES_TOGETHER))), first);
+      addTotals(totals, pileTotalsOf(index.entries(first, Math.min(pileCount, first + PILES_TOGETHER))), first);
     }
     return totals;
   });

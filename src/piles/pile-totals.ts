@@ -12,15 +12,15 @@ export interface Amount {
   readonly bytes: number;
 }
 
-export interface Tally extends Amount {
+export interface RecordTotals extends Amount {
   /** Sum modulo 2^64 of the records' hashes. */
   readonly checksum: bigint;
 }
 
-export const NOTHING: Tally = { records: 0, bytes: 0, checksum: 0n };
+export const NO_TOTALS: RecordTotals = { records: 0, bytes: 0, checksum: 0n };
 
 /** The tally as reports and files have it: the checksum in 16 hex digits. */
-export interface TallyText extends Amount {
+export interface RecordTotalsText extends Amount {
   readonly checksum: string;
 }
 
@@ -38,7 +38,7 @@ export function emptyTotals(pileCount: number): PileTotals {
   };
 }
 
-export function totalsOf(tallies: readonly Tally[]): PileTotals {
+export function pileTotalsOf(tallies: readonly RecordTotals[]): PileTotals {
   return {
     records: Float64Array.from(tallies, ({ records }) => records),
     recordBytes: Float64Array.from(tallies, ({ bytes }) => bytes),
@@ -46,7 +46,7 @@ export function totalsOf(tallies: readonly Tally[]): PileTotals {
   };
 }
 
-export function setTally(totals: PileTotals, pile: number, { records, bytes, checksum }: Tally): void {
+export function setTotalsOfPile(totals: PileTotals, pile: number, { records, bytes, checksum }: RecordTotals): void {
   totals.records[pile] = records;
   totals.recordBytes[pile] = bytes;
   totals.checksums[pile] = checksum;
@@ -66,17 +66,17 @@ export function addTotals(totals: PileTotals, more: PileTotals, firstPile = 0): 
   }
 }
 
-export function sumTotals({ records, recordBytes, checksums }: PileTotals): Tally {
+export function sumOverPiles({ records, recordBytes, checksums }: PileTotals): RecordTotals {
   const add = (sum: number, more: number) => sum + more;
   const checksum = checksums.reduce((sum, more) => sum + more, 0n);
   return { records: records.reduce(add, 0), bytes: recordBytes.reduce(add, 0), checksum: BigInt.asUintN(64, checksum) };
 }
 
-export function tallyOf({ records, recordBytes, checksums }: PileTotals, pile: number): Tally {
+export function totalsOfPile({ records, recordBytes, checksums }: PileTotals, pile: number): RecordTotals {
   return { records: records[pile] ?? 0, bytes: recordBytes[pile] ?? 0, checksum: checksums[pile] ?? 0n };
 }
 
-export function sumOf(a: Tally, b: Tally): Tally {
+export function addRecordTotals(a: RecordTotals, b: RecordTotals): RecordTotals {
   return {
     records: a.records + b.records,
     bytes: a.bytes + b.bytes,
@@ -84,20 +84,20 @@ export function sumOf(a: Tally, b: Tally): Tally {
   };
 }
 
-export function differenceOf(all: Tally, part: Tally): Tally {
-  return { ...amountWithout(all, part), checksum: BigInt.asUintN(64, all.checksum - part.checksum) };
+export function subtractRecordTotals(all: RecordTotals, part: RecordTotals): RecordTotals {
+  return { ...subtractAmount(all, part), checksum: BigInt.asUintN(64, all.checksum - part.checksum) };
 }
 
-export function amountWithout(all: Amount, part: Amount): Amount {
+export function subtractAmount(all: Amount, part: Amount): Amount {
   return { records: all.records - part.records, bytes: all.bytes - part.bytes };
 }
 
-export function isSameTally(a: Tally, b: Tally): boolean {
+export function areSameTotals(a: RecordTotals, b: RecordTotals): boolean {
   return a.records === b.records && a.bytes === b.bytes && a.checksum === b.checksum;
 }
 
-export function requireSameTally(pile: number, found: Tally, expected: Tally): void {
-  if (isSameTally(found, expected)) return;
+export function requireSameTotals(pile: number, found: RecordTotals, expected: RecordTotals): void {
+  if (areSameTotals(found, expected)) return;
   throw new VerificationError(
     `pile ${pile} came out of pass 2 with ${counted(found.records, 'record')}, ${counted(found.bytes, 'byte')} and checksum ${found.checksum.toString(16)}, ` +
       `expected ${expected.records}, ${expected.bytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
@@ -117,15 +117,15 @@ export function checksumTextOf(checksum: bigint): string {
   return checksum.toString(16).padStart(16, '0');
 }
 
-export function textOfTally({ records, bytes, checksum }: Tally): TallyText {
+export function textOfTotals({ records, bytes, checksum }: RecordTotals): RecordTotalsText {
   return { records, bytes, checksum: checksumTextOf(checksum) };
 }
 
 /** Describes a tally for messages. */
-export function describeTally({ records, bytes, checksum }: TallyText): string {
+export function describeTotals({ records, bytes, checksum }: RecordTotalsText): string {
   return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksum}`;
 }
 
-export function tallyOfText({ records, bytes, checksum }: TallyText): Tally {
+export function totalsOfText({ records, bytes, checksum }: RecordTotalsText): RecordTotals {
   return { records, bytes, checksum: BigInt(`0x${checksum}`) };
 }

@@ -1,7 +1,7 @@
 /** UTF-8 marks and doubts at the beginnings of the inputs, told once for all of them. */
 import { InputError } from '../errors.js';
 import { type Doubt, describeDoubt } from '../formats/first-look.js';
-import { NOTHING } from '../formats/framing.js';
+import { NO_BYTES } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { moreInputs } from '../values/quantity.js';
@@ -64,7 +64,7 @@ export class StartFindings {
 
   /** The mark that is written before the header and the records of each output. */
   get markOfOutput(): Uint8Array {
-    return (this.#marked.size > 0 || this.#isEveryUnread) && !this.#isAnyUnmarked ? UTF8_MARK : NOTHING;
+    return (this.#marked.size > 0 || this.#isEveryUnread) && !this.#isAnyUnmarked ? UTF8_MARK : NO_BYTES;
   }
 
   tell(inputs: Inputs, output: 'output' | 'store', onWarning: (line: string) => void): void {

@@ -6,12 +6,12 @@
 
 import { StagedOutputError } from '../errors.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import { NOTHING } from '../formats/framing.js';
+import { NO_BYTES } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
 import { type CheckpointNotes, type JobNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
-import type { PileTotals, Tally } from '../piles/pile-totals.js';
+import type { PileTotals, RecordTotals } from '../piles/pile-totals.js';
 import {
   type CutsToFit,
   cutsAt,
@@ -41,8 +41,8 @@ export function foundEnds(
 ): ShardEnds {
   const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
   const headerOf = (recordBytes: number) =>
-    Buffer.concat([markOfOutput, rule?.headerOf(rule.header, recordBytes) ?? NOTHING]);
-  return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule?.trailer ?? NOTHING };
+    Buffer.concat([markOfOutput, rule?.headerOf(rule.header, recordBytes) ?? NO_BYTES]);
+  return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule?.trailer ?? NO_BYTES };
 }
 
 type CutsNote = JobNotes['cuts'];
@@ -73,7 +73,7 @@ export interface WrittenOutput {
 }
 
 export interface ShuffledOutput extends WrittenOutput {
-  readonly written: Tally;
+  readonly written: RecordTotals;
   /** The part of each pile that the output has. */
   readonly totals: PileTotals;
 }

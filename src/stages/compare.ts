@@ -7,7 +7,7 @@ import type { FoundPlace, FoundRecords } from '../../workers/tasks/find-records.
 import type { ComparisonSettings, TalliedRecords } from '../../workers/tasks/tally-records.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { Slice } from '../plan/slices.js';
-import { MOST_PLACES, Tally } from '../plan/tally.js';
+import { MAX_SHOWN_PLACES, SlotTally } from '../plan/slot-tally.js';
 import { type InputPart, inputPart } from '../sources/input-part.js';
 import { type CountBefore, type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
@@ -19,14 +19,14 @@ export interface RecordSet extends CutInputs {
 }
 
 export interface TalliedSet {
-  readonly tally: Tally;
+  readonly tally: SlotTally;
   /** The header of the first input, if there are headers. */
   readonly header: FoundHeader | undefined;
 }
 
 export async function tallySets(sets: readonly RecordSet[], threads: Threads): Promise<readonly TalliedSet[]> {
   const tallied = sets.map((set) => ({
-    tally: new Tally(),
+    tally: new SlotTally(),
     check: new CoverageCheck(set.inputs),
     header: set.firstHeader,
   }));
@@ -72,7 +72,7 @@ export async function findDifferences(
       const ofSet = record.inSets[set];
       if (ofSet === undefined) throw new RangeError(`there is no set ${set}`);
       ofSet.count += count;
-      ofSet.places = [...ofSet.places, ...places].sort(byPlace).slice(0, MOST_PLACES);
+      ofSet.places = [...ofSet.places, ...places].sort(byPlace).slice(0, MAX_SHOWN_PLACES);
     }
   };
   await runTasks(await partsOf(sets, threads), find, take, tasksAtOnce(threads), threads.stop);

@@ -2,7 +2,7 @@
  * Outputs whose places find their records by themselves. For draws with replacement, the records come into the order of
  * their keys in memory, in a few pieces; then each place takes the record of a random rank. Numbers of a range are computed.
  */
-import { type OrderedRecords, orderedBytes } from '../../workers/piles/drawn-records.js';
+import { type OrderedRecords, orderedSlabBytes } from '../../workers/piles/drawn-records.js';
 import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
 import type { Release } from '../floor/cleanup.js';
@@ -15,7 +15,7 @@ import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { type NumberOrder, orderOfNumbers, sourceOf } from '../keep/numbers.js';
 import { requireRecords } from '../keep/repeat.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
-import { sumOf, sumTotals, type Tally, totalsOf, totalsOfRange } from '../piles/pile-totals.js';
+import { addRecordTotals, pileTotalsOf, type RecordTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import type { MemoryPlan } from '../plan/memory-plan.js';
 import { ONE_OUTPUT, planShardCuts, shardAt } from '../plan/shard-cuts.js';
 import { type ShardEnds, storedEnds } from '../sinks/output-layout.js';
@@ -76,7 +76,7 @@ export function planDraws(
       const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
       const draws = { job, source, key: deriveDrawKey(seed), places, placesOfTask, target, signal };
       const { regions, ...written } = await writeAllDraws(draws, threads);
-      return { regions, totals: totalsOf([written]) };
+      return { regions, totals: pileTotalsOf([written]) };
     };
     return { layout, write };
   };
@@ -94,9 +94,9 @@ async function orderInMemory(
   const { totals } = work.piles;
   const pieces = rangesForThreads(totals, threads, MOST_PIECE_BYTES).map((range) => {
     const expected = totalsOfRange(totals, range.first, range.end);
-    return { range, expected, sum: sumTotals(expected) };
+    return { range, expected, sum: sumOverPiles(expected) };
   });
-  const slabBytes = Math.max(...pieces.map(({ sum }) => orderedBytes(sum.records, sum.bytes)));
+  const slabBytes = Math.max(...pieces.map(({ sum }) => orderedSlabBytes(sum.records, sum.bytes)));
   if (slabBytes > MOST_SLAB_BYTES) throw tooLargeToDraw();
   const memory = await openSlabs(pieces.length, slabBytes, isOnCallingThread, threads.stop, releases);
   const tasks = pieces.map(
@@ -127,12 +127,12 @@ interface DrawsWork {
 export async function writeAllDraws(
   { places, placesOfTask, signal, ...work }: DrawsWork,
   threads: Threads,
-): Promise<Tally & { readonly regions: readonly WrittenRegion[] }> {
+): Promise<RecordTotals & { readonly regions: readonly WrittenRegion[] }> {
   const regions: WrittenRegion[] = [];
-  let written: Tally = { records: places, bytes: 0, checksum: 0n };
+  let written: RecordTotals = { records: places, bytes: 0, checksum: 0n };
   const take = ({ regions: more, bytes, checksum }: DrawsResult) => {
     for (const region of more) addRegion(regions, region);
-    written = sumOf(written, { records: 0, bytes, checksum });
+    written = addRecordTotals(written, { records: 0, bytes, checksum });
   };
   const run = async (task: DrawsTask) => {
     // On the calling thread a task hardly ever waits, and signals would not be heard.

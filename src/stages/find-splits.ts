@@ -7,14 +7,14 @@ import { StagedOutputError } from '../errors.js';
 import { type CheckpointNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
 import { type SplitBounds, splitBounds } from '../keep/splits.js';
 import {
-  differenceOf,
-  NOTHING,
+  addRecordTotals,
+  NO_TOTALS,
   type PileTotals,
-  sumOf,
-  type Tally,
-  tallyOf,
-  tallyOfText,
-  textOfTally,
+  type RecordTotals,
+  subtractRecordTotals,
+  textOfTotals,
+  totalsOfPile,
+  totalsOfText,
 } from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, pileFinder } from './measure-piles.js';
@@ -23,7 +23,7 @@ import type { Threads } from './threads.js';
 
 type SplitsNote = JobNotes['splits'];
 
-export interface FoundSplit extends Tally {
+export interface FoundSplit extends RecordTotals {
   readonly name: string;
   readonly firstRank: number;
   readonly firstByte: number;
@@ -39,17 +39,17 @@ export async function findSplits(
   const asked = splitBounds(splits, work.piles.records, keep);
   const note = await notedOrFound(checkpoint, 'splits', () => measureBounds(asked, work, threads));
   const { before } = requireFits(note, asked, work.piles);
-  const bounds = [NOTHING, ...before.map(tallyOfText), work.piles];
+  const bounds = [NO_TOTALS, ...before.map(totalsOfText), work.piles];
   return splits.map(({ rule: { name } }, i) => {
-    const [start = NOTHING, end = NOTHING] = bounds.slice(i);
-    return { ...differenceOf(end, start), name, firstRank: start.records, firstByte: start.bytes };
+    const [start = NO_TOTALS, end = NO_TOTALS] = bounds.slice(i);
+    return { ...subtractRecordTotals(end, start), name, firstRank: start.records, firstByte: start.bytes };
   });
 }
 
-function requireFits(note: SplitsNote, { by, bounds }: SplitBounds, all: Tally): SplitsNote {
+function requireFits(note: SplitsNote, { by, bounds }: SplitBounds, all: RecordTotals): SplitsNote {
   const { before } = note;
   const isAscending = [...before, all].every(({ records, bytes }, i) => {
-    const last = before[i - 1] ?? NOTHING;
+    const last = before[i - 1] ?? NO_TOTALS;
     return records >= last.records && bytes >= last.bytes;
   });
   const isAsAsked = by === 'key' || bounds.every((rank, i) => before[i]?.records === rank);
@@ -96,21 +96,21 @@ function placeRanks(ranks: readonly number[], totals: PileTotals): PlacedBound[]
 function sumsBefore(
   placed: readonly PlacedBound[],
   totals: PileTotals,
-  partsOf: ReadonlyMap<number, readonly Tally[]>,
+  partsOf: ReadonlyMap<number, readonly RecordTotals[]>,
 ): SplitsNote['before'] {
-  let pilesBefore = NOTHING;
-  let inPile = NOTHING;
+  let pilesBefore = NO_TOTALS;
+  let inPile = NO_TOTALS;
   let pile = 0;
   let part = 0;
   return placed.map((bound) => {
     for (; pile < bound.pile; pile++) {
-      pilesBefore = sumOf(pilesBefore, tallyOf(totals, pile));
-      inPile = NOTHING;
+      pilesBefore = addRecordTotals(pilesBefore, totalsOfPile(totals, pile));
+      inPile = NO_TOTALS;
       part = 0;
     }
     const measured = partsOf.get(pile)?.[part];
     part += 1;
-    if (measured !== undefined) inPile = sumOf(inPile, measured);
-    return textOfTally(sumOf(pilesBefore, inPile));
+    if (measured !== undefined) inPile = addRecordTotals(inPile, measured);
+    return textOfTotals(addRecordTotals(pilesBefore, inPile));
   });
 }

@@ -3,7 +3,7 @@
  * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
  */
 import type { MeasurePartsTask, MeasureTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-range.js';
-import { type PileTotals, tallyOf } from '../piles/pile-totals.js';
+import { type PileTotals, totalsOfPile } from '../piles/pile-totals.js';
 import type { Crossing } from '../plan/shard-cuts.js';
 import { runVerified } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
@@ -88,7 +88,7 @@ export async function measurePiles(
   const tasks: MeasurePartsTask[] = cuts.map(({ pile, ends }) => ({
     ...pilesTask(work, `parts-${pile}`),
     pile,
-    expected: tallyOf(totals, pile),
+    expected: totalsOfPile(totals, pile),
     ends,
   }));
   const partsOf = new Map<number, readonly PartMeasure[]>();

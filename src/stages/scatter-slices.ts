@@ -23,7 +23,7 @@ import {
 } from '../job-directory/pile-set-commits.js';
 import { type HeadPlan, largestKeyWith } from '../keep/head.js';
 import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
-import { checksumTextOf, isSameTally, sumTotals } from '../piles/pile-totals.js';
+import { areSameTotals, checksumTextOf, sumOverPiles } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import {
@@ -181,8 +181,8 @@ export async function publishIfFirst(
 function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
   // Which records cannot be in the head depends on those that were read before.
   if ([own, first].some(({ leftOut }) => leftOut !== undefined && leftOut.records > 0)) return;
-  const [a, b] = [sumTotals(own.totals), sumTotals(first.totals)];
-  if (isSameTally(a, b)) return;
+  const [a, b] = [sumOverPiles(own.totals), sumOverPiles(first.totals)];
+  if (areSameTotals(a, b)) return;
   throw new VerificationError(
     `two attempts at slice ${slice} found different records: ${a.records} with the checksum ${checksumTextOf(a.checksum)}, and ${b.records} with ${checksumTextOf(b.checksum)}; check the inputs and the memory of both machines`,
   );
@@ -305,7 +305,7 @@ async function takeVerified(
 /** The piles must hold as many bytes as were read, and as many records where these are known. */
 function requireScattered(result: ScatterResult, { parts }: ScatterTask): ScatterResult {
   const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
-  const totals = sumTotals(result.totals);
+  const totals = sumOverPiles(result.totals);
   const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);
   if (takenBytes !== readBytes) throw bytesMissing(takenBytes, readBytes);
   if (parts.every(({ weight }) => weight === undefined)) return result;

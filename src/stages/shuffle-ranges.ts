@@ -10,15 +10,15 @@ import type { WrittenRegion } from '../job-directory/notes.js';
 import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/notes.js';
 import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../piles/pile-layout.js';
 import {
+  addRecordTotals,
+  areSameTotals,
   copyOfTotals,
-  isSameTally,
   type PileTotals,
-  requireSameTally,
-  setTally,
-  sumOf,
-  tallyOf,
-  tallyOfText,
+  requireSameTotals,
+  setTotalsOfPile,
+  totalsOfPile,
   totalsOfRange,
+  totalsOfText,
 } from '../piles/pile-totals.js';
 import type { StagedOutput } from '../places/outputs/staged-output.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
@@ -264,9 +264,10 @@ export function verifyRange(
   result: WriteResult,
 ): void {
   for (let pile = first; pile < end; pile++) {
-    const written = tallyOf(result.totals, pile - first);
-    const found = result.dropped === undefined ? written : sumOf(written, tallyOf(result.dropped, pile - first));
-    requireSameTally(pile, found, tallyOf(totals, pile));
+    const written = totalsOfPile(result.totals, pile - first);
+    const found =
+      result.dropped === undefined ? written : addRecordTotals(written, totalsOfPile(result.dropped, pile - first));
+    requireSameTotals(pile, found, totalsOfPile(totals, pile));
   }
 }
 
@@ -275,11 +276,11 @@ function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readon
   const written = copyOfTotals(totals);
   for (const { first, distinct = [] } of ranges) {
     for (const [i, text] of distinct.entries()) {
-      const tally = tallyOfText(text);
+      const tally = totalsOfText(text);
       // The piles may be deleted: two notes tell the same, or neither is believed.
-      if (hasDuplicates !== true && !isSameTally(tally, tallyOf(totals, first + i)))
+      if (hasDuplicates !== true && !areSameTotals(tally, totalsOfPile(totals, first + i)))
         throw new StagedOutputError(`the unfinished job noted two different totals of pile ${first + i}`);
-      setTally(written, first + i, tally);
+      setTotalsOfPile(written, first + i, tally);
     }
   }
   return hasDuplicates === true ? requireDistinct(written, totals) : totals;

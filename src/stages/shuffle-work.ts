@@ -5,7 +5,7 @@
 import type { PilesTask } from '../../workers/piles/open-pile-orderer.js';
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
-import { type PileTotals, sumTotals, type Tally } from '../piles/pile-totals.js';
+import { type PileTotals, type RecordTotals, sumOverPiles } from '../piles/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { SampleSource } from './sample-places.js';
@@ -14,7 +14,7 @@ import type { Threads } from './threads.js';
 /** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
 export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
 
-export interface ScatteredPiles extends Tally {
+export interface ScatteredPiles extends RecordTotals {
   readonly pileSets: readonly ScatteredPileSet[];
   readonly totals: PileTotals;
   /** The key scale of the scatter. Absent: 1. */
@@ -31,12 +31,12 @@ export function scatteredPiles(
   totals: PileTotals,
   longestRecordBytes: number,
 ): ScatteredPiles {
-  return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
+  return { pileSets, totals, longestRecordBytes, ...sumOverPiles(totals) };
 }
 
 /** The same piles with fewer records. */
 export function withTotals(piles: ScatteredPiles, totals: PileTotals): ScatteredPiles {
-  return { ...piles, totals, ...sumTotals(totals) };
+  return { ...piles, totals, ...sumOverPiles(totals) };
 }
 
 export function diskBytesOf({ pileSets }: ScatteredPiles): number {

@@ -12,12 +12,12 @@ import {
   addTotals,
   emptyTotals,
   type PileTotals,
-  type TallyText,
-  tallyOf,
-  tallyOfText,
-  textOfTally,
-  totalsOf,
+  pileTotalsOf,
+  type RecordTotalsText,
+  textOfTotals,
+  totalsOfPile,
   totalsOfRange,
+  totalsOfText,
 } from '../piles/pile-totals.js';
 import type { ShuffleSpec } from '../spec.js';
 import { runVerified } from './run-tasks.js';
@@ -53,8 +53,8 @@ export async function takeDistinct(
 }
 
 /** @param tallies what stays of each pile. */
-export function distinctPiles(piles: ScatteredPiles, tallies: readonly TallyText[]): ScatteredPiles {
-  return withTotals(piles, requireDistinct(totalsOf(tallies.map(tallyOfText)), piles.totals));
+export function distinctPiles(piles: ScatteredPiles, tallies: readonly RecordTotalsText[]): ScatteredPiles {
+  return withTotals(piles, requireDistinct(pileTotalsOf(tallies.map(totalsOfText)), piles.totals));
 }
 
 /** No more of a pile can stay than it has. */
@@ -95,6 +95,6 @@ export async function measureDistinct(
   return distinct;
 }
 
-export function textsOf(totals: PileTotals): TallyText[] {
-  return Array.from(totals.records, (_, pile) => textOfTally(tallyOf(totals, pile)));
+export function textsOf(totals: PileTotals): RecordTotalsText[] {
+  return Array.from(totals.records, (_, pile) => textOfTotals(totalsOfPile(totals, pile)));
 }

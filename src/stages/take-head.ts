@@ -7,12 +7,12 @@ import { type CheckpointNotes, type JobNotes, notedOrFound } from '../job-direct
 import { mostRecords } from '../keep/head.js';
 import {
   copyOfTotals,
-  NOTHING,
+  NO_TOTALS,
   type PileTotals,
-  setTally,
-  type Tally,
-  tallyOfText,
-  textOfTally,
+  type RecordTotals,
+  setTotalsOfPile,
+  textOfTotals,
+  totalsOfText,
 } from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
@@ -66,20 +66,20 @@ async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, thr
     const records = pile === end.pile ? end.records : (totals.records[pile] ?? 0);
     if (records > 0) cuts.push({ pile, ends: { by: 'rank', ends: [records] } });
   }
-  let last: Tally = NOTHING;
+  let last: RecordTotals = NO_TOTALS;
   let longestRecordBytes = needsLongest ? 0 : longestOfAll;
   for (const [pile, [inHead]] of await measurePiles(cuts, work, threads)) {
     if (inHead === undefined) continue;
     if (pile === end.pile) last = inHead;
     if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, inHead.longestRecordBytes);
   }
-  return { pile: end.pile, inPile: textOfTally(last), longestRecordBytes };
+  return { pile: end.pile, inPile: textOfTotals(last), longestRecordBytes };
 }
 
 function cutAfter(piles: ScatteredPiles, { pile, inPile, longestRecordBytes }: HeadNote): ScatteredPiles {
   const cut = copyOfTotals(piles.totals);
   for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile);
   cut.checksums.fill(0n, pile);
-  setTally(cut, pile, tallyOfText(inPile));
+  setTotalsOfPile(cut, pile, totalsOfText(inPile));
   return { ...withTotals(piles, cut), longestRecordBytes, cutPile: pile };
 }

@@ -11,11 +11,11 @@ import { damagedPileSet } from '../piles/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
 import {
   addTotals,
-  describeTally,
+  describeTotals,
   emptyTotals,
   type PileTotals,
-  sumTotals,
-  textOfTally,
+  sumOverPiles,
+  textOfTotals,
 } from '../piles/pile-totals.js';
 import type { StoreCommit } from './store-manifest.js';
 import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
@@ -60,8 +60,8 @@ function requireDataFile(path: string, diskBytes: number): void {
 
 /** Each index may be whole and still belong to another commit: the totals show it. */
 function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
-  const found = describeTally(textOfTally(sumTotals(totals)));
-  const told = describeTally(commit);
+  const found = describeTotals(textOfTotals(sumOverPiles(totals)));
+  const told = describeTotals(commit);
   if (found === told) return;
   throw damaged(
     `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}`,

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expireStore, inspectStore, openPileWriter, PileshufError, shuffleStore } from '#src/index.js';
 import { encodePileSetIndex, readPileEntries, readPileSetDescription } from '#src/piles/pile-set-index.js';
-import { totalsOf } from '#src/piles/pile-totals.js';
+import { pileTotalsOf } from '#src/piles/pile-totals.js';
 import { SegmentLog } from '#src/piles/segments.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
@@ -187,7 +187,7 @@ describe('inspectStore', () => {
     const rotated = [...entries.slice(1), ...entries.slice(0, 1)];
     const log = new SegmentLog();
     for (const [pile, { segments }] of rotated.entries()) for (const segment of segments) log.add(pile, segment);
-    const bytes = encodePileSetIndex(totalsOf(rotated), log, readPileSetDescription(index));
+    const bytes = encodePileSetIndex(pileTotalsOf(rotated), log, readPileSetDescription(index));
     await inspectStore(store(), { verify: true });
     writeFileSync(index.path, bytes);
     await inspectStore(store());

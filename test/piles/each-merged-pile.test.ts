@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eachMergedPile, mergePiles } from '#src/piles/merged-pile.js';
 import { encodePileSetIndex } from '#src/piles/pile-set-index.js';
 import type { StoredPileSet } from '#src/piles/pile-set-writer.js';
-import { totalsOf } from '#src/piles/pile-totals.js';
+import { pileTotalsOf } from '#src/piles/pile-totals.js';
 import { SegmentLog } from '#src/piles/segments.js';
 
 const SEGMENT_BYTES = 100;
@@ -18,7 +18,7 @@ function pileSetOf(segmentCounts: readonly number[]): { pileSet: StoredPileSet; 
   }
   const tallies = segmentCounts.map((records) => ({ records, bytes: 0, checksum: 0n }));
   const description = { name: 'set-1', stripeCount: 1, diskCount: 1, dataFiles: [], report: null };
-  const bytes = encodePileSetIndex(totalsOf(tallies), log, description);
+  const bytes = encodePileSetIndex(pileTotalsOf(tallies), log, description);
   let readings = 0;
   const index = {
     get bytes() {

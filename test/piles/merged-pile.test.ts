@@ -11,7 +11,7 @@ import { type MergedPile, MergedPileReader, mergePiles } from '#src/piles/merged
 import { dataFilePath, indexFilePath, type PileSetLayout, pileSetFiles } from '#src/piles/pile-layout.js';
 import { readPileSetDescription, readPileTotals } from '#src/piles/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/piles/pile-set-writer.js';
-import { totalsOf } from '#src/piles/pile-totals.js';
+import { pileTotalsOf } from '#src/piles/pile-totals.js';
 import { ownRamPool, RamPool } from '#src/piles/ram-pool.js';
 import type { SegmentCompressor } from '#src/piles/segments.js';
 import { atScale, sampled } from '../fixtures/scale.js';
@@ -52,7 +52,7 @@ function writeSets(
       writer.append(pile, bytes, 2, byteLength);
       bytes.fill(0xee);
     }
-    return writer.commit(totalsOf(talliesOf(appends)), { ofSet: set });
+    return writer.commit(pileTotalsOf(talliesOf(appends)), { ofSet: set });
   });
 }
 
@@ -161,7 +161,7 @@ describe('mergePiles and MergedPileReader', () => {
         control,
       });
       for (const bytes of pieces) writer.append(4, bytes, 0, bytes.byteLength);
-      const pileSet = writer.commit(totalsOf(talliesOf([])), null);
+      const pileSet = writer.commit(pileTotalsOf(talliesOf([])), null);
       const [merged] = mergePiles([pileSet], 4, 5);
       return [pileSet, merged ?? expect.fail('there is no pile 4')];
     }

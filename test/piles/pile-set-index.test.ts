@@ -19,7 +19,7 @@ import {
   readPileSetDescription,
   readPileTotals,
 } from '#src/piles/pile-set-index.js';
-import { type Tally, totalsOf } from '#src/piles/pile-totals.js';
+import { pileTotalsOf, type RecordTotals } from '#src/piles/pile-totals.js';
 import { type Segment, SegmentLog } from '#src/piles/segments.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -32,13 +32,13 @@ const PILE_BYTES = 48;
 const SEGMENT_BYTES = 24;
 
 interface Written {
-  readonly tallies: readonly Tally[];
+  readonly tallies: readonly RecordTotals[];
   readonly written: readonly { readonly pile: number; readonly segment: Segment }[];
   readonly report: unknown;
 }
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const tally: fc.Arbitrary<Tally> = fc.record({
+const tally: fc.Arbitrary<RecordTotals> = fc.record({
   records: fc.maxSafeNat(),
   bytes: fc.maxSafeNat(),
   checksum: u64,
@@ -87,7 +87,7 @@ function encode(index: Written): Buffer {
   for (const { pile, segment } of index.written) {
     log.add(pile, segment);
   }
-  return Buffer.from(encodePileSetIndex(totalsOf(index.tallies), log, descriptionOf(index)));
+  return Buffer.from(encodePileSetIndex(pileTotalsOf(index.tallies), log, descriptionOf(index)));
 }
 
 function entriesOf({ tallies, written }: Written): PileEntry[] {
@@ -186,7 +186,7 @@ describe('the index of a pile set', () => {
   it('is not made for a name that would leave its directory', () => {
     for (const name of ['', '..', 'a/b', '../set', 'SET', 'a.b', 'a\0', 'set\n']) {
       const description = { ...descriptionOf(small), name };
-      expect(() => encodePileSetIndex(totalsOf(small.tallies), new SegmentLog(), description), name).toThrow(
+      expect(() => encodePileSetIndex(pileTotalsOf(small.tallies), new SegmentLog(), description), name).toThrow(
         RangeError,
       );
     }

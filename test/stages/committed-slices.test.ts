@@ -15,7 +15,7 @@ import {
 } from '#src/job-directory/pile-set-commits.js';
 import { dataFilePath, type PileSetLayout } from '#src/piles/pile-layout.js';
 import { PileSetWriter } from '#src/piles/pile-set-writer.js';
-import { totalsOf } from '#src/piles/pile-totals.js';
+import { pileTotalsOf } from '#src/piles/pile-totals.js';
 import { type CommittedSlice, readCommittedSlices, removeLeftovers } from '#src/stages/committed-slices.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -60,7 +60,7 @@ function write(slice: number, report: unknown = reportOf(slice), name = pileSetN
     writer.append(pile, Buffer.alloc(10, `${pile}`), 0, 10);
     return { records: 1, bytes: 9 + pile, checksum: BigInt(100 * slice + pile) };
   });
-  return { slice, pileSet: writer.commit(totalsOf(tallies), report) };
+  return { slice, pileSet: writer.commit(pileTotalsOf(tallies), report) };
 }
 
 async function read(layout = layoutOf(), isStripeDone: (stripe: number) => boolean = isKept, size = SIZE) {

@@ -1,7 +1,7 @@
 /** Two attempts at one slice: the first has its name, and the second must have found the same records. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { totalsOf } from '#src/piles/pile-totals.js';
+import { pileTotalsOf } from '#src/piles/pile-totals.js';
 import { publishIfFirst } from '#src/stages/scatter-slices.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -12,7 +12,7 @@ type DoneSlice = Parameters<typeof publishIfFirst>[1];
 /** As an attempt has made it; only what the comparison reads. */
 function attempt(name: string, checksum: bigint, leftOut?: { records: number; bytes: number }): DoneSlice {
   writeFileSync(directory.path(`${name}.index`), name);
-  const totals = totalsOf([{ records: 2, bytes: 9, checksum }]);
+  const totals = pileTotalsOf([{ records: 2, bytes: 9, checksum }]);
   return { slice: 0, pileSet: { name }, totals, leftOut } as unknown as DoneSlice;
 }
 

@@ -1,17 +1,17 @@
 /**
- * A thread keeps one kernel instance for a job and lays out its arena anew for each task: the first touch of a page can cost
- * more than the work on it. `fs` calls read and write `bytes` directly, so data moves between disk and kernel without a copy.
+ * A thread uses one kernel instance for a whole job and lays out its arena anew for each task: the first touch of a page can
+ * cost more than the work on it. `fs` calls read and write `bytes` directly: data moves between disk and kernel without a copy.
  */
 import { SystemError } from '../../src/errors.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { compiledProgram } from '../../src/io/shipped-files.js';
-import type { Tally } from '../../src/piles/pile-totals.js';
+import type { RecordTotals } from '../../src/piles/pile-totals.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
 
 const PAGE_BYTES = 65536;
 
-/** The kernel's own few bytes lie below. */
+/** The kernel's own tables lie below. */
 export const ARENA_START = PAGE_BYTES;
 
 /** The most bytes of one linear memory: 32-bit addresses, without the last page, so that an end address fits. */
@@ -24,9 +24,9 @@ export interface ValueFinder {
 }
 
 /** Every memory declares the same: V8 reserves 10 GiB of addresses for each, however small. */
-const MOST_PAGES = 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES);
+const MAX_PAGES = 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES);
 
-function givenMemory<T>(ask: () => T): T {
+function allocateMemory<T>(ask: () => T): T {
   try {
     return ask();
   } catch (error) {
@@ -40,7 +40,7 @@ function givenMemory<T>(ask: () => T): T {
 
 export class Kernel {
   readonly wasm: KernelFunctions;
-  /** The whole linear memory, a new object after it grows: never keep it across `ensureArena`. */
+  /** The whole linear memory, a new object after it grows: never hold it across `ensureArena`. */
   bytes: Uint8Array;
   view: DataView;
   /** Writes the first `byteLength` bytes of a full buffer of `scatterRecords` or `rescatterStored`. */
@@ -49,7 +49,7 @@ export class Kernel {
   };
   /** The finders by the address of their selector. */
   readonly finders = new Map<number, ValueFinder>();
-  readonly #memory = givenMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }));
+  readonly #memory = allocateMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES }));
 
   constructor() {
     this.bytes = new Uint8Array(this.#memory.buffer);
@@ -72,8 +72,8 @@ export class Kernel {
     this.wasm = instance.exports as unknown as KernelFunctions;
   }
 
-  /** The tally of what it has dropped so far, because it keeps one of equal records. The counts only rise. */
-  get dropped(): Tally {
+  /** The totals of the records dropped so far because an equal one was kept. They only rise. */
+  get dropped(): RecordTotals {
     const { wasm } = this;
     return {
       records: Number(wasm.droppedRecords.value),
@@ -88,11 +88,11 @@ export class Kernel {
     return finder;
   }
 
-  /** Makes the arena [ARENA_START, ARENA_START + byteLength) usable; contents are kept. */
+  /** Makes the arena [ARENA_START, ARENA_START + byteLength) usable; their contents stay. */
   ensureArena(byteLength: number): void {
     const missingBytes = ARENA_START + byteLength - this.bytes.byteLength;
     if (missingBytes <= 0) return;
-    givenMemory(() => this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES)));
+    allocateMemory(() => this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES)));
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
   }
@@ -102,37 +102,39 @@ export class Kernel {
 const LANES = { segments: 0, output: 1 } as const;
 
 export class KernelHasher implements SegmentHasher {
-  readonly #of: { readonly kernel: Kernel };
+  readonly #owner: { readonly kernel: Kernel };
   readonly #lane: number;
 
-  constructor(of: { readonly kernel: Kernel }, bytesOf: keyof typeof LANES) {
-    this.#of = of;
-    this.#lane = LANES[bytesOf];
+  /** @param owner has the kernel, which it may create later. */
+  constructor(owner: { readonly kernel: Kernel }, lane: keyof typeof LANES) {
+    this.#owner = owner;
+    this.#lane = LANES[lane];
   }
 
   hash(bytes: Uint8Array, offset: number, byteLength: number): bigint {
     const address = this.#addressOf(bytes, offset);
     return BigInt.asUintN(
       64,
-      inPhase('hash', () => this.#of.kernel.wasm.recordHash(address, byteLength)),
+      inPhase('hash', () => this.#owner.kernel.wasm.recordHash(address, byteLength)),
     );
   }
 
   begin(): void {
-    this.#of.kernel.wasm.beginHash(this.#lane);
+    this.#owner.kernel.wasm.beginHash(this.#lane);
   }
 
   add(bytes: Uint8Array, offset: number, byteLength: number): void {
     const address = this.#addressOf(bytes, offset);
-    inPhase('hash', () => this.#of.kernel.wasm.addToHash(this.#lane, address, address + byteLength));
+    inPhase('hash', () => this.#owner.kernel.wasm.addToHash(this.#lane, address, address + byteLength));
   }
 
   checksum(): bigint {
-    return BigInt.asUintN(64, this.#of.kernel.wasm.hashOfPieces(this.#lane));
+    return BigInt.asUintN(64, this.#owner.kernel.wasm.hashOfPieces(this.#lane));
   }
 
   #addressOf(bytes: Uint8Array, offset: number): number {
-    if (bytes.buffer !== this.#of.kernel.bytes.buffer) throw new RangeError('bytes to hash lie outside of the kernel');
+    if (bytes.buffer !== this.#owner.kernel.bytes.buffer)
+      throw new RangeError('bytes to hash lie outside of the kernel');
     return bytes.byteOffset + offset;
   }
 }

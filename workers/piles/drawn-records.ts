@@ -15,8 +15,8 @@ interface OrderedView {
   readonly bytes: Uint8Array;
 }
 
-/** @param byteLength of all records. */
-export function orderedBytes(records: number, byteLength: number): number {
+/** Returns the bytes of the slab of a piece. @param byteLength of its records. */
+export function orderedSlabBytes(records: number, byteLength: number): number {
   return (records + 1) * Uint32Array.BYTES_PER_ELEMENT + byteLength;
 }
 
@@ -99,7 +99,7 @@ export class DrawnRecords {
     return this.#piece(found).bytes.subarray(this.#from[found], this.#to[found]);
   }
 
-  /** Returns the index of the place in the notes. */
+  /** Returns the index of the place in `#pieceOf`, `#from` and `#to`, which it fills anew if they lack the place. */
   #find(place: number): number {
     const known = place - this.#firstPlace;
     if (known >= 0 && known < PLACES) return known;

@@ -86,7 +86,7 @@ function largestKeyOfSlot(slot: number): bigint {
 
 export const HISTOGRAM_BYTES = 4 * SLOT_COUNT;
 
-/** Each thread may keep this part of the head before the others know of it. */
+/** Each thread may count this part of the head before it adds its counts to those of all. */
 const UNFLUSHED_SHARE = 1 / 256;
 
 export class HeadFilter {
@@ -106,7 +106,7 @@ export class HeadFilter {
   }
 
   /** Call it after each scatter of a boundary table. */
-  scattered(): void {
+  afterScatter(): void {
     this.#unflushed += this.#kernel.wasm.takeKeptCount() >>> 0;
     if (this.#unflushed > this.#mostUnflushed && this.#flush()) this.#unflushed = 0;
     this.#follow();

@@ -11,9 +11,9 @@ import type { MergedPile, MergedPileReader } from '../../src/piles/merged-pile.j
 import type { PileSetLayout } from '../../src/piles/pile-layout.js';
 import { ENTRY_BYTES, SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { foreignRecord, orderTables } from './order-tables.js';
+import { foreignRecordError, orderTables } from './order-tables.js';
 
-interface ReducedLoad {
+interface DistinctLoad {
   readonly merged: MergedPile;
   readonly reader: MergedPileReader;
   readonly level: { readonly layout: PileSetLayout; readonly parentScale: bigint };
@@ -25,12 +25,12 @@ interface ReducedLoad {
  * The least share of the room that must be won: with less, reading on would put nearly the same records in order again
  * and again.
  */
-const LEAST_WON_SHARE = 1 / 4;
+const LEAST_FREED_SHARE = 1 / 4;
 
 class TooManyRecords extends Error {}
 
 /** Returns the number of records that stay, in order; undefined: the room is too small for them. */
-export async function loadDistinct(kernel: Kernel, load: ReducedLoad): Promise<number | undefined> {
+export async function loadDistinct(kernel: Kernel, load: DistinctLoad): Promise<number | undefined> {
   const { merged, reader, level } = load;
   const reduction = new Reduction(kernel, load);
   if (!reduction.hasRoom) return undefined;
@@ -48,13 +48,13 @@ export async function loadDistinct(kernel: Kernel, load: ReducedLoad): Promise<n
 
 class Reduction {
   readonly #kernel: Kernel;
-  readonly #load: ReducedLoad;
+  readonly #load: DistinctLoad;
   readonly #storedEnd: number;
   readonly #capacity: number;
   #filled: number;
   #walked: number;
 
-  constructor(kernel: Kernel, load: ReducedLoad) {
+  constructor(kernel: Kernel, load: DistinctLoad) {
     const { merged, room } = load;
     this.#kernel = kernel;
     this.#load = load;
@@ -113,25 +113,25 @@ class Reduction {
     // The walk has stopped at the first record that it did not take.
     this.#walked = wasm.walkedEnd.value >>> 0;
     if (wasm.walkedCount.value >>> 0 === this.#capacity) return false;
-    throw foreignRecord(this.#load.merged);
+    throw foreignRecordError(this.#load.merged);
   }
 
   #reduce(): void {
     const { start } = this.#load.room;
     const { wasm, bytes } = this.#kernel;
     const count = wasm.walkedCount.value >>> 0;
-    const kept = wasm.orderDistinct() >>> 0;
-    const keptEnd = wasm.compactStored(start, this.#walked) >>> 0;
-    const wonBytes = this.#walked - keptEnd;
-    const hasWonBytes = wonBytes >= LEAST_WON_SHARE * (this.#storedEnd - start);
-    const hasWonEntries = count < this.#capacity || count - kept >= LEAST_WON_SHARE * this.#capacity;
+    const distinctRecords = wasm.orderDistinct() >>> 0;
+    const distinctEnd = wasm.compactStored(start, this.#walked) >>> 0;
+    const freedBytes = this.#walked - distinctEnd;
+    const hasFreedBytes = freedBytes >= LEAST_FREED_SHARE * (this.#storedEnd - start);
+    const hasFreedEntries = count < this.#capacity || count - distinctRecords >= LEAST_FREED_SHARE * this.#capacity;
     // A full region gives room only by its bytes, full tables only by their entries.
     const isFull = this.#filled === this.#storedEnd;
-    if ((isFull && !hasWonBytes) || !hasWonEntries) throw new TooManyRecords();
-    bytes.copyWithin(keptEnd, this.#walked, this.#filled);
-    this.#filled -= wonBytes;
+    if ((isFull && !hasFreedBytes) || !hasFreedEntries) throw new TooManyRecords();
+    bytes.copyWithin(distinctEnd, this.#walked, this.#filled);
+    this.#filled -= freedBytes;
     this.#walked = start;
     this.#prepare();
-    this.#walked = wasm.walkStored(start, keptEnd) >>> 0;
+    this.#walked = wasm.walkStored(start, distinctEnd) >>> 0;
   }
 }

@@ -14,7 +14,7 @@ export function orderTables(storedEnd: number, records: number) {
   return { bits, counts, arrived, sorted, end: layout.end };
 }
 
-export function foreignRecord(merged: MergedPile): VerificationError {
+export function foreignRecordError(merged: MergedPile): VerificationError {
   return new VerificationError(
     `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
   );

@@ -3,7 +3,7 @@
  *
  * If the pile does not fit the arena, its records are scattered again, on sub-piles by the next part of their keys, and
  * the sub-piles are sorted one after the other; and so on. A sub-pile is a range of keys inside the pile, so the order
- * is the same. Where one of equal records is kept, the pile is first reduced while it is read (load-distinct.ts), because
+ * is the same. Where one of equal records is distinctRecords, the pile is first reduced while it is read (load-distinct.ts), because
  * equal records stay together however often they are scattered.
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
@@ -18,7 +18,7 @@ import { removeFile } from '../../src/io/files.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/piles/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/piles/pile-layout.js';
 import { PileSetWriter, type StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { differenceOf, NOTHING, sumOf, type Tally } from '../../src/piles/pile-totals.js';
+import { addRecordTotals, NO_TOTALS, type RecordTotals, subtractRecordTotals } from '../../src/piles/pile-totals.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/piles/segments.js';
 import {
   ENTRY_BYTES,
@@ -34,7 +34,7 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import { ARENA_START, type Kernel } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
 import { loadDistinct } from './load-distinct.js';
-import { foreignRecord, orderTables } from './order-tables.js';
+import { foreignRecordError, orderTables } from './order-tables.js';
 import { prepareEquality } from './record-values.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -42,7 +42,7 @@ import { ScatterArena } from './scatter-arena.js';
 export const NO_LIMIT = (1n << 63n) - 1n;
 
 /** A call with the number of ordered records, and with what was dropped of the same stored records. */
-type Emit = (recordCount: number, dropped: Tally) => Promise<void>;
+type Emit = (recordCount: number, dropped: RecordTotals) => Promise<void>;
 
 interface OrderablePile {
   readonly pile: number;
@@ -50,7 +50,7 @@ interface OrderablePile {
    * Calls `emit` once for each part of the pile that is ordered alone.
    * @returns what it dropped of the pile, because it keeps one of equal records.
    */
-  order(emit: Emit): Promise<Tally>;
+  order(emit: Emit): Promise<RecordTotals>;
 }
 
 interface LevelPile {
@@ -180,27 +180,27 @@ export class PileOrderer {
   }
 
   /** Puts a pile in order as `OrderablePile.order`. */
-  async order(pile: LevelPile, emit: Emit): Promise<Tally> {
+  async order(pile: LevelPile, emit: Emit): Promise<RecordTotals> {
     const { control, job } = this.#parts;
     control.throwIfAborted();
     const { records } = pile.merged;
-    if (records === 0) return NOTHING;
+    if (records === 0) return NO_TOTALS;
     if (job.content?.isDistinct === true) return this.#orderDistinct(pile, emit);
     if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
     inPhase('sort', () => this.#wasm.orderWalked());
-    await emit(records, NOTHING);
-    return NOTHING;
+    await emit(records, NO_TOTALS);
+    return NO_TOTALS;
   }
 
-  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<Tally> {
+  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<RecordTotals> {
     const before = this.kernel.dropped;
-    const kept = (await this.#load(pile))
+    const distinctRecords = (await this.#load(pile))
       ? inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0
       : await this.#loadDistinct(pile);
-    if (kept === undefined) return this.#rescatter(pile, emit);
-    const dropped = differenceOf(this.kernel.dropped, before);
-    requireRecords(pile.merged, kept + dropped.records, 0);
-    await emit(kept, dropped);
+    if (distinctRecords === undefined) return this.#rescatter(pile, emit);
+    const dropped = subtractRecordTotals(this.kernel.dropped, before);
+    requireRecords(pile.merged, distinctRecords + dropped.records, 0);
+    await emit(distinctRecords, dropped);
     return dropped;
   }
 
@@ -234,21 +234,21 @@ export class PileOrderer {
       receive: (byteLength) => {
         filled += byteLength;
         walked = inPhase('sort', () => wasm.walkStored(walked, filled)) >>> 0;
-        if (walked === 0) throw foreignRecord(merged);
+        if (walked === 0) throw foreignRecordError(merged);
       },
     });
     requireRecords(merged, wasm.walkedCount.value >>> 0, filled - walked);
     return true;
   }
 
-  async #rescatter(pile: LevelPile, emit: Emit): Promise<Tally> {
+  async #rescatter(pile: LevelPile, emit: Emit): Promise<RecordTotals> {
     const { arena, control, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = pile.parentScale * BigInt(layout.pileCount);
     // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
     // As many piles as keys: all different records of this one have the same key.
-    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparable(merged);
+    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparableRecords(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
@@ -260,7 +260,7 @@ export class PileOrderer {
     const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
-    const orderParts = async (): Promise<Tally> => {
+    const orderParts = async (): Promise<RecordTotals> => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
         pileCount: subPiles.count,
@@ -275,7 +275,10 @@ export class PileOrderer {
       let { dropped } = scatterArena;
       control.count('rescatteredBytes', pileSet.diskBytes);
       for (const sub of eachMergedPile([pileSet], 0, subPiles.count)) {
-        dropped = sumOf(dropped, await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit));
+        dropped = addRecordTotals(
+          dropped,
+          await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit),
+        );
       }
       return dropped;
     };
@@ -340,7 +343,7 @@ function requireRecords({ pile, records }: MergedPile, found: number, strayBytes
 }
 
 /** Keys that follow from the content are as different as the hashes of the records. */
-function inseparable({ pile, records, storedBytes }: MergedPile): InputError {
+function inseparableRecords({ pile, records, storedBytes }: MergedPile): InputError {
   return new InputError(
     'ERR_RECORDS_COLLIDE',
     `${records} different records, ${storedBytes} bytes in all, have one hash and are too many for the memory of a thread (pile ${pile}); somebody has made them for that`,

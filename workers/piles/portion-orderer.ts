@@ -11,7 +11,7 @@ import type { MergedPile, MergedPileReader } from '../../src/piles/merged-pile.j
 import type { PileSetLayout } from '../../src/piles/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import { foreignRecord, orderTables } from './order-tables.js';
+import { foreignRecordError, orderTables } from './order-tables.js';
 import { NO_LIMIT } from './pile-orderer.js';
 
 export interface Portion {
@@ -106,7 +106,7 @@ export class PortionOrderer {
     const scale = epochKey === undefined ? BigInt(layout.pileCount) : 1n;
     let filled = this.#stored;
     let seen = this.#stored;
-    wasm.beginKeeping(this.#stored);
+    wasm.beginRange(this.#stored);
     await reader.read(merged, layout, {
       place: (byteLength) => {
         const pieceBytes = Math.min(byteLength, PIECE_BYTES);
@@ -116,8 +116,8 @@ export class PortionOrderer {
       receive: (byteLength) => {
         filled += byteLength;
         const end = epochKey === undefined ? filled : this.#mix(merged, seen, filled, epochKey);
-        const next = wasm.keepRange(seen, end, scale, portion.range, portion.rangeCount) >>> 0;
-        seen = wasm.endOfKept.value >>> 0;
+        const next = wasm.compactRange(seen, end, scale, portion.range, portion.rangeCount) >>> 0;
+        seen = wasm.rangeEnd.value >>> 0;
         arena.kernel.bytes.copyWithin(seen, next, filled);
         filled = seen + filled - next;
       },
@@ -125,7 +125,7 @@ export class PortionOrderer {
     if (seen !== filled || wasm.recordsSeen.value >>> 0 !== merged.records) {
       throw miscounted(merged, wasm.recordsSeen.value >>> 0, filled - seen);
     }
-    const records = wasm.keptRecords.value >>> 0;
+    const records = wasm.rangeRecords.value >>> 0;
     this.#prepare(merged, records, filled, this.#placeOf(merged, portion));
     this.#walk(merged, this.#stored, filled);
     wasm.orderWalked();
@@ -134,13 +134,13 @@ export class PortionOrderer {
 
   #mix(merged: MergedPile, from: number, to: number, epochKey: bigint): number {
     const mixed = this.#wasm.mixKeys(from, to, merged.pile, this.#parts.layout.pileCount, epochKey) >>> 0;
-    if (mixed === 0) throw foreignRecord(merged);
+    if (mixed === 0) throw foreignRecordError(merged);
     return mixed;
   }
 
   #walk(merged: MergedPile, from: number, to: number): number {
     const walked = this.#wasm.walkStored(from, to) >>> 0;
-    if (walked === 0) throw foreignRecord(merged);
+    if (walked === 0) throw foreignRecordError(merged);
     return walked;
   }
 

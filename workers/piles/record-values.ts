@@ -7,7 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { counted } from '../../src/errors.js';
-import { BadRecord, type Framing, lineEndOf, NOTHING } from '../../src/formats/framing.js';
+import { BadRecord, type Framing, lineEndOf, NO_BYTES } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
@@ -141,7 +141,7 @@ function finderOf(selector: Selector, framing: Framing | undefined): Finder | un
   if (selector.kind === 'expression') {
     const match = matcherOf(selector.expression);
     // The caller gave what ends a record, or it ends lines.
-    const ending = (framing && lineEndOf(framing)) ?? NOTHING;
+    const ending = (framing && lineEndOf(framing)) ?? NO_BYTES;
     return (memory, start, end) => match(memory, start, endWithout(ending, memory, start, end), start);
   }
   if (selector.kind === 'row') return finderOfRows(selector.value);
@@ -187,23 +187,23 @@ function endWithout(ending: Uint8Array, memory: Uint8Array, start: number, end: 
 export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, byContent: boolean): void {
   const { wasm, bytes } = kernel;
   wasm.keepAll();
-  wasm.weigh(1, 0n);
+  wasm.setCopies(1, 0n);
   wasm.keyByContent(byContent);
   prepareEquality(kernel, content);
   wasm.splitByNone();
   if (content?.splits === undefined) return;
   const { bounds, key } = content.splits;
-  bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsPlace() >>> 0);
+  bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsAddress() >>> 0);
   wasm.splitByValue(bounds.length, key);
-  placeValue(kernel, wasm.splitSelector() >>> 0, bounds.byteLength, content.value);
+  placeValue(kernel, wasm.splitSelectorAddress() >>> 0, bounds.byteLength, content.value);
 }
 
 /** Prepares equality: without a value, records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
   const { wasm } = kernel;
   const value = content?.splits === undefined ? content?.value : undefined;
-  placeValue(kernel, wasm.splitsPlace() >>> 0, 0, value);
-  wasm.equalBy(value !== undefined);
+  placeValue(kernel, wasm.splitsAddress() >>> 0, 0, value);
+  wasm.compareByValue(value !== undefined);
 }
 
 function placeValue(kernel: Kernel, address: number, bytesBefore: number, value: ValueRule | undefined): void {

@@ -7,11 +7,11 @@ import type { ContentRule } from '../../src/keep/content-rule.js';
 import type { PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
 import {
   type Amount,
-  differenceOf,
   emptyTotals,
-  NOTHING,
+  NO_TOTALS,
   type PileTotals,
-  type Tally,
+  type RecordTotals,
+  subtractRecordTotals,
 } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
@@ -50,8 +50,8 @@ export class ScatterArena implements RecordTaker {
   readonly #buffers: number;
   readonly #strideBytes: number;
   readonly #headFilter: HeadFilter | undefined;
-  /** The tally of what the kernel had dropped before; undefined: it drops nothing. */
-  readonly #droppedBefore: Tally | undefined;
+  /** The totals of what the kernel had dropped before; undefined: it drops nothing. */
+  readonly #droppedBefore: RecordTotals | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
     const { pileCount, bufferBytes, dropsEqual = sizes.content?.isDistinct === true } = sizes;
@@ -82,7 +82,7 @@ export class ScatterArena implements RecordTaker {
   }
 
   totals(): PileTotals {
-    return totalsOfTallies(this.kernel.view, this.#tallies, this.#pileCount);
+    return readTotals(this.kernel.view, this.#tallies, this.#pileCount);
   }
 
   get longestRecordBytes(): number {
@@ -97,13 +97,15 @@ export class ScatterArena implements RecordTaker {
     const { wasm } = this.#arena.kernel;
     wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
     if (this.#headFilter === undefined) return this.longestRecordBytes;
-    this.#headFilter.scattered();
+    this.#headFilter.afterScatter();
     return Math.max(this.longestRecordBytes, wasm.longestLeftOut.value >>> 0);
   }
 
-  /** The tally of what it dropped so far, because an equal record is in its buffers. */
-  get dropped(): Tally {
-    return this.#droppedBefore === undefined ? NOTHING : differenceOf(this.kernel.dropped, this.#droppedBefore);
+  /** The totals of the records dropped so far because an equal one is in the buffers. */
+  get dropped(): RecordTotals {
+    return this.#droppedBefore === undefined
+      ? NO_TOTALS
+      : subtractRecordTotals(this.kernel.dropped, this.#droppedBefore);
   }
 
   /** The amount that was left out. Undefined: the job leaves no records out. */
@@ -117,7 +119,7 @@ export class ScatterArena implements RecordTaker {
     return { records: Number(wasm.leftOutRecords.value), bytes: Number(wasm.leftOutBytes.value) };
   }
 
-  /** @param report any JSON value, which the index keeps for the job. */
+  /** @param report any JSON value, which the index stores for the job. */
   commit(report: unknown): { readonly pileSet: PileSet; readonly totals: PileTotals } {
     const { kernel } = this.#arena;
     this.#headFilter?.end();
@@ -130,7 +132,7 @@ export class ScatterArena implements RecordTaker {
   }
 }
 
-function totalsOfTallies(view: DataView, tallies: number, pileCount: number): PileTotals {
+function readTotals(view: DataView, tallies: number, pileCount: number): PileTotals {
   const totals = emptyTotals(pileCount);
   for (let pile = 0; pile < pileCount; pile++) {
     const at = tallies + pile * TALLY_BYTES;

@@ -31,7 +31,7 @@ export function sumOfField(
   table: number,
   count: number,
 ): bigint {
-  wasm.seekField(pathAt, delimiterBytes);
+  wasm.setFieldPath(pathAt, delimiterBytes);
   const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum.value);
 }
@@ -62,8 +62,11 @@ export function sumOfRows({ bytes, view }: Kernel, value: RowValueSpec, table: n
 export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumber | undefined {
   const address = wasm.recordWithoutNumber.value >>> 0;
   if (address === 0) return undefined;
-  const value = wasm.valueWithoutNumber.value >>> 0;
-  return { address, value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.endOfOtherValue.value >>> 0)) };
+  const value = wasm.nonNumberValue.value >>> 0;
+  return {
+    address,
+    value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.nonNumberValueEnd.value >>> 0)),
+  };
 }
 
 /** One line, whatever the bytes are. */

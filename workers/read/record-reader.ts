@@ -392,7 +392,7 @@ export class RecordReader implements FramingKernel {
     if (rule === undefined) return;
     const { selector } = rule;
     const { kernel } = this.#taker;
-    const missing = kernel.wasm.missingRecordOf(this.#selectorAt) >>> 0;
+    const missing = kernel.wasm.firstRecordWithoutValue(this.#selectorAt) >>> 0;
     if (missing === 0) return;
     const record = {
       kernel,
@@ -418,8 +418,8 @@ export class RecordReader implements FramingKernel {
     if (ordinal !== undefined && this.#framing.hasNames === true)
       this.#names += wasm.sumOfNames(this.#table, count, BigInt(ordinal));
     this.#taken += count;
-    if (this.#column !== undefined) wasm.chooseColumn(this.#selectorAt, this.#column - 1);
-    if (weight !== undefined) wasm.weigh(weight.copies, weight.chance);
+    if (this.#column !== undefined) wasm.setSelectorColumn(this.#selectorAt, this.#column - 1);
+    if (weight !== undefined) wasm.setCopies(weight.copies, weight.chance);
     const firstRow = this.#isOfRows ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
     if (this.#job.isSampled === true) {
@@ -430,7 +430,7 @@ export class RecordReader implements FramingKernel {
     this.#weighed.records += count;
     this.#weighed.undrawnRecords += wasm.undrawnRecords.value >>> 0;
     this.#weighed.undrawnBytes += Number(wasm.undrawnBytes.value);
-    return Math.max(longest, wasm.longestDrawn.value >>> 0);
+    return Math.max(longest, wasm.longestDrawCandidate.value >>> 0);
   }
 
   /** Adds up the field of the last `count` records that do not have the copy that is drawn. Their marks are of no use then. */
@@ -441,21 +441,21 @@ export class RecordReader implements FramingKernel {
     const { kernel, table } = this.#taker;
     const { wasm } = kernel;
     if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count));
-    const undrawn = wasm.keepUndrawn(table, count, base, BigInt(basePosition), inputKey) >>> 0;
+    const undrawn = wasm.selectUndrawn(table, count, base, BigInt(basePosition), inputKey) >>> 0;
     if (field.value !== undefined) {
       this.#undrawnSum += sumOfRows(kernel, field.value, table, undrawn).sum;
       return;
     }
-    const pathAt = wasm.fieldPlace() >>> 0;
+    const pathAt = wasm.fieldPathAddress() >>> 0;
     kernel.bytes.set(field.path, pathAt);
     this.#undrawnSum += sumOfField(kernel, pathAt, this.#framing.delimiter?.byteLength ?? 0, table, undrawn);
-    if (this.#job.content?.value !== undefined) wasm.seekValues(this.#selectorAt);
+    if (this.#job.content?.value !== undefined) wasm.useSelector(this.#selectorAt);
   }
 
   /** A job has one selector at most. */
   get #selectorAt(): number {
     const { wasm } = this.#taker.kernel;
-    return (this.#job.content?.splits === undefined ? wasm.splitsPlace() : wasm.splitSelector()) >>> 0;
+    return (this.#job.content?.splits === undefined ? wasm.splitsAddress() : wasm.splitSelectorAddress()) >>> 0;
   }
 
   /** Returns the place of the first of the last `count` records that is over the limit. */

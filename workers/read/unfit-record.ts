@@ -55,7 +55,7 @@ export function whyUnfit(
   while (view.getUint32(mark, true) !== address) mark += 8;
   const end = view.getUint32(mark + 4, true);
   if (wasm.isBlank(address, end, delimiterBytes)) return 'is blank; give `skipBlank` to leave such records out';
-  if (isOfJson && wasm.isBroken(address, end))
+  if (isOfJson && wasm.isBrokenObject(address, end))
     return 'begins as a JSON object and does not end as one; mend it, or leave it out';
   return undefined;
 }

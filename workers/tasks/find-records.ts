@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { MOST_PLACES, WANTED_BYTES } from '../../src/plan/tally.js';
+import { MAX_SHOWN_PLACES, WANTED_BYTES } from '../../src/plan/slot-tally.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena, readPart } from '../read/read-part.js';
@@ -36,7 +36,7 @@ export interface FoundRecords {
   readonly byteLength: number;
   /** The first bytes, as latin1. */
   readonly excerpt: string;
-  /** The places of the first `MOST_PLACES` records. */
+  /** The places of the first `MAX_SHOWN_PLACES` records. */
   readonly places: readonly FoundPlace[];
 }
 
@@ -55,7 +55,7 @@ export async function findRecords({ job, parts, wanted }: FindTask): Promise<rea
         return;
       }
       known.count += 1;
-      if (known.places.length < MOST_PLACES) known.places.push({ inputOrdinal, position });
+      if (known.places.length < MAX_SHOWN_PLACES) known.places.push({ inputOrdinal, position });
     };
     await readPart(part, new WantedRecords(thread.arena, job, wanted, add), thread, job);
   }
@@ -76,7 +76,7 @@ class WantedRecords extends ReadArena {
     this.#selected = this.own + WANTED_BYTES;
     this.#add = add;
     this.kernel.bytes.set(wanted, this.own);
-    this.kernel.wasm.keyTally(...job.drawnKeys);
+    this.kernel.wasm.resetTally(...job.drawnKeys);
   }
 
   /** The first pass has refused records that are too long. */

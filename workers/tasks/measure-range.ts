@@ -4,15 +4,15 @@
  */
 import { inPhase } from '../../src/floor/phase-clock.js';
 import {
-  differenceOf,
+  addRecordTotals,
   emptyTotals,
-  NOTHING,
+  NO_TOTALS,
   type PileTotals,
-  requireSameTally,
-  setTally,
-  sumOf,
-  type Tally,
-  tallyOf,
+  type RecordTotals,
+  requireSameTotals,
+  setTotalsOfPile,
+  subtractRecordTotals,
+  totalsOfPile,
 } from '../../src/piles/pile-totals.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
@@ -63,15 +63,15 @@ export type PartEnds =
 export interface MeasurePartsTask extends PilesTask {
   readonly pile: number;
   /** The tally that the pile must hold. For a pile that is cut: what the output has of it. */
-  readonly expected: Tally;
+  readonly expected: RecordTotals;
   readonly ends: PartEnds;
 }
 
-export interface PartMeasure extends Tally {
+export interface PartMeasure extends RecordTotals {
   readonly longestRecordBytes: number;
 }
 
-const NO_RECORDS: PartMeasure = { ...NOTHING, longestRecordBytes: 0 };
+const NO_RECORDS: PartMeasure = { ...NO_TOTALS, longestRecordBytes: 0 };
 
 export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[]> {
   const { pile, expected, ends, cutPile } = task;
@@ -92,7 +92,7 @@ export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[
   for (const { order: orderPile } of order.piles(pile, pile + 1)) {
     await orderPile(async (recordCount) => inPhase('gather', () => measure(recordCount)));
   }
-  requireSameTally(pile, parts.reduce<Tally>(sumOf, NOTHING), expected);
+  requireSameTotals(pile, parts.reduce<RecordTotals>(addRecordTotals, NO_TOTALS), expected);
   return parts;
 }
 
@@ -149,9 +149,9 @@ export async function measureDistinct(task: MeasureDistinctTask): Promise<PileTo
   let countedBytes = 0;
   try {
     for (const { pile, order: orderPile } of order.piles(first, end)) {
-      const inPile = tallyOf(expected, pile - first);
+      const inPile = totalsOfPile(expected, pile - first);
       const dropped = await orderPile(async () => {});
-      setTally(distinct, pile - first, differenceOf(inPile, dropped));
+      setTotalsOfPile(distinct, pile - first, subtractRecordTotals(inPile, dropped));
       control.count('orderedBytes', inPile.bytes);
       countedBytes += inPile.bytes;
     }

@@ -1,7 +1,14 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
 import { inPhase } from '../../src/floor/phase-clock.js';
-import { NOTHING, type PileTotals, requireSameTally, sumOf, sumTotals, tallyOf } from '../../src/piles/pile-totals.js';
+import {
+  addRecordTotals,
+  NO_TOTALS,
+  type PileTotals,
+  requireSameTotals,
+  sumOverPiles,
+  totalsOfPile,
+} from '../../src/piles/pile-totals.js';
 import { copySharedBytes, type PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
@@ -20,16 +27,16 @@ export async function orderPiles(task: OrderPilesTask): Promise<void> {
   const { job, range, expected, memory, slab } = task;
   const { order, control } = await openPileOrderer(task);
   const slabs = await orderedSlabsOf(job, memory);
-  const { starts, bytes } = viewOrdered(slabs[slab], sumTotals(expected).records);
+  const { starts, bytes } = viewOrdered(slabs[slab], sumOverPiles(expected).records);
   let record = 0;
   let filled = 0;
   for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
-    const inPile = tallyOf(expected, pile - range.first);
-    let found = NOTHING;
+    const inPile = totalsOfPile(expected, pile - range.first);
+    let found = NO_TOTALS;
     await orderPile(async (count) => {
       control.throwIfAborted();
       order.measureUpTo(0, count, NO_LIMIT);
-      found = sumOf(found, { records: count, bytes: order.measuredBytes, checksum: 0n });
+      found = addRecordTotals(found, { records: count, bytes: order.measuredBytes, checksum: 0n });
       if (found.records > inPile.records || found.bytes > inPile.bytes) return;
       let end = filled;
       for (let index = 0; index < count; index++) {
@@ -37,11 +44,11 @@ export async function orderPiles(task: OrderPilesTask): Promise<void> {
         starts[record + index + 1] = end;
       }
       inPhase('gather', () => copyOrdered(order, count, bytes.subarray(filled, end)));
-      found = sumOf(found, { records: 0, bytes: 0, checksum: order.checksum });
+      found = addRecordTotals(found, { records: 0, bytes: 0, checksum: order.checksum });
       record += count;
       filled = end;
     });
-    requireSameTally(pile, found, inPile);
+    requireSameTotals(pile, found, inPile);
   }
 }
 

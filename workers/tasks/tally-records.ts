@@ -1,6 +1,6 @@
 /** Reads parts of inputs and returns the tally of their records, which `src/stages/compare.ts` compares. No record stays. */
 import type { Header } from '../../src/formats/header.js';
-import { SLOTS_BYTES } from '../../src/plan/tally.js';
+import { SLOTS_BYTES } from '../../src/plan/slot-tally.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena, readParts } from '../read/read-part.js';
@@ -41,7 +41,7 @@ class RecordTally extends ReadArena {
   constructor(arena: Arena, job: ComparisonSettings) {
     super(arena, job, SLOTS_BYTES);
     this.kernel.bytes.fill(0, this.own, this.own + SLOTS_BYTES);
-    this.kernel.wasm.keyTally(...job.drawnKeys);
+    this.kernel.wasm.resetTally(...job.drawnKeys);
   }
 
   take(count: number): number {

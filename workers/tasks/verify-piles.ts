@@ -9,7 +9,7 @@ import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/piles/
 import { damagedPileSet } from '../../src/piles/pile-set-file.js';
 import { readPileEntries } from '../../src/piles/pile-set-index.js';
 import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { describeTally, tallyOf, textOfTally, totalsOf } from '../../src/piles/pile-totals.js';
+import { describeTotals, pileTotalsOf, textOfTotals, totalsOfPile } from '../../src/piles/pile-totals.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { PileSettings } from '../settings.js';
@@ -65,10 +65,10 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
       throw damaged(merged.pile, `ends inside a record, ${counted(window.pendingBytes, 'byte')} of it`);
   }
   const found = scatterArena.totals();
-  const noted = totalsOf(readPileEntries(pileSet.index, first, end, pileSet.name));
+  const noted = pileTotalsOf(readPileEntries(pileSet.index, first, end, pileSet.name));
   for (let pile = first; pile < end; pile++) {
-    const tallies = [tallyOf(found, pile), tallyOf(noted, pile - first)];
-    const [holds, expected] = tallies.map((tally) => describeTally(textOfTally(tally)));
+    const tallies = [totalsOfPile(found, pile), totalsOfPile(noted, pile - first)];
+    const [holds, expected] = tallies.map((tally) => describeTotals(textOfTotals(tally)));
     if (holds !== expected) throw damaged(pile, `holds ${holds}, expected ${expected}`);
   }
 }

@@ -12,13 +12,13 @@ import type { MemberWriter } from '../../src/formats/member.js';
 import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
 import {
+  addRecordTotals,
   checksumTextOf,
   emptyTotals,
   type PileTotals,
-  requireSameTally,
-  setTally,
-  sumOf,
-  tallyOf,
+  requireSameTotals,
+  setTotalsOfPile,
+  totalsOfPile,
   totalsOfRange,
 } from '../../src/piles/pile-totals.js';
 import { shardOpener } from '../../src/places/outputs/shard-openers.js';
@@ -118,9 +118,10 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       if (neighbours?.ofOneKey !== undefined) return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
       totals.records[i] = reached.rank - before.rank;
       totals.recordBytes[i] = reached.byte - before.byte;
-      if (dropped !== undefined) setTally(dropped, i, droppedOfPile);
-      const found = dropped === undefined ? tallyOf(totals, i) : sumOf(tallyOf(totals, i), droppedOfPile);
-      requireSameTally(pile, found, tallyOf(expected, i));
+      if (dropped !== undefined) setTotalsOfPile(dropped, i, droppedOfPile);
+      const found =
+        dropped === undefined ? totalsOfPile(totals, i) : addRecordTotals(totalsOfPile(totals, i), droppedOfPile);
+      requireSameTotals(pile, found, totalsOfPile(expected, i));
       // The others are those of other tasks, too.
       if (pile >= range.end) continue;
       control.count('shuffledBytes', found.bytes);

@@ -76,7 +76,7 @@ class ReadScanner implements RecordScanner {
     if (!this.#isPart && start < to && isBlank(this.#kernel.bytes[start])) {
       this.isInTrailer = true;
       this.#requireBlank(start, to);
-    } else if (wasm.badRead.value) this.#requireRead(start, to);
+    } else if (wasm.isBadRead.value) this.#requireRead(start, to);
     this.#lines = wasm.readLines.value >>> 0;
     const { readLineEnd1, readLineEnd2, readLineEnd3 } = wasm;
     this.#ends = [readLineEnd1, readLineEnd2, readLineEnd3].map(({ value }) => (value >>> 0) - start);

@@ -4,7 +4,7 @@
  */
 import { counted, RECORD_LIMIT_ADVICE, requireWhole, UsageError } from '../../errors.js';
 import { oneOf, parseCount } from '../../values/typed-values.js';
-import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NOTHING } from '../framing.js';
+import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NO_BYTES } from '../framing.js';
 import type { RecordKindOf } from '../record-kind.js';
 
 /** `scanFixed` counts in 32 bits. */
@@ -52,7 +52,7 @@ function fixedSize(recordBytes: number): Framing {
       scan: (_from, to, recordStart, table, maxCount) =>
         kernel.wasm.scanFixed(recordStart, to, recordBytes, table, maxCount),
       complete: (recordStart, to) => {
-        if (to === recordStart) return NOTHING;
+        if (to === recordStart) return NO_BYTES;
         throw new BadRecord(recordStart, problemOfRest(to - recordStart, recordBytes));
       },
     }),

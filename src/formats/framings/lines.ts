@@ -1,7 +1,7 @@
 /** Records that end in a delimiter: in one of any bytes, or in newlines. */
 import { counted, requireWhole } from '../../errors.js';
 import { parseCount, parseDelimiter } from '../../values/typed-values.js';
-import { BadRecord, type Framing, type FramingKernel, NEWLINE, NOTHING } from '../framing.js';
+import { BadRecord, type Framing, type FramingKernel, NEWLINE, NO_BYTES } from '../framing.js';
 import { type RecordKindOf, textBytes } from '../record-kind.js';
 
 /** Bytes before a record start, besides the newline itself, that tell how the record before it ends. */
@@ -41,7 +41,7 @@ export class LineEnds {
  */
 export function missingLineEnd(text: Uint8Array, before?: Uint8Array): Uint8Array {
   const last = text.at(-1);
-  if (last === 0x0a) return NOTHING;
+  if (last === 0x0a) return NO_BYTES;
   if (last === 0x0d) return NEWLINE;
   return before ?? endOf(text.subarray(0, text.lastIndexOf(0x0a) + 1));
 }

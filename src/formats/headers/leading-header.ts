@@ -4,7 +4,7 @@
  * double quotes.
  */
 import { corruptInput, counted } from '../../errors.js';
-import { NOTHING } from '../framing.js';
+import { NO_BYTES } from '../framing.js';
 import { missingLineEnd } from '../framings/lines.js';
 import { differenceOf, type Header, type HeaderRule, headerOfBytes, markBytesOf, mayBeMark } from '../header.js';
 
@@ -30,7 +30,7 @@ export interface PrefixHeader {
 const AS_IT_IS: Omit<HeaderRule, 'measure'> = {
   difference: (expected, got) => differenceOf(expected.bytes, got.bytes),
   headerOf: ({ bytes }) => bytes,
-  trailer: NOTHING,
+  trailer: NO_BYTES,
 };
 
 export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
@@ -44,7 +44,7 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
       let foundEnd = 0;
       for (foundEnd of linesOf(text)) {
         found += 1;
-        if (found === count) return headerOf(text.subarray(0, foundEnd), NOTHING, markBytes);
+        if (found === count) return headerOf(text.subarray(0, foundEnd), NO_BYTES, markBytes);
       }
       if (!isWhole) return undefined;
       // The last line of an input may lack its end, as the last record may.
@@ -67,7 +67,7 @@ export function prefixHeader(lines: PrefixHeader): HeaderRule {
       for (let start = 0; ; ) {
         const begin = text.subarray(start, start + prefix.byteLength);
         if (!begin.equals(prefix.subarray(0, begin.byteLength)) || (isWhole && begin.byteLength < prefix.byteLength))
-          return headerOf(text.subarray(0, start), NOTHING, markBytes);
+          return headerOf(text.subarray(0, start), NO_BYTES, markBytes);
         const found = text.indexOf(end, start);
         if (found < 0) return isWhole ? headerOf(text, missingEnd(text, end), markBytes) : undefined;
         start = found + end.byteLength;

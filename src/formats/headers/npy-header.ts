@@ -7,7 +7,7 @@
  *          8   u16, in versions 2 and 3 u32: bytes of the dictionary, including the newline
  */
 import { corruptInput } from '../../errors.js';
-import { NOTHING } from '../framing.js';
+import { NO_BYTES } from '../framing.js';
 import { MOST_FIXED_BYTES } from '../framings/lengths.js';
 import type { HeaderRule } from '../header.js';
 
@@ -69,7 +69,7 @@ export const npyHeader: HeaderRule = {
     const array = arrayOf(bytes);
     return formatNpyHeader(array, recordBytes / array.rowBytes);
   },
-  trailer: NOTHING,
+  trailer: NO_BYTES,
 };
 
 export function formatNpyHeader({ dtype, rowShape }: Pick<NpyArray, 'dtype' | 'rowShape'>, rows: number): Buffer {

@@ -83,7 +83,7 @@ describe('mixKeys', () => {
   });
 });
 
-describe('keepRange', () => {
+describe('compactRange', () => {
   it('keeps the records of the range in their order, and counts those before and all', () => {
     fc.assert(
       fc.property(
@@ -95,15 +95,15 @@ describe('keepRange', () => {
           const stored = encodeStored(records);
           // Like a reader: unseen bytes move down behind the kept records.
           const start = put(new Uint8Array());
-          kernel.wasm.beginKeeping(start);
+          kernel.wasm.beginRange(start);
           let [seen, filled] = [start, start];
           let arrived = 0;
           for (const end of endsOf(stored.byteLength, sizes)) {
             kernel.bytes.set(stored.subarray(arrived, end), filled);
             filled += end - arrived;
             arrived = end;
-            const next = kernel.wasm.keepRange(seen, filled, scale, range, rangeCount) >>> 0;
-            seen = kernel.wasm.endOfKept.value >>> 0;
+            const next = kernel.wasm.compactRange(seen, filled, scale, range, rangeCount) >>> 0;
+            seen = kernel.wasm.rangeEnd.value >>> 0;
             kernel.bytes.copyWithin(seen, next, filled);
             filled = seen + filled - next;
           }
@@ -112,7 +112,7 @@ describe('keepRange', () => {
           const kept = records.filter((record) => rangeOf(record) === range);
           expect(plain(decodeStored(kernel.bytes.slice(start, filled)))).toEqual(plain(kept));
           expect([
-            kernel.wasm.keptRecords.value,
+            kernel.wasm.rangeRecords.value,
             kernel.wasm.recordsBefore.value,
             kernel.wasm.recordsSeen.value,
           ]).toEqual([kept.length, records.filter((record) => rangeOf(record) < range).length, records.length]);

@@ -23,7 +23,7 @@ function fieldOf(text: string | Uint8Array, path: readonly string[], behind = '"
   kernel.bytes.set(encodeFieldPath(path), PATH);
   kernel.bytes.set(bytes, RECORD);
   kernel.bytes.set(Buffer.from(behind.repeat(8)), RECORD + bytes.byteLength);
-  kernel.wasm.seekField(PATH, 0);
+  kernel.wasm.setFieldPath(PATH, 0);
   const hash = BigInt.asUintN(64, kernel.wasm.fieldHash(RECORD, RECORD + bytes.byteLength));
   return kernel.wasm.hasField.value ? hash : undefined;
 }

@@ -92,7 +92,7 @@ export function scatterWithKernel(
   const stage = new ScatterStage(kernel, start, sizes, input.records.length, bytes.byteLength);
   kernel.wasm.dropRecent(recentTable);
   kernel.bytes.set(bytes, stage.data);
-  kernel.wasm.weigh(weight.copies, weight.chance);
+  kernel.wasm.setCopies(weight.copies, weight.chance);
   let end = stage.data;
   for (let first = 0; first < input.records.length; first += perCall) {
     const records = input.records.slice(first, first + perCall);

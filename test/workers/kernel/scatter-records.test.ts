@@ -97,7 +97,11 @@ describe('scatterRecords', () => {
         });
         expectSame(found, scatter(copies, of.pileCount, of.scale), of);
         const { wasm } = kernel;
-        const counted = [wasm.undrawnRecords.value >>> 0, Number(wasm.undrawnBytes.value), wasm.longestDrawn.value];
+        const counted = [
+          wasm.undrawnRecords.value >>> 0,
+          Number(wasm.undrawnBytes.value),
+          wasm.longestDrawCandidate.value,
+        ];
         expect(counted).toEqual([undrawnRecords, undrawnBytes, each.chance > 0n ? longest : 0]);
       }),
       { numRuns: atScale(40, 300) },

@@ -1,7 +1,7 @@
 /** The tally of records in the kernel, against the twin: both hashes, the slots, and which records a slot selects. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bitsOfSlots, SLOTS_BYTES, WANTED_BYTES } from '#src/plan/tally.js';
+import { bitsOfSlots, SLOTS_BYTES, WANTED_BYTES } from '#src/plan/slot-tally.js';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { atScale } from '../../fixtures/scale.js';
 import { keyedHash, recordHash } from './kernel-twin.js';
@@ -34,7 +34,7 @@ function place(list: readonly Uint8Array[]): void {
 function tally(list: readonly Uint8Array[], drawn: Keys): void {
   place(list);
   kernel.bytes.fill(0, SLOTS, SLOTS + SLOTS_BYTES);
-  kernel.wasm.keyTally(...drawn);
+  kernel.wasm.resetTally(...drawn);
   kernel.wasm.tallyRecords(TABLE, list.length, SLOTS);
 }
 
@@ -73,7 +73,7 @@ it('selects the records of the wanted slots, and no others', () => {
       const slots = list.map((record) => Number(keyedHash(record, drawn) >> 48n));
       const wanted = slots.filter((_, i) => (choice >> (i % 31)) & 1);
       kernel.bytes.set(bitsOfSlots(wanted), WANTED);
-      kernel.wasm.keyTally(...drawn);
+      kernel.wasm.resetTally(...drawn);
       const count = kernel.wasm.selectRecords(TABLE, list.length, WANTED, SELECTED);
       const selected = Array.from({ length: count }, (_, i) => kernel.view.getUint32(SELECTED + 4 * i, true));
       expect(selected).toEqual(slots.flatMap((slot, i) => (wanted.includes(slot) ? [i] : [])));

@@ -30,7 +30,7 @@ class Thread {
       this.#kernel.view.setUint32(TABLE + 8 * i + 4, RECORDS + i + 1, true);
     }
     this.#kernel.wasm.scatterRecords(TABLE, count, RECORDS, 0n, inputKey);
-    this.#filter.scattered();
+    this.#filter.afterScatter();
   }
 
   end(): void {

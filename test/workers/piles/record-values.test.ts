@@ -38,9 +38,9 @@ function foundHash(
   kernel.bytes.set(bytes, RECORD);
   kernel.bytes.set(Buffer.from(text), RECORD + bytes.byteLength);
   placeSelector(kernel, at, { selector: parseSelector(selector, '`splitBy`'), missing, framing });
-  kernel.wasm.seekValues(at);
+  kernel.wasm.useSelector(at);
   const hash = BigInt.asUintN(64, kernel.wasm.valueHash(at, RECORD, RECORD + bytes.byteLength));
-  if (kernel.wasm.missingRecordOf(at) >>> 0 === RECORD) return undefined;
+  if (kernel.wasm.firstRecordWithoutValue(at) >>> 0 === RECORD) return undefined;
   return hash;
 }
 
@@ -237,7 +237,7 @@ it('selectors work side by side, and their places are as large as they say', () 
   }
   kernel.bytes.set(Buffer.from(record), RECORD);
   const hashes = places.map((place) => {
-    kernel.wasm.seekValues(place);
+    kernel.wasm.useSelector(place);
     return BigInt.asUintN(64, kernel.wasm.valueHash(place, RECORD, RECORD + record.length));
   });
   expect(hashes).toEqual(alone);
@@ -257,7 +257,7 @@ describe('two values', () => {
       return at + text.length;
     });
     placeSelector(kernel, ARENA_START, { selector: parseSelector(selector, ''), missing, framing });
-    kernel.wasm.seekValues(ARENA_START);
+    kernel.wasm.useSelector(ARENA_START);
     const [endA = 0, endB = 0] = ends;
     return Math.sign(kernel.wasm.compareValues(ARENA_START, atA, endA, atB, endB));
   }

@@ -48,7 +48,7 @@ export function isBlank(start: usize, end: usize, delimiterBytes: u32): bool {
 export function dropBlank(table: usize, count: u32, delimiterBytes: u32): u32 {
   blankBytes = 0;
   const tableEnd = table + ((count as usize) << 3);
-  let kept = table;
+  let next = table;
   for (let mark = table; mark < tableEnd; mark += 8) {
     const start = load<u32>(mark);
     const end = load<u32>(mark, 4);
@@ -56,8 +56,8 @@ export function dropBlank(table: usize, count: u32, delimiterBytes: u32): u32 {
       blankBytes += end - start;
       continue;
     }
-    store<u64>(kept, load<u64>(mark));
-    kept += 8;
+    store<u64>(next, load<u64>(mark));
+    next += 8;
   }
-  return ((kept - table) >> 3) as u32;
+  return ((next - table) >> 3) as u32;
 }

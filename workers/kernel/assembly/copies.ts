@@ -3,7 +3,7 @@
 // the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
 import { ENTRY_BYTES } from './stored-record';
-import { BLOCK_RECORDS, keepEntries, keyBlock, offsetOf, passOrdinals, positionAt, positionOfFirst } from './keying';
+import { BLOCK_RECORDS, keepEntries, keyBlock, offsetOf, advanceOrdinals, positionAt, basePositionOf } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -15,44 +15,44 @@ let wholeCopies: u32 = 1;
 let chance: u64 = 0;
 /** The whole copies, and the one that is drawn. */
 export let copyRounds: u32 = 1;
-/** The records since `weigh` that do not have the copy that is drawn. */
+/** The records since `setCopies` whose draw added no copy. */
 export let undrawnRecords: u32 = 0;
 export let undrawnBytes: u64 = 0;
-/** The bytes of the longest record since `weigh`, drawn or not. */
-export let longestDrawn: u32 = 0;
+/** The bytes of the longest record since `setCopies` that had a draw, whatever its result. */
+export let longestDrawCandidate: u32 = 0;
 
 /** Gives each record from now on `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
-export function weigh(copies: u32, chanceOfOneMore: u64): void {
+export function setCopies(copies: u32, chanceOfOneMore: u64): void {
   wholeCopies = copies;
   chance = chanceOfOneMore;
   copyRounds = copies + (chance == 0 ? 0 : 1);
   undrawnRecords = 0;
   undrawnBytes = 0;
-  longestDrawn = 0;
+  longestDrawCandidate = 0;
 }
 
-/** Returns where the host may write the path of a field, up to 2 KiB. */
-export function fieldPlace(): usize {
+/** Returns the address to which the host may write the path of a field, up to 2 KiB. */
+export function fieldPathAddress(): usize {
   return scratchAt(ENTRIES_PLACE);
 }
 
 /**
- * Moves the marks of the records that do not have the copy that is drawn to the beginning of the boundary table. Returns their
- * number. Where keys come from ordinals, `keyByOrdinal` must have told that of the first record again.
+ * Moves the marks of the records whose draw added no copy to the beginning of the boundary table. Returns their number. Where
+ * keys come from ordinals, `keyByOrdinal` must have set that of the first record again.
  */
-export function keepUndrawn(table: usize, count: u32, base: usize, basePlace: u64, inputKey: u64): u32 {
-  const basePosition = positionOfFirst(basePlace);
+export function selectUndrawn(table: usize, count: u32, base: usize, basePlace: u64, inputKey: u64): u32 {
+  const basePosition = basePositionOf(basePlace);
   const keys = scratchAt(KEYS_PLACE);
-  let kept = table;
+  let next = table;
   for (let i: u32 = 0; i < count; i++) {
     const mark = load<u64>(table + ((i as usize) << 3));
     const offset = offsetOf(i, mark as u32, base);
     philoxKeys4(basePosition, offset, offset, offset, offset, wholeCopies, DRAW, inputKey, keys);
     if (load<u64>(keys) < chance) continue;
-    store<u64>(kept, mark);
-    kept += 8;
+    store<u64>(next, mark);
+    next += 8;
   }
-  return ((kept - table) >> 3) as u32;
+  return ((next - table) >> 3) as u32;
 }
 
 /** How many records `keyRecords` may get at a time: there must be room for the entries of their copies. */
@@ -75,7 +75,7 @@ export function keyRecords(
   inputKey: u64,
 ): u32 {
   if (copyRounds == 1 && chance == 0) return keyBlock(table, count, base, positionAt(basePlace), inputKey);
-  const basePosition = positionOfFirst(basePlace);
+  const basePosition = basePositionOf(basePlace);
   const endCopy = min<u32>(copyRounds, firstCopy + COPIES_TOGETHER);
   const perRecord = (endCopy - firstCopy) as usize;
   const keys = scratchAt(KEYS_PLACE);
@@ -87,7 +87,7 @@ export function keyRecords(
       keyCopy(table + ((i as usize) << 3), i, lanes, copy, base, basePosition, inputKey, keys, first, perRecord);
     }
   }
-  if (endCopy == copyRounds) passOrdinals(count);
+  if (endCopy == copyRounds) advanceOrdinals(count);
   const made = count * (perRecord as u32);
   return keepEntries(chance != 0 && endCopy == copyRounds ? keepDrawn(made) : made);
 }
@@ -116,7 +116,7 @@ function keyCopy(
     for (let l: u32 = 0; l < lanes; l++) {
       const mark = marks + ((l as usize) << 3);
       const byteLength = load<u32>(mark, 4) - load<u32>(mark);
-      longestDrawn = max<u32>(longestDrawn, byteLength);
+      longestDrawCandidate = max<u32>(longestDrawCandidate, byteLength);
       if (load<u64>(keys + ((l as usize) << 3)) < chance) {
         stays |= 1 << l;
         continue;

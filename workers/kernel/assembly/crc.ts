@@ -23,7 +23,7 @@ export function begin(polynomial: u64): void {
 export function add(byteLength: u32, crc: u64): u64 {
   const end = ROOM + byteLength;
   let at = ROOM;
-  for (; end - at >= 16; at += 16) crc = ofWord(8, load<u64>(at) ^ crc) ^ ofWord(0, load<u64>(at, 8));
+  for (; end - at >= 16; at += 16) crc = remainderOfWord(8, load<u64>(at) ^ crc) ^ remainderOfWord(0, load<u64>(at, 8));
   for (; at < end; at++) crc = next(crc, load<u8>(at));
   return crc;
 }
@@ -36,7 +36,7 @@ function next(crc: u64, byte: u8): u64 {
 
 // @ts-ignore: decorator
 @inline
-function ofWord(slice: usize, word: u64): u64 {
+function remainderOfWord(slice: usize, word: u64): u64 {
   return (
     entry(slice + 7, word, 0) ^
     entry(slice + 6, word, 8) ^

@@ -1,13 +1,13 @@
 // Finds the value of a column in a row of separated values, 16 bytes at a time. As in the framing of CSV, quotes enclose a
 // byte if an odd number of them stands before it; a separator that they do not enclose ends a value.
 
-import { addToHash, beginHash, hashBehindQuote, hashOfPieces } from './record-hash';
+import { addToHash, beginHash, hashAfterQuote, hashOfPieces } from './record-hash';
 
 const QUOTE: u32 = 0x22;
 const NEWLINE: u32 = 0x0a;
 const RETURN: u32 = 0x0d;
 /** A byte order mark in UTF-8, as a number of 3 bytes. */
-const MARK: u32 = 0xbfbbef;
+const BYTE_ORDER_MARK: u32 = 0xbfbbef;
 
 /** The lane of the hash of pieces that decodes values, as in json-field.ts. */
 const LANE: u32 = 1;
@@ -20,7 +20,7 @@ let valueStart: usize = 0;
 let valueEnd: usize = 0;
 
 /** @param columnIndex counts from 0. With `quotes`, these may enclose values. */
-export function seekColumn(columnIndex: u32, separatorByte: u8, quotes: bool): void {
+export function setColumnToFind(columnIndex: u32, separatorByte: u8, quotes: bool): void {
   index = columnIndex;
   separator = separatorByte;
   takesQuotes = quotes;
@@ -31,14 +31,14 @@ export function columnHash(start: usize, end: usize): u64 {
   const cell = findCell(start, end);
   hasColumn = cell != 0;
   if (!hasColumn) return 0;
-  return isCellQuoted ? hashOfQuoted(closingQuote) : hashBehindQuote(cell, (endOfCell - cell) as u32);
+  return isCellQuoted ? hashOfQuoted(closingQuote) : hashAfterQuote(cell, (endOfCell - cell) as u32);
 }
 
 /** Sets `valueStart` and `valueEnd`, if there is such a column. */
 function findColumn(start: usize, end: usize): bool {
   if (end > start && load<u8>(end - 1) == NEWLINE) end -= 1;
   if (end > start && load<u8>(end - 1) == RETURN) end -= 1;
-  if (end - start >= 3 && (load<u32>(start) & 0xffffff) == MARK) start += 3;
+  if (end - start >= 3 && (load<u32>(start) & 0xffffff) == BYTE_ORDER_MARK) start += 3;
   const separators = i8x16.splat(separator);
   const quotes = i8x16.splat(QUOTE as i8);
   let left = index;
@@ -52,7 +52,7 @@ function findColumn(start: usize, end: usize): bool {
     if (takesQuotes) {
       const quoted = i8x16.bitmask(i8x16.eq(block, quotes)) as u32;
       if ((quoted | enclosed) != 0) {
-        const inside = oddBehind(quoted) ^ enclosed;
+        const inside = prefixParities(quoted) ^ enclosed;
         marks &= ~inside;
         // The bit of the last byte, in all places. After the last block nobody asks for it.
         enclosed = 0 - ((inside >> 15) & 1);
@@ -81,7 +81,7 @@ function findColumn(start: usize, end: usize): bool {
 /** The bits, of 16, that have an odd number of ones up to and including them. */
 // @ts-ignore: decorator
 @inline
-function oddBehind(ones: u32): u32 {
+function prefixParities(ones: u32): u32 {
   ones ^= ones << 1;
   ones ^= ones << 2;
   ones ^= ones << 4;

@@ -11,7 +11,7 @@ export let droppedChecksum: u64 = 0;
 /** Reads nothing but the bytes to compare. */
 // @ts-ignore: decorator
 @inline
-export function areSame(a: usize, b: usize, byteLength: u32): bool {
+export function haveSameBytes(a: usize, b: usize, byteLength: u32): bool {
   const end = a + byteLength;
   for (; a + 16 <= end; a += 16, b += 16) {
     if (v128.any_true(v128.xor(v128.load(a), v128.load(b)))) return false;

@@ -40,24 +40,26 @@ export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epoch
   return p;
 }
 
-export let endOfKept: usize = 0;
-export let keptRecords: u32 = 0;
+/** The address after the records of the range that were found so far. */
+export let rangeEnd: usize = 0;
+export let rangeRecords: u32 = 0;
 /** The seen records that belong to earlier ranges. */
 export let recordsBefore: u32 = 0;
 export let recordsSeen: u32 = 0;
 
-export function beginKeeping(target: usize): void {
-  endOfKept = target;
-  keptRecords = 0;
+/** `compactRange` moves the records of the range to `target`. */
+export function beginRange(target: usize): void {
+  rangeEnd = target;
+  rangeRecords = 0;
   recordsBefore = 0;
   recordsSeen = 0;
 }
 
 /**
- * Keeps the complete stored records in [from, to) whose place, `key * keyScale` as a fraction of 2^64, lies in range
- * `range` of `rangeCount`: moves them down, next to those kept before. Returns the address of the first incomplete one.
+ * Moves down the complete stored records in [from, to) whose place, `key * keyScale` as a fraction of 2^64, lies in range
+ * `range` of `rangeCount`: next to those found before. Returns the address of the first incomplete one.
  */
-export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, rangeCount: u32): usize {
+export function compactRange(from: usize, to: usize, keyScale: u64, range: u32, rangeCount: u32): usize {
   let p = from;
   while (to - p >= HEADER_BYTES) {
     const byteLength = load<u32>(p, 8);
@@ -65,9 +67,9 @@ export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, ran
     const storedBytes = HEADER_BYTES + byteLength;
     const index = scaled(load<u64>(p) * keyScale, rangeCount);
     if (index == range) {
-      memory.copy(endOfKept, p, storedBytes);
-      endOfKept += storedBytes;
-      keptRecords += 1;
+      memory.copy(rangeEnd, p, storedBytes);
+      rangeEnd += storedBytes;
+      rangeRecords += 1;
     } else if (index < range) {
       recordsBefore += 1;
     }

@@ -3,19 +3,19 @@
 //
 //   place of the splits, which such a job has not   selector, as record-value.ts has it
 
-import { areSame, compareBytes } from './duplicates';
+import { haveSameBytes, compareBytes } from './duplicates';
 import { hashInCache } from './record-hash';
-import { compareValues, seekValues, valueHash } from './record-value';
+import { compareValues, useSelector, valueHash } from './record-value';
 import { SPLITS_PLACE, scratchAt } from './scratch';
 
 let isByValue: bool = false;
 let selector: usize = 0;
 
 /** Compares records by their bytes, or by the values that the selector in the place of the splits finds. */
-export function equalBy(values: bool): void {
+export function compareByValue(values: bool): void {
   isByValue = values;
   selector = scratchAt(SPLITS_PLACE);
-  if (values) seekValues(selector);
+  if (values) useSelector(selector);
 }
 
 /** The hash of what equal records have in common. Reads up to 15 bytes past the end. */
@@ -29,12 +29,12 @@ export function hashOfEqual(start: usize, byteLength: u32): u64 {
 @inline
 export function areEqual(a: usize, lengthA: u32, b: usize, lengthB: u32): bool {
   if (isByValue) return compareValues(selector, a, a + lengthA, b, b + lengthB) == 0;
-  return lengthA == lengthB && areSame(a, b, lengthA);
+  return lengthA == lengthB && haveSameBytes(a, b, lengthA);
 }
 
 /** Compares what equal records have in common. Below 0, above 0, or 0 if they are equal; a prefix comes first. */
 export function compareRecords(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {
   if (isByValue) return compareValues(selector, a, a + lengthA, b, b + lengthB);
-  if (lengthA == lengthB && areSame(a, b, lengthA)) return 0;
+  if (lengthA == lengthB && haveSameBytes(a, b, lengthA)) return 0;
   return compareBytes(a, lengthA, b, lengthB);
 }

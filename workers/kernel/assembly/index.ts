@@ -3,16 +3,16 @@
 
 export { blankBytes, dropBlank, isBlank } from './boundary-table';
 export {
-  fieldPlace,
-  keepUndrawn,
-  longestDrawn,
+  fieldPathAddress,
+  selectUndrawn,
+  longestDrawCandidate,
   undrawnBytes,
   undrawnRecords,
-  weigh,
+  setCopies,
 } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
-export { equalBy } from './equal-records';
-export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
+export { compareByValue } from './equal-records';
+export { beginRange, rangeEnd, compactRange, rangeRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   keepAll,
   keepUpTo,
@@ -28,16 +28,16 @@ export {
 export {
   fieldHash,
   hasField,
-  isBroken,
+  isBrokenObject,
   partsOfSum,
   recordWithoutNumber,
-  seekField,
+  setFieldPath,
   sumOfField,
-  valueEnd as endOfOtherValue,
-  valueWithoutNumber,
+  valueEnd as nonNumberValueEnd,
+  nonNumberValue,
 } from './json-field';
-export { chooseColumn, compareValues, missingRecordOf, seekValues, valueHash } from './record-value';
-export { splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
+export { setSelectorColumn, compareValues, firstRecordWithoutValue, useSelector, valueHash } from './record-value';
+export { splitByNone, splitByValue, splitSelectorAddress, splitsAddress } from './split-keys';
 export {
   gather,
   gatheredByteLength,
@@ -70,8 +70,8 @@ export {
   sequenceAddress,
 } from './scan';
 export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
-export { badRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanReads, sumOfNames } from './scan-fastq';
+export { isBadRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter-records';
-export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
+export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

@@ -3,7 +3,7 @@
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
-import { compareDecoded, decodedPlace, decodeEscape, endOfEscape } from './json-text';
+import { compareDecoded, decodedAddress, decodeEscape, endOfEscape } from './json-text';
 import { beginObject, endOfString, endOfToken, hasEscape, passRest, passSpace, passValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
@@ -28,7 +28,7 @@ let isEscaped: bool = false;
 let isWhole: bool = false;
 
 /** @param endBytes the last bytes of a record, which only end it. */
-export function seekField(pathAt: usize, endBytes: u32): void {
+export function setFieldPath(pathAt: usize, endBytes: u32): void {
   path = pathAt;
   delimiterBytes = endBytes;
 }
@@ -62,7 +62,7 @@ function findInWhole(start: usize, recordEnd: usize): usize {
 }
 
 /** Returns whether a record begins as a JSON object but is not exactly one. */
-export function isBroken(start: usize, recordEnd: usize): bool {
+export function isBrokenObject(start: usize, recordEnd: usize): bool {
   const end = recordEnd - delimiterBytes;
   const p = passSpace(start, end);
   return p < end && load<u8>(p) == OPEN_OBJECT && !isEnd(passValue(p, end, 0), end);
@@ -111,19 +111,19 @@ export function fieldHash(start: usize, end: usize): u64 {
 
 /**
  * The address of what `fieldHash` hashes, before escapes are decoded; 0: the record has no such field. `endOfFound` is the
- * address after it, and `foundEscapes` tells whether it is a string with escapes.
+ * address after it, and `foundHasEscapes` tells whether it is a string with escapes.
  */
 export function findField(start: usize, end: usize): usize {
   const value = findInWhole(start, end);
   if (value == 0 || !isWhole) return 0;
   const isText = load<u8>(value) == QUOTE;
   endOfFound = isText ? valueEnd - 1 : valueEnd;
-  foundEscapes = isText && isEscaped;
+  foundHasEscapes = isText && isEscaped;
   return value;
 }
 
 export let endOfFound: usize = 0;
-export let foundEscapes: bool = false;
+export let foundHasEscapes: bool = false;
 
 export let hasField: bool = false;
 
@@ -143,7 +143,7 @@ function addDecoded(p: usize, end: usize): void {
     }
     if (plain < p) addToHash(LANE, plain, p);
     const decodedBytes = decodeEscape(p, end);
-    addToHash(LANE, decodedPlace(), decodedPlace() + decodedBytes);
+    addToHash(LANE, decodedAddress(), decodedAddress() + decodedBytes);
     p = min<usize>(endOfEscape, end);
     plain = p;
   }
@@ -152,8 +152,8 @@ function addDecoded(p: usize, end: usize): void {
 
 /** 0: all had a number. */
 export let recordWithoutNumber: usize = 0;
-/** The place of what that record has instead of a number, up to `endOfOtherValue`; 0: it has no such field. */
-export let valueWithoutNumber: usize = 0;
+/** The place of what that record has instead of a number, up to `nonNumberValueEnd`; 0: it has no such field. */
+export let nonNumberValue: usize = 0;
 /** The part that the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
 export let partsOfSum: u64 = 0;
 
@@ -190,7 +190,7 @@ export function sumOfField(table: usize, count: u32): u64 {
       }
     }
     recordWithoutNumber = start;
-    valueWithoutNumber = value;
+    nonNumberValue = value;
     break;
   }
   return sum;

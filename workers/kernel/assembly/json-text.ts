@@ -5,13 +5,13 @@ const BACKSLASH: u32 = 0x5c;
 /** One character of a decoded string. */
 // @ts-ignore: decorator
 @inline
-export function decodedPlace(): usize {
+export function decodedAddress(): usize {
   return scratchAt(DECODED_PLACE);
 }
 
 export let endOfEscape: usize = 0;
 
-/** Decodes the escape at `p` to `decodedPlace`. Returns its bytes in UTF-8; `endOfEscape` is the address after it. */
+/** Decodes the escape at `p` to `decodedAddress`. Returns its bytes in UTF-8; `endOfEscape` is the address after it. */
 export function decodeEscape(p: usize, end: usize): usize {
   const letter: u32 = p + 1 < end ? load<u8>(p, 1) : 0;
   endOfEscape = p + 2;
@@ -34,7 +34,7 @@ export function decodeEscape(p: usize, end: usize): usize {
   else if (letter == 0x6e) byte = 0x0a;
   else if (letter == 0x72) byte = 0x0d;
   else if (letter == 0x74) byte = 0x09;
-  store<u8>(decodedPlace(), byte as u8);
+  store<u8>(decodedAddress(), byte as u8);
   return 1;
 }
 
@@ -47,9 +47,9 @@ function hexAt(p: usize, end: usize): u32 {
   return code;
 }
 
-/** Stores a character in UTF-8 at `decodedPlace`. Returns its bytes. */
+/** Stores a character in UTF-8 at `decodedAddress`. Returns its bytes. */
 function storeCharacter(code: u32): usize {
-  const place = decodedPlace();
+  const place = decodedAddress();
   if (code < 0x80) {
     store<u8>(place, code as u8);
     return 1;
@@ -84,7 +84,7 @@ function takeCharacter(p: usize, end: usize, mayEscape: bool): u32 {
     return 1;
   }
   const byteLength = decodeEscape(p, end) as u32;
-  character = load<u32>(decodedPlace());
+  character = load<u32>(decodedAddress());
   characterEnd = min<usize>(endOfEscape, end);
   return byteLength;
 }

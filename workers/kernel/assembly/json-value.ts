@@ -68,13 +68,13 @@ export function endOfString(p: usize, end: usize): usize {
 
 /** Returns where what stands at `p` ends, if it is not a value: at white space, a comma or a closing bracket. */
 export function endOfToken(p: usize, end: usize): usize {
-  while (p < end && !isBehindToken(load<u8>(p))) p += 1;
+  while (p < end && !isAfterToken(load<u8>(p))) p += 1;
   return p;
 }
 
 // @ts-ignore: decorator
 @inline
-function isOfNumber(byte: u32): bool {
+function isNumberByte(byte: u32): bool {
   return byte - ZERO <= 9 || byte == POINT || byte == MINUS || byte == PLUS || (byte | LOWER) == EXPONENT;
 }
 
@@ -85,12 +85,12 @@ function passWord(p: usize, end: usize): usize {
   const behind = passLetters(p, end);
   if (behind == 0 || behind == end) return behind;
   const byte: u32 = load<u8>(behind);
-  return isBehindToken(byte) ? behind : 0;
+  return isAfterToken(byte) ? behind : 0;
 }
 
 // @ts-ignore: decorator
 @inline
-function isBehindToken(byte: u32): bool {
+function isAfterToken(byte: u32): bool {
   return byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20;
 }
 
@@ -101,7 +101,7 @@ function passLetters(p: usize, end: usize): usize {
   const first = load<u8>(p) == MINUS ? p + 1 : p;
   if (first < end && (load<u8>(first) as u32) - ZERO <= 9) {
     p = first + 1;
-    while (p < end && isOfNumber(load<u8>(p))) p += 1;
+    while (p < end && isNumberByte(load<u8>(p))) p += 1;
     return p;
   }
   let behind = p;
@@ -152,9 +152,9 @@ function passString(p: usize, end: usize): usize {
 
 /**
  * Passes over the rest of the open containers, until `outer` of them are left. Returns 0 if they do not end.
- * @param isBehind whether `p` follows a value. Else it follows an opening bracket.
+ * @param isAfterValue whether `p` follows a value. Else it follows an opening bracket.
  */
-function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: bool): usize {
+function passMembers(p: usize, end: usize, outer: u32, depth: u32, isAfterValue: bool): usize {
   let isObject = load<u8>(bracketAt(depth - 1)) == OPEN_OBJECT;
   for (p = passSpace(p, end); p < end; p = passSpace(p, end)) {
     let byte: u32 = load<u8>(p);
@@ -163,10 +163,10 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: boo
       p += 1;
       if (depth == outer) return p;
       isObject = load<u8>(bracketAt(depth - 1)) == OPEN_OBJECT;
-      isBehind = true;
+      isAfterValue = true;
       continue;
     }
-    if (isBehind) {
+    if (isAfterValue) {
       if (byte != COMMA) return 0;
       p = passSpace(p + 1, end);
       if (p >= end) return 0;
@@ -180,7 +180,7 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: boo
       if (p >= end) return 0;
       byte = load<u8>(p);
     }
-    isBehind = true;
+    isAfterValue = true;
     if (byte == QUOTE) {
       p = passString(p + 1, end);
     } else if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) {
@@ -189,7 +189,7 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isBehind: boo
       isObject = byte == OPEN_OBJECT;
       depth += 1;
       p += 1;
-      isBehind = false;
+      isAfterValue = false;
     } else {
       p = passWord(p, end);
       if (p == 0) return 0;

@@ -39,10 +39,10 @@ export function positionAt(place: u64): u64 {
   return byOrdinal ? place : place - bytesBefore;
 }
 
-/** Returns the base to which the offsets of records are added. */
+/** Returns the position to which the offsets of records are added. */
 // @ts-ignore: decorator
 @inline
-export function positionOfFirst(basePlace: u64): u64 {
+export function basePositionOf(basePlace: u64): u64 {
   return byOrdinal ? nextOrdinal : positionAt(basePlace);
 }
 
@@ -53,10 +53,10 @@ export function offsetOf(index: u32, start: u32, base: usize): u32 {
   return byOrdinal ? index : start - (base as u32);
 }
 
-/** Returns how many records have all of their copies. */
+/** Call it when `count` more records have all of their copies. */
 // @ts-ignore: decorator
 @inline
-export function passOrdinals(count: u32): void {
+export function advanceOrdinals(count: u32): void {
   nextOrdinal += count;
 }
 
@@ -126,10 +126,10 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
 /** Maps keys into the ranges of their splits, and leaves out keys above the limit. Returns how many entries stay. */
 export function keepEntries(count: u32): u32 {
   splitEntries(scratchAt(ENTRIES_PLACE), count);
-  return histogram == 0 ? count : keepSmall(count);
+  return histogram == 0 ? count : keepUpToLimit(count);
 }
 
-function keepSmall(count: u32): u32 {
+function keepUpToLimit(count: u32): u32 {
   const first = scratchAt(ENTRIES_PLACE);
   const end = first + ((count as usize) << 4);
   let kept = first;
@@ -166,8 +166,8 @@ function slotOfKey(key: u64): u32 {
 }
 
 /**
- * The key of the first copy of the record at `mark` in the boundary table. Keeps nothing and counts nothing, so it may be
- * asked for any record that has been taken.
+ * Returns the key of the first copy of the record at `mark` in the boundary table. It changes no state and counts nothing, so
+ * the host may ask for any record that has been taken.
  */
 export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   const keys = scratchAt(KEYS_PLACE);
@@ -192,10 +192,10 @@ export function keyByContent(isOn: bool): void {
   keysFollowContent = isOn;
 }
 
-/** Returns what stands for the position of the record at `index` of the boundary table; 0 after the last one. */
+/** Returns the hash that replaces the position of the record at `index` of the boundary table; 0 after the last one. */
 // @ts-ignore: decorator
 @inline
-function contentOf(table: usize, index: u32, count: u32): u64 {
+function contentHash(table: usize, index: u32, count: u32): u64 {
   if (index >= count) return 0;
   const mark = load<u64>(table + ((index as usize) << 3));
   const start = mark as u32;
@@ -205,10 +205,10 @@ function contentOf(table: usize, index: u32, count: u32): u64 {
 /** Stores the keys of four records, from `first` on, at `out` (32 bytes). `count`: of the whole table. */
 export function contentKeys4(table: usize, first: u32, count: u32, contentKey: u64, out: usize): void {
   philoxLanes(
-    contentOf(table, first, count),
-    contentOf(table, first + 1, count),
-    contentOf(table, first + 2, count),
-    contentOf(table, first + 3, count),
+    contentHash(table, first, count),
+    contentHash(table, first + 1, count),
+    contentHash(table, first + 2, count),
+    contentHash(table, first + 3, count),
     0,
     0,
     contentKey,

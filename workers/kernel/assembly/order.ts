@@ -210,17 +210,17 @@ export function orderDistinct(): u32 {
 
 /** Moves together the stored records that are not dropped. Returns the address after the last one. */
 export function compactStored(from: usize, to: usize): usize {
-  let kept = from;
+  let target = from;
   while (from < to) {
     const byteLength = load<u32>(from, 8);
     const storedBytes = HEADER_BYTES + (byteLength & ~DROPPED);
     if ((byteLength & DROPPED) == 0) {
-      if (kept != from) memory.copy(kept, from, storedBytes);
-      kept += storedBytes;
+      if (target != from) memory.copy(target, from, storedBytes);
+      target += storedBytes;
     }
     from += storedBytes;
   }
-  return kept;
+  return target;
 }
 
 // @ts-ignore: decorator
@@ -284,7 +284,7 @@ function touchEvery(index: u32, step: u32, count: u32): void {
   touched += seen;
 }
 
-/** Returns the address of a record too long to be gathered. */
+/** Returns the address of the record at `index` of the order. */
 export function recordAddress(index: u32): usize {
   return storedAt(index) + HEADER_BYTES;
 }

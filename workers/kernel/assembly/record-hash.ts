@@ -22,8 +22,8 @@ const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
 const PRIME_3: u64 = 0x165667b19e3779f9;
 
-/** 16 bytes of ones, then 16 of zeros: the 16 bytes from 16 - n on keep the first n bytes of a block. */
-const KEEP: usize = memory.data<u64>([-1, -1, 0, 0], 16);
+/** 16 bytes of ones, then 16 of zeros: the 16 bytes from 16 - n on are the mask of the first n bytes of a block. */
+const LEADING_BYTE_MASKS: usize = memory.data<u64>([-1, -1, 0, 0], 16);
 
 /** The part of a block's sum that its key goes into. */
 // @ts-ignore: decorator
@@ -56,7 +56,7 @@ function keyOf(blockIndex: u64): v128 {
 // @ts-ignore: decorator
 @inline
 export function addLast(sum: v128, block: v128, byteLength: usize, key: v128): v128 {
-  return addBlock(sum, v128.and(block, v128.load(KEEP + 16 - byteLength)), key);
+  return addBlock(sum, v128.and(block, v128.load(LEADING_BYTE_MASKS + 16 - byteLength)), key);
 }
 
 // @ts-ignore: decorator
@@ -139,7 +139,7 @@ export function hashInCache(start: usize, byteLength: u32): u64 {
 const QUOTE: u8 = 0x22;
 
 /** The `recordHash` of a quote and the bytes at `start`. Reads the byte before them, too. */
-export function hashBehindQuote(start: usize, byteLength: u32): u64 {
+export function hashAfterQuote(start: usize, byteLength: u32): u64 {
   const total = byteLength + 1;
   const first = i8x16.replace_lane(v128.load(start - 1), 0, QUOTE);
   const key = i64x2(KEY_0, KEY_1);

@@ -9,9 +9,9 @@
 //              COLUMN: index from 0 u32 | separator u32 | whether quotes enclose values u32
 //              HOST: room for a value that the host finds
 
-import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, seekColumn } from './csv-column';
-import { areSame, compareBytes } from './duplicates';
-import { endOfFound, fieldHash, findField, foundEscapes, hasField, seekField } from './json-field';
+import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, setColumnToFind } from './csv-column';
+import { haveSameBytes, compareBytes } from './duplicates';
+import { endOfFound, fieldHash, findField, foundHasEscapes, hasField, setFieldPath } from './json-field';
 import { compareDecoded } from './json-text';
 import { hashInCache, hashOfPieces } from './record-hash';
 
@@ -37,15 +37,15 @@ declare function findValue(selector: usize, start: usize, end: usize): u32;
 declare function compareFound(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32;
 
 /** Call it before the first record of a selector: another selector may have been at work. */
-export function seekValues(selector: usize): void {
+export function useSelector(selector: usize): void {
   const kind: u32 = load<u16>(selector);
-  if (kind == FIELD) seekField(selector + BODY, load<u16>(selector, 2));
-  else if (kind == COLUMN) seekColumn(load<u32>(selector, 28), load<u32>(selector, 32) as u8, load<u32>(selector, 36) != 0);
+  if (kind == FIELD) setFieldPath(selector + BODY, load<u16>(selector, 2));
+  else if (kind == COLUMN) setColumnToFind(load<u32>(selector, 28), load<u32>(selector, 32) as u8, load<u32>(selector, 36) != 0);
 }
 
 /**
- * The hash of the value, by the selector of the last `seekValues`. Reads up to 15 bytes past the end. A record without a
- * value counts as one of the value that the selector has for it, if any; else `missingRecordOf` tells the first one.
+ * The hash of the value, by the selector of the last `useSelector`. Reads up to 15 bytes past the end. A record without a
+ * value counts as one of the value that the selector has for it, if any; else `firstRecordWithoutValue` tells the first one.
  */
 export function valueHash(selector: usize, start: usize, end: usize): u64 {
   const kind: u32 = load<u16>(selector);
@@ -65,14 +65,14 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
 }
 
 /** The first record without a value since the selector was placed; 0: all had one, or may lack it. */
-export function missingRecordOf(selector: usize): usize {
+export function firstRecordWithoutValue(selector: usize): usize {
   return load<u32>(selector, 16);
 }
 
 /** @param index counts from 0. */
-export function chooseColumn(selector: usize, index: u32): void {
+export function setSelectorColumn(selector: usize, index: u32): void {
   store<u32>(selector, index, BODY);
-  seekValues(selector);
+  useSelector(selector);
 }
 
 /** The place of what `find` found: characters, and whether they must be decoded before they can be compared. */
@@ -86,7 +86,7 @@ function find(selector: usize, start: usize, end: usize): void {
   foundAt = isField ? findField(start, end) : findCell(start, end);
   if (foundAt != 0) {
     foundEnd = isField ? endOfFound : endOfCell;
-    isCoded = isField ? foundEscapes : isCellQuoted;
+    isCoded = isField ? foundHasEscapes : isCellQuoted;
     return;
   }
   foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);
@@ -95,14 +95,14 @@ function find(selector: usize, start: usize, end: usize): void {
 }
 
 /**
- * Compares the values of two records in UTF-8, by the selector of the last `seekValues`. Below 0, above 0, or 0 if they are
+ * Compares the values of two records in UTF-8, by the selector of the last `useSelector`. Below 0, above 0, or 0 if they are
  * equal; a prefix comes first. Reads up to 15 bytes past the ends.
  */
 export function compareValues(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32 {
   const kind: u32 = load<u16>(selector);
   if (kind != FIELD && kind != COLUMN) {
     // Equal records have equal values: the host need not look.
-    if (endA - a == endB - b && areSame(a, b, (endA - a) as u32)) return 0;
+    if (endA - a == endB - b && haveSameBytes(a, b, (endA - a) as u32)) return 0;
     return compareFound(selector, a, endA, b, endB);
   }
   find(selector, a, endA);

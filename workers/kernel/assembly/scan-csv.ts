@@ -36,7 +36,7 @@ function isSeparator(byte: u8): bool {
 /** Bit i: whether an odd number of bits is set at or below bit i. */
 // @ts-ignore: decorator
 @inline
-function parities(bits: u64): u64 {
+function prefixParities(bits: u64): u64 {
   bits ^= bits << 1;
   bits ^= bits << 2;
   bits ^= bits << 4;
@@ -48,10 +48,10 @@ function parities(bits: u64): u64 {
 /** The quotes, or bytes after them, that are out of place. */
 // @ts-ignore: decorator
 @inline
-function strays(opening: u64, mayOpen: u64, behindClosing: u64, ends: u64, returns: u64, closedCr: u64, newlines: u64): u64 {
+function misplacedBytes(opening: u64, mayOpen: u64, afterClosing: u64, ends: u64, returns: u64, closedCr: u64, newlines: u64): u64 {
   return (
     (opening & ~((ends << 1) | mayOpen)) |
-    (behindClosing & ~(ends | returns)) |
+    (afterClosing & ~(ends | returns)) |
     (((returns << 1) | closedCr) & ~newlines)
   );
 }
@@ -81,17 +81,17 @@ export function scanQuoted(
     // Bit i: whether an odd number of quotes stands at or before byte i.
     let quoted = inside;
     if ((found | closed | closedCr) != 0) {
-      quoted = parities(found) ^ inside;
+      quoted = prefixParities(found) ^ inside;
       const closing = found & ~quoted;
-      const behindClosing = (closing << 1) | closed;
+      const afterClosing = (closing << 1) | closed;
       // Most often all separators are commas, and no carriage return follows a quote.
       let ends = found | newlines | matches(p, to, i8x16.splat(0x2c));
       let returns: u64 = 0;
-      let stray = strays(found & quoted, mayOpen, behindClosing, ends, 0, closedCr, newlines);
+      let stray = misplacedBytes(found & quoted, mayOpen, afterClosing, ends, 0, closedCr, newlines);
       if (stray != 0) {
         ends |= separators(p, to);
-        returns = behindClosing & matches(p, to, i8x16.splat(0x0d));
-        stray = strays(found & quoted, mayOpen, behindClosing, ends, returns, closedCr, newlines);
+        returns = afterClosing & matches(p, to, i8x16.splat(0x0d));
+        stray = misplacedBytes(found & quoted, mayOpen, afterClosing, ends, returns, closedCr, newlines);
         // Bytes from `to` on belong to the next scan.
         stray &= u64.MAX_VALUE >> (63 - last);
         if (stray != 0) {

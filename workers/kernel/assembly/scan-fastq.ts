@@ -15,7 +15,7 @@ export let readLineEnd1: usize = 0;
 export let readLineEnd2: usize = 0;
 export let readLineEnd3: usize = 0;
 /** True if what follows the last marked read is not a read. */
-export let badRead: bool = false;
+export let isBadRead: bool = false;
 
 // @ts-ignore: decorator
 @inline
@@ -43,7 +43,7 @@ export function scanReads(
   let count: u32 = 0;
   let start = recordStart;
   let missing = LINES - linesBefore;
-  badRead = false;
+  isBadRead = false;
   for (let p = from; p < to; p += 64) {
     let hits = matches(p, to, newline);
     while (hits != 0) {
@@ -60,7 +60,7 @@ export function scanReads(
         const isRead =
           load<u8>(start) == 0x40 && load<u8>(end2) == 0x2b && lengthOf(end1, end2) == lengthOf(end3, end);
         if (!isRead) {
-          badRead = true;
+          isBadRead = true;
           return count;
         }
       }
@@ -96,7 +96,7 @@ function isDigit(byte: u8): bool {
 }
 
 /** Returns where the digits before `at` begin. */
-function beforeDigits(start: usize, at: usize): usize {
+function digitsStart(start: usize, at: usize): usize {
   while (at > start && isDigit(load<u8>(at - 1))) at -= 1;
   return at;
 }
@@ -114,9 +114,9 @@ function withoutMate(start: usize, end: usize): usize {
   if (mark != 0x2e || end - start < 5) return end;
   const letter = load<u8>(start);
   if ((letter != 0x53 && letter != 0x45 && letter != 0x44) || load<u16>(start + 1) != 0x5252) return end;
-  const spot = beforeDigits(start, end - 2);
+  const spot = digitsStart(start, end - 2);
   if (spot == end - 2 || load<u8>(spot - 1) != 0x2e) return end;
-  const run = beforeDigits(start, spot - 1);
+  const run = digitsStart(start, spot - 1);
   return run == start + 3 && run < spot - 1 ? end - 2 : end;
 }
 

@@ -6,7 +6,7 @@
 
 import { ENTRY_BYTES } from './stored-record';
 import { highProduct, philoxLanes } from './philox';
-import { seekValues, valueHash } from './record-value';
+import { useSelector, valueHash } from './record-value';
 import { KEYS_PLACE, SPLITS_PLACE, scratchAt } from './scratch';
 
 let bounds: usize = 0;
@@ -20,21 +20,21 @@ export function splitByNone(): void {
 }
 
 /** The host puts the bounds there, and the selector after them. */
-export function splitsPlace(): usize {
+export function splitsAddress(): usize {
   return scratchAt(SPLITS_PLACE);
 }
 
 /** The value chooses the split of a record. The selector lies after `count` bounds; `key` is the key of the draws. */
 export function splitByValue(count: u32, key: u64): void {
-  bounds = splitsPlace();
+  bounds = splitsAddress();
   boundCount = count;
-  selector = splitSelector();
+  selector = splitSelectorAddress();
   splitKey = key;
   isByValue = true;
 }
 
-export function splitSelector(): usize {
-  return splitsPlace() + ((boundCount as usize) << 3);
+export function splitSelectorAddress(): usize {
+  return splitsAddress() + ((boundCount as usize) << 3);
 }
 
 // @ts-ignore: decorator
@@ -46,7 +46,7 @@ export function splitEntries(first: usize, count: u32): void {
 function mapEntries(first: usize, count: u32): void {
   const draws = scratchAt(KEYS_PLACE);
   const end = first + ((count as usize) << 4);
-  seekValues(selector);
+  useSelector(selector);
   for (let entry = first; entry < end; entry += 4 * ENTRY_BYTES) {
     philoxLanes(
       hashOf(entry, end),

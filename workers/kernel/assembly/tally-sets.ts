@@ -19,7 +19,7 @@ export let talliedChecksum: u64 = 0;
 export let longestTallied: u32 = 0;
 
 /** Counts from 0 again. */
-export function keyTally(key0: u64, key1: u64, step0: u64, step1: u64): void {
+export function resetTally(key0: u64, key1: u64, step0: u64, step1: u64): void {
   drawnKey = i64x2(key0, key1);
   drawnStep = i64x2(step0, step1);
   talliedBytes = 0;

@@ -1,6 +1,6 @@
 /** The tally of a set: parts add up to the whole with their carries, and the slots to examine fit their limit. */
 import { describe, expect, it } from 'vitest';
-import { bitsOfSlots, SLOTS_BYTES, slotsToExamine, Tally, WANTED_BYTES } from '#src/plan/tally.js';
+import { bitsOfSlots, SLOTS_BYTES, SlotTally, slotsToExamine, WANTED_BYTES } from '#src/plan/slot-tally.js';
 
 /** A part with so many records in each slot, whose hashes have this sum. */
 function partOf(slots: Readonly<Record<number, readonly [records: bigint, sum: bigint]>>) {
@@ -12,8 +12,8 @@ function partOf(slots: Readonly<Record<number, readonly [records: bigint, sum: b
   return { records: 1, bytes: 10, checksum: 2n ** 63n, slots: words };
 }
 
-function tallyOf(...parts: ReturnType<typeof partOf>[]): Tally {
-  const tally = new Tally();
+function tallyOf(...parts: ReturnType<typeof partOf>[]): SlotTally {
+  const tally = new SlotTally();
   for (const part of parts) tally.add(part);
   return tally;
 }

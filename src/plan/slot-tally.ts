@@ -6,16 +6,16 @@ const SLOT_COUNT = 2 ** 16;
 const WORDS_OF_SLOT = 4;
 /** Two u64 a slot: see workers/kernel/assembly/tally-sets.ts. */
 export const SLOTS_BYTES = SLOT_COUNT * WORDS_OF_SLOT * 4;
-export const MOST_PLACES = 10;
+export const MAX_SHOWN_PLACES = 10;
 export const WANTED_BYTES = SLOT_COUNT / 8;
 
-export class Tally {
+export class SlotTally {
   records = 0;
   bytes = 0;
   readonly #words = new Uint32Array(SLOT_COUNT * WORDS_OF_SLOT);
   #checksum = 0n;
 
-  add({ records, bytes, checksum, slots }: TallyOfPart): void {
+  add({ records, bytes, checksum, slots }: SlotTallyPart): void {
     this.records += records;
     this.bytes += bytes;
     this.#checksum = BigInt.asUintN(64, this.#checksum + checksum);
@@ -36,7 +36,7 @@ export class Tally {
     return wordAt(this.#words, at) + wordAt(this.#words, at + 1) * 2 ** 32;
   }
 
-  slotsThatDiffer(other: Tally): number[] {
+  slotsThatDiffer(other: SlotTally): number[] {
     const differing: number[] = [];
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
       const at = slot * WORDS_OF_SLOT;
@@ -50,7 +50,7 @@ export class Tally {
   }
 }
 
-interface TallyOfPart {
+interface SlotTallyPart {
   readonly records: number;
   readonly bytes: number;
   readonly checksum: bigint;
@@ -65,7 +65,11 @@ function wordAt(words: Uint32Array, index: number): number {
  * Chooses slots whose records are compared one by one: as many as have at most `mostRecords` in both sets, and at least
  * one. The differing slots are a random choice already: the hash that chooses them has random keys.
  */
-export function slotsToExamine(differing: readonly number[], sets: readonly Tally[], mostRecords: number): number[] {
+export function slotsToExamine(
+  differing: readonly number[],
+  sets: readonly SlotTally[],
+  mostRecords: number,
+): number[] {
   const recordsIn = (slot: number) => sets.reduce((sum, set) => sum + set.recordsIn(slot), 0);
   const chosen: number[] = [];
   const large: number[] = [];
