@@ -16,7 +16,7 @@ import {
   WrongTwiceError,
 } from '../errors.js';
 import { releasingAll } from '../floor/cleanup.js';
-import type { GateNumber, JobControl } from '../floor/job-control.js';
+import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.js';
 import { finalEnds } from '../formats/stored-ends.js';
 import { removeContents } from '../io/directories.js';
 import { type OpenFile, openOwnForRead, removeFile } from '../io/files.js';
@@ -31,9 +31,9 @@ import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
 import { type CommitJournal, readJournal, removeJournal } from '../places/outputs/commit-journal.js';
 import { closeStream, openStream } from '../places/outputs/output-stream.js';
 import { type OutputSummary, StagedOutput } from '../places/outputs/staged-output.js';
+import { writeToStream } from '../sinks/appended-shards.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
-import { writeToStream } from '../sinks/write-to-stream.js';
 import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
 import type { CheckpointPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
@@ -84,9 +84,9 @@ export class StreamStaging implements Staging {
   async begin({ ends, recordBytes, ...layout }: OutputLayout, control: JobControl): Promise<StreamTarget> {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
     const { fd, path } = this.#file;
-    const { compression, rows, units } = layout;
-    const descriptions = units && { path: this.#descriptionsPath, start: ends.headerBytes };
-    return { kind: 'stream', fd, path, compression, rows, units, descriptions };
+    const { cuts, compression, rows, units } = layout;
+    const place = { fd, path, gate: UNGATED, descriptions: units && this.#descriptionsPath };
+    return { kind: 'stream', cuts, headerBytes: ends.headerBytes, compression, rows, units, ...place };
   }
 
   get #descriptionsPath(): string {

@@ -14,21 +14,12 @@ import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
 import { inPhaseAsync } from '../floor/phase-clock.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { compressedMembers, type Member, type MemberWriter } from '../formats/member.js';
-import { openOwnSparse, openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
+import { StagedShard, StreamShard } from './appended-shards.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
-import {
-  type AppendedTarget,
-  type OpenShard,
-  type OutputSink,
-  type SinkParts,
-  type StreamTarget,
-  stagedPath,
-} from './output-target.js';
-import { type PartCursor, shardCursor, unitCursor, WHOLE } from './part-cursor.js';
-import { StagedShard } from './staged-shard.js';
-import { writeToStream } from './write-to-stream.js';
+import type { AppendedTarget, OpenShard, OutputSink, SinkParts, StreamTarget } from './output-target.js';
+import { type PartCursor, shardCursor, unitCursor } from './part-cursor.js';
 
 /** Consecutive appended bytes in one shard. */
 interface Region {
@@ -172,25 +163,22 @@ export class AppendedSink implements OutputSink {
     }
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, opened }) => {
       if (start === undefined) return [];
-      const proof = opened?.settle() ?? NO_PROOF;
+      const proof = opened?.settle?.() ?? NO_PROOF;
       return [{ shard, start, end: start + storedBytes, recordBytes, checksum, ...proof }];
     });
   }
 
   async takeBack(): Promise<boolean> {
-    const { target } = this.#parts;
+    const { headerBytes } = this.#parts.target;
     this.#dropWaiting();
-    if (target.kind === 'stream') return this.#regions.every(({ start }) => start === undefined);
     this.#abandonShard();
     // A part that came late would replace that of the next try.
-    for (const { opened } of this.#regions) ifPossible(() => opened?.settle());
+    for (const { opened } of this.#regions) ifPossible(() => opened?.settle?.());
     // The turn was not passed on: nobody has appended anything after these regions.
-    for (const { shard, start } of this.#regions) {
-      if (start === undefined) continue;
-      const byteLength = target.headerBytes + start;
-      withFile(openStagedOutput(stagedPath(target.stagingDirectory, shard)), (file) => shortenFile(file, byteLength));
-    }
-    return this.#regions.every(({ opened }) => opened?.canBeShortened !== false);
+    const undone = this.#regions.map(({ opened, start }) =>
+      opened === undefined ? true : opened.takeBack(start === undefined ? opened.end : headerBytes + start),
+    );
+    return undone.every(Boolean);
   }
 
   async abandon(): Promise<void> {
@@ -204,10 +192,9 @@ export class AppendedSink implements OutputSink {
   }
 
   #beginRegion(shard: number): Region {
-    const isFirst = this.#cursor.beginsShard && this.#parts.target.kind !== 'stream';
     const region: Region = {
       shard,
-      isFirst,
+      isFirst: this.#cursor.beginsShard,
       isWhole: false,
       recordBytes: 0,
       storedBytes: 0,
@@ -258,9 +245,7 @@ export class AppendedSink implements OutputSink {
       const position = await inPhaseAsync('write', () => this.#append(region, bytes));
       region.start ??= position;
     }
-    if (member.description === undefined) return;
-    this.#open?.shard.describe(member.description);
-    this.#noteInStream(member.description);
+    if (member.description !== undefined) this.#open?.shard.describe?.(member.description);
   }
 
   #release({ member, spareBytes }: WaitingMember): void {
@@ -268,37 +253,23 @@ export class AppendedSink implements OutputSink {
     this.#parts.control.giveSpare(spareBytes);
   }
 
-  /** The end of a stream is made from these. */
-  #noteInStream(description: Uint8Array): void {
-    const { target, control } = this.#parts;
-    if (target.descriptions === undefined) return;
-    const { path, start } = target.descriptions;
-    const { byteLength } = description;
-    const place = start + control.counted('claimedBytes') - byteLength;
-    withFile(openOwnSparse(path), (file) => writeAt(file, description, 0, byteLength, place));
-  }
-
   /** @returns where the bytes begin in their shard, counted from the end of the header. */
   async #append(region: Region, bytes: Uint8Array): Promise<number> {
     const { target, control } = this.#parts;
-    if (target.kind === 'stream') {
-      const position = control.counted('claimedBytes');
-      await writeToStream({ fd: target.fd, path: target.path, role: 'output' }, bytes, control);
-      control.count('claimedBytes', bytes.byteLength);
-      return position;
-    }
-    const shard = this.#openShard(region, target);
+    const shard = this.#openShard(region);
     const position = shard.end - target.headerBytes;
     await control.duringAsync(target.gate, () => shard.append(bytes));
     control.countMoved(target.gate, 'written', bytes.byteLength);
     return position;
   }
 
-  #openShard(region: Region, target: AppendedTarget): OpenShard {
+  #openShard(region: Region): OpenShard {
     if (this.#open?.region === region) return this.#open.shard;
     this.#closeShard();
-    const { openShard = (shard) => new StagedShard(target, shard) } = this.#parts;
-    const shard = openShard(region.shard);
+    const { target, control, openShard } = this.#parts;
+    const open = () =>
+      target.kind === 'stream' ? new StreamShard(target, control) : new StagedShard(target, region.shard);
+    const shard = openShard?.(region.shard) ?? open();
     this.#open = { region, shard };
     region.opened = shard;
     return shard;
@@ -318,8 +289,7 @@ export class AppendedSink implements OutputSink {
 }
 
 function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTarget>): PartCursor {
-  if (units !== undefined) return unitCursor(units.own, target.own);
-  return target.kind === 'stream' ? WHOLE : shardCursor(target.cuts, start.shard, target.own);
+  return units === undefined ? shardCursor(target.cuts, start.shard, target.own) : unitCursor(units.own, target.own);
 }
 
 /** @param byteLength of all records that will come, if that is known. */

@@ -17,13 +17,16 @@ import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
-interface StagedTarget {
-  /** Holds the files until all is verified. */
-  readonly stagingDirectory: string;
+interface EachTarget {
   readonly cuts: ShardCuts;
   /** The place where the records of each shard begin. */
   readonly headerBytes: number;
   readonly gate: GateNumber;
+}
+
+interface StagedTarget extends EachTarget {
+  /** Holds the files until all is verified. */
+  readonly stagingDirectory: string;
 }
 
 /** Files in which each record has a known place before it is written. */
@@ -46,7 +49,6 @@ export interface AppendedTarget extends StagedTarget {
   readonly own?: ShardRange | undefined;
   /** How shards leave this machine part by part. Absent: staged files are the output. */
   readonly sent?: SentShards | undefined;
-  readonly descriptions?: undefined;
 }
 
 export interface SentShards {
@@ -64,8 +66,8 @@ export interface ShardRange {
   readonly end: number;
 }
 
-/** Standard output, or a device or pipe given by name, open in this process for all its threads. */
-export interface StreamTarget {
+/** Standard output, or a device or pipe given by name, open in this process for all its threads: one shard. */
+export interface StreamTarget extends EachTarget {
   readonly kind: 'stream';
   readonly fd: number;
   readonly path: string;
@@ -73,10 +75,10 @@ export interface StreamTarget {
   readonly rows?: RowsOutput | undefined;
   readonly units?: UnitCuts | undefined;
   /**
-   * A temp file that has the descriptions of units at their places in the stream, and holes between them: the stream cannot
+   * Path of a temp file that has the descriptions of units at their places in the stream, and holes between them: the stream cannot
    * be read again. Absent: there are no units.
    */
-  readonly descriptions?: { readonly path: string; readonly start: number } | undefined;
+  readonly descriptions?: string | undefined;
   readonly own?: undefined;
   readonly sent?: undefined;
 }
@@ -160,17 +162,17 @@ export interface OutputSink {
 export interface OpenShard {
   /** The end of the shard now, its header included. */
   readonly end: number;
-  append(bytes: Uint8Array): void;
+  append(bytes: Uint8Array): void | Promise<void>;
   /** Tells that the last appended bytes were these, which describe a unit: the end of the shard is made from them. */
-  describe(description: Uint8Array): void;
+  describe?(description: Uint8Array): void;
   /** @param isWhole whether no task appends any more. */
   close(isWhole: boolean): void;
-  /** Waits until the place has what was appended, when the shard is closed. */
-  settle(): RegionProof;
-  /** True if its file, shortened, is as the task found it. */
-  readonly canBeShortened: boolean;
+  /** Waits until the place has what was appended, when the shard is closed. Absent: it has it. */
+  settle?(): RegionProof;
   /** Closes a shard of a task that failed. */
   abandon(): void;
+  /** Shortens what was closed or abandoned. @returns whether it is as the task found it. */
+  takeBack(byteLength: number): boolean;
 }
 
 /** Linear memory for a sink: several buffers, with slack after each. */

@@ -20,15 +20,6 @@ export interface PartCursor {
   next(): void;
 }
 
-export const WHOLE: PartCursor = {
-  by: 'byte',
-  end: Number.POSITIVE_INFINITY,
-  shard: 0,
-  isOwn: true,
-  beginsShard: false,
-  next: () => {},
-};
-
 /** @param own undefined: all. */
 export function shardCursor(cuts: ShardCuts, firstShard: number, own: ShardRange | undefined): PartCursor {
   let shard = firstShard;

@@ -153,8 +153,7 @@ function* tasksOf(
   const { target } = work;
   for (let turn = 0; turn * placesOfTask < places; turn++) {
     const first = turn * placesOfTask;
-    const shard = target.kind === 'stream' ? 0 : shardAt(target.cuts, first);
     const count = Math.min(placesOfTask, places - first);
-    yield { ...work, first, count, start: { shard, shardByte: 0, turn } };
+    yield { ...work, first, count, start: { shard: shardAt(target.cuts, first), shardByte: 0, turn } };
   }
 }

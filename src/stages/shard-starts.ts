@@ -21,7 +21,6 @@ export async function findStarts(
   isFinished: Uint8Array,
 ): Promise<SinkStart[]> {
   const { target } = work;
-  if (target.kind === 'stream') return ranges.map((_, turn) => ({ shard: 0, shardByte: 0, turn }));
   const { cuts } = target;
   if (cuts.shardCount === 1) return ranges.map((range, turn) => ({ shard: 0, shardByte: range.firstByte, turn }));
 

@@ -188,10 +188,8 @@ function targetOf(
   { shard }: SinkStart,
   { recordBytes }: PileTotals,
 ): OutputTarget {
-  if (target.kind === 'stream') return { ...target, units: undefined };
   const endByte = recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, firstByte);
-  const own = { ...target, cuts: cutsWithin(target.cuts, shard, endByte) };
-  return { ...own, units: undefined };
+  return { ...target, cuts: cutsWithin(target.cuts, shard, endByte), units: undefined };
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
@@ -228,10 +226,10 @@ function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenByte
   return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.sent.partBytes) : 0;
 }
 
-/** The piles after the part of a placed output: others write them, and nothing may be written over them. */
-function rangeBehind({ part, piles, target }: ShuffleWork): PileRange[] {
+/** The piles after the part: others write them, and nothing may be written over them. */
+function rangeBehind({ part, piles }: ShuffleWork): PileRange[] {
   const { records, recordBytes } = piles.totals;
-  if (part === undefined || target.kind !== 'placed') return [];
+  if (part === undefined) return [];
   const isRest = recordBytes.subarray(part.end).some((bytes) => bytes > 0);
   if (!isRest || part.end <= part.first) return [];
   const sum = (column: Float64Array) => column.subarray(0, part.end).reduce((total, more) => total + more, 0);

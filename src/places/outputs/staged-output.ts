@@ -17,12 +17,13 @@ import { severalAtOnce } from '../../floor/several-at-once.js';
 import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../../io/durable.js';
-import { openForRead, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../../io/files.js';
+import { openForRead, openStagedOutput, withFile, writeAt } from '../../io/files.js';
 import { nameExists } from '../../io/paths.js';
 import { damagedFile } from '../../io/sealed-file.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
+import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
 import { type CommitJournal, finalNames, type MoveDirectories, type Totals, writeJournal } from './commit-journal.js';
@@ -91,9 +92,7 @@ export class StagedOutput {
       if (!nameExists(path, 'output')) continue;
       const isEmpty = !areAll && !regionsOf.has(shard);
       const byteLength = isEmpty ? 0 : content.byteLength + (areAll ? trailerBytesOf(ends, content) : 0);
-      withFile(openStagedOutput(path), (file) => {
-        if (versionOf(file).byteLength > byteLength) shortenFile(file, byteLength);
-      });
+      shortenStaged(path, byteLength);
     }
   }
 

@@ -24,6 +24,7 @@ import {
 } from '../../io/files.js';
 import type { RegionProof } from '../../job-directory/notes.js';
 import { beginUpload, PartUploads } from '../../remote/part-uploads.js';
+import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from '../../sinks/output-target.js';
 import { addressOfShard, noteUpload, readUpload, type UploadTarget, uploadNotePath } from './object-names.js';
 
@@ -44,7 +45,7 @@ class UploadedShard implements OpenShard {
   #hasPart = false;
   #restCrc = 0;
   /** Not if bytes before those of this task waited in memory. */
-  canBeShortened = true;
+  #canBeShortened = true;
   end: number;
 
   constructor(
@@ -105,6 +106,11 @@ class UploadedShard implements OpenShard {
     closeFile(this.#file);
   }
 
+  takeBack(byteLength: number): boolean {
+    shortenStaged(this.#path, byteLength);
+    return this.#canBeShortened;
+  }
+
   /** The number of the part that has the last byte. */
   get #number(): number {
     return Math.ceil(this.end / this.#target.partBytes);
@@ -122,8 +128,8 @@ class UploadedShard implements OpenShard {
 
   /** The part has bytes of others. */
   #beginInPart(byteLength: number): void {
-    this.canBeShortened = this.#target.stagesRest || !this.#uploads.takeOver(this.#number);
-    if (this.canBeShortened) this.#uploads.write(this.#readStaged(this.end - byteLength, byteLength), 0);
+    this.#canBeShortened = this.#target.stagesRest || !this.#uploads.takeOver(this.#number);
+    if (this.#canBeShortened) this.#uploads.write(this.#readStaged(this.end - byteLength, byteLength), 0);
   }
 
   #endPart(byteLength: number): void {

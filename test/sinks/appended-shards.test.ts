@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { StagedShard } from '#src/sinks/staged-shard.js';
+import { StagedShard } from '#src/sinks/appended-shards.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
