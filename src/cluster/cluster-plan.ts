@@ -106,8 +106,8 @@ export interface ClusterPlan extends WorkPlan {
   readonly readsBack: boolean;
 }
 
-export function taskCountOf(plan: ClusterPlan, kind: ArrayKind): number {
-  return kind === 'scatter' ? plan.scatterTasks.length : plan.otherTasks[kind];
+export function taskCountOf({ scatterTasks, otherTasks }: ClusterPlan, kind: TaskKind): number {
+  return { scatter: scatterTasks.length, ...otherTasks, commit: 1 }[kind];
 }
 
 /** The indexes of all tasks of a kind. */

@@ -93,7 +93,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   const { directory, plan } = found;
   const left = new Map<TaskKind, readonly number[]>();
   for (const kind of ARRAY_KINDS) left.set(kind, unfinishedTasks(found, kind));
-  const isLeft = ({ kind, index }: AttemptRecord) => kind === 'commit' || left.get(kind)?.includes(index) === true;
+  const isLeft = ({ kind, index }: AttemptRecord) => left.get(kind)?.includes(index) !== false;
   const attempts = readAttempts(directory).filter(isLeft);
   const last = [...new Map(attempts.map((attempt) => [`${attempt.kind} ${attempt.index}`, attempt])).values()];
   const running = last.filter(({ state }) => state === 'running');

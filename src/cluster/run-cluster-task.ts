@@ -9,7 +9,7 @@ import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { AttemptLog } from './attempt-log.js';
-import { type ArrayKind, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
+import { TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { verifyPart } from './read-back.js';
@@ -100,11 +100,12 @@ async function runOne(
     return { count: 0, isCommitted: true };
   }
   const { plan, directory } = job;
-  const count = kind === 'commit' ? 1 : taskCountOf(plan, kind);
+  const count = taskCountOf(plan, kind);
   if (index >= count) return { count };
   log.begin(directory);
   try {
-    const outcome = await doTask(job);
+    await requireStaging(job);
+    const outcome = await TASKS[kind](job);
     if (outcome.isCommitted === true) {
       // The process that committed may have removed all but what this one told since.
       log.stop();
@@ -120,28 +121,25 @@ async function runOne(
   }
 }
 
-async function doTask(job: ClusterJob): Promise<Omit<TaskOutcome, 'count'>> {
-  await requireStaging(job);
-  if (job.kind !== 'commit') return { bytes: await PARTS[job.kind](job) };
-  const output = await commitJob(job);
-  return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
-}
-
-const PARTS: Readonly<Record<ArrayKind, (job: ClusterJob) => Promise<number | undefined>>> = {
-  scatter: scatterPart,
-  measure: measurePart,
-  shuffle: shufflePart,
-  verify: verifyPart,
+const TASKS: Readonly<Record<TaskKind, (job: ClusterJob) => Promise<Omit<TaskOutcome, 'count'>>>> = {
+  scatter: async (job) => ({ bytes: await scatterPart(job) }),
+  measure: async (job) => ({ bytes: await measurePart(job) }),
+  shuffle: async (job) => ({ bytes: await shufflePart(job) }),
+  verify: async (job) => ({ bytes: await verifyPart(job) }),
+  async commit(job) {
+    const output = await commitJob(job);
+    return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
+  },
 };
 
 function requireOptions({ kind, taskIndex, stride }: ClusterTaskOptions): void {
   // Callers without types may pass anything.
   if (!TASK_KINDS.includes(kind))
     throw new UsageError(`a task is of the kind ${TASK_KINDS.slice(0, -1).join(', ')} or commit, not ${String(kind)}`);
-  if (kind === 'commit' && (taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
-  if (kind === 'commit' && stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
-  if (kind !== 'commit' && taskIndex === undefined)
-    throw new UsageError(`which ${kind} task? Give \`taskIndex\`, from 0 on`);
+  if (kind === 'commit') {
+    if ((taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
+    if (stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
+  } else if (taskIndex === undefined) throw new UsageError(`which ${kind} task? Give \`taskIndex\`, from 0 on`);
 }
 
 /**

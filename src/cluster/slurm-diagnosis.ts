@@ -74,8 +74,9 @@ function causeOf(task: SlurmTask, error: string | undefined, log: string, note: 
   const hasBegun = log !== '';
   if (/^DependencyNeverSatisfied/.test(reason)) return 'a job before it has failed';
   if (state === 'TIMEOUT' || /^slurmstepd.*DUE TO TIME LIMIT/m.test(log)) {
-    const limit = timeLimit === '' ? (limitsOf(note, kind).time ?? '') : timeLimit;
-    return `reached the time limit${limit === '' ? '' : ` of ${limit}`}; give more with \`${kind === 'commit' ? 'commitTime' : 'time'}\``;
+    const { time = '', timeBy } = limitsOf(note, kind);
+    const limit = timeLimit === '' ? time : timeLimit;
+    return `reached the time limit${limit === '' ? '' : ` of ${limit}`}; give more with \`${timeBy}\``;
   }
   if (state === 'OUT_OF_MEMORY' || reason === 'OutOfMemory' || OUT_OF_MEMORY.test(log))
     return `out of memory: ${memoryAsked(kind, note)}`;
@@ -98,10 +99,9 @@ const OUT_OF_MEMORY = /^slurmstepd.*(oom[-_ ]kill|out-of-memory|memory limit)|Ja
 const ENDS_KILLED = /^pileshuf: exit code 137$/m;
 
 function memoryAsked(kind: SlurmKind, note: SlurmNote): string {
-  const { memoryBytes } = limitsOf(note, kind);
-  const option = kind === 'commit' ? 'commitMemoryBytes' : 'taskMemoryBytes';
+  const { memoryBytes, memoryBy } = limitsOf(note, kind);
   if (memoryBytes === 0) return 'all of the node was asked for; take larger nodes';
-  return `${formatBudget(memoryBytes)} was asked for; give more with \`${option}\``;
+  return `${formatBudget(memoryBytes)} was asked for; give more with \`${memoryBy}\``;
 }
 
 function userNamed(uid: string): string {

@@ -124,11 +124,12 @@ function requireLogDirectory(directory: string, jobDirectory: string): void {
   if (obstacle !== undefined) throw refuse(`cannot write to ${holder}: ${obstacle}`);
 }
 
+/** Returns what a job asks for, and the options that decide it. */
 export function limitsOf(note: SlurmNote, kind: SlurmKind) {
   const { time, taskMemoryBytes, commitTime = time, commitMemoryBytes = taskMemoryBytes } = note;
   return kind === 'commit'
-    ? { time: commitTime, memoryBytes: commitMemoryBytes }
-    : { time, memoryBytes: taskMemoryBytes };
+    ? { time: commitTime, timeBy: 'commitTime', memoryBytes: commitMemoryBytes, memoryBy: 'commitMemoryBytes' }
+    : { time, timeBy: 'time', memoryBytes: taskMemoryBytes, memoryBy: 'taskMemoryBytes' };
 }
 
 /** A node from which Slurm may choose. */
@@ -158,13 +159,12 @@ export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smal
 /** Why Slurm cannot have such a task run on any node. Undefined: for another reason. */
 export function tooLargeFor(nodes: readonly NodeSize[], note: SlurmNote, kind: SlurmKind): string | undefined {
   if (nodes.length === 0) return undefined;
-  const { memoryBytes } = limitsOf(note, kind);
+  const { memoryBytes, memoryBy } = limitsOf(note, kind);
   const mostCpus = Math.max(...nodes.map(({ cpus }) => cpus));
   const mostBytes = Math.max(...nodes.map((node) => node.memoryBytes));
   const where = note.partition === undefined ? 'node' : `node of ${note.partition}`;
   if (note.cpusPerTask > mostCpus)
     return `\`cpusPerTask\` is ${note.cpusPerTask}, and the largest ${where} has ${formatPlural(mostCpus, 'CPU')}`;
   if (memoryBytes <= mostBytes) return undefined;
-  const option = kind === 'commit' && note.commitMemoryBytes !== undefined ? 'commitMemoryBytes' : 'taskMemoryBytes';
-  return `\`${option}\` is ${formatBudget(memoryBytes)}, and the largest ${where} has ${formatBudget(mostBytes)}`;
+  return `\`${memoryBy}\` is ${formatBudget(memoryBytes)}, and the largest ${where} has ${formatBudget(mostBytes)}`;
 }
