@@ -3,7 +3,7 @@
  * object for programs. Library options in messages become flags. With DEBUG=pileshuf in the environment, the stack of a
  * failure follows it.
  */
-import { type ErrorKind, PileshufError } from '../errors.js';
+import { PileshufError } from '../errors.js';
 import { tooManyFilesError } from '../machine/open-file-limit.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
@@ -116,9 +116,6 @@ export const exitCodes = {
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
 export function exitCodeOf(thrown: unknown, stopSignal: StopSignal | undefined): number {
-  if (!(thrown instanceof PileshufError)) {
-    return exitCodes.failed;
-  }
-  const kind: ErrorKind = thrown.kind;
-  return kind === 'aborted' ? exitCodes[stopSignal ?? 'failed'] : exitCodes[kind];
+  if (!(thrown instanceof PileshufError)) return exitCodes.failed;
+  return { ...exitCodes, aborted: exitCodes[stopSignal ?? 'failed'] }[thrown.kind];
 }

@@ -121,10 +121,11 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
   let profile: ProfilePlace | undefined;
   const prepared = await prepareShuffle(rest, onlySizes, scope, {
-    checkPlaces(listed, { kind, output, paths }) {
+    checkPlaces(listed, { output, paths }) {
+      if (paths === undefined) return;
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
-      if (paths !== undefined) requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
-      if (file === undefined || kind === 'stream') return;
+      requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
+      if (file === undefined) return;
       profile = placeOfProfile(file, options.force ?? false, { ...listed, output }, options.jobDir);
     },
   });

@@ -15,8 +15,10 @@ import { type Destination, outputIdentityOf } from '../places/outputs/destinatio
 import { ONLY_DISKS } from '../places/outputs/find-place.js';
 import { requireOutside } from '../places/outputs/output-files.js';
 import type { OutputPlace, OutputPlaces, StreamPlace } from '../places/outputs/output-place.js';
+import { type FileIdentity, requireNotRead } from '../places/outputs/output-stream.js';
 import { commonExtension } from '../places/outputs/shard-names.js';
 import { requireOnDisk } from '../remote/address.js';
+import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
 import { type Inputs, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec, WriteSpec } from '../spec.js';
@@ -53,6 +55,8 @@ interface ReadPlaces {
   readonly inputs: List<{ readonly path: string }>;
   /** The format of the rows of the output: then shards are named so. Absent: it has records. */
   readonly rows?: string | undefined;
+  /** The files that the job reads, to which it must not write as to a stream. */
+  readonly files: () => Iterable<FileIdentity>;
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
   /** The places where the output may lie. Absent: those on disks. */
@@ -68,7 +72,7 @@ export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces
       ? undefined
       : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, read) };
   const output = outputs.resolve(request.output, naming, request.force);
-  const places = output.kind === 'stream' ? streamPlaces(request, output) : filePlaces(request, output);
+  const places = output.kind === 'stream' ? streamPlaces(request, output, read) : filePlaces(request, output);
   if (storeDirectory !== undefined) {
     for (const directory of places.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
     if (places.place !== undefined) requireOutside(places.output.path, 'the output', [storeDirectory]);
@@ -82,12 +86,13 @@ function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): 
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
 
-function streamPlaces(request: WriteRequest, output: StreamPlaces['output']): StreamPlaces {
+function streamPlaces(request: WriteRequest, output: StreamPlaces['output'], { files }: ReadPlaces): StreamPlaces {
   if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
       `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as \`output\``,
     );
   }
+  requireNotRead(output.path, files());
   return {
     kind: 'stream',
     output,
@@ -217,16 +222,15 @@ export async function requireOutputOfRows(
   return format;
 }
 
-/** Refuses an output that is not a file, where the beginning of one tells of its end. */
-export function requireFileForRows(
-  format: RowFormat | undefined,
-  inputs: Inputs,
-  { kind, output: { path } }: JobPlaces,
-): void {
+/** Refuses a stream where the beginning of the output tells of its end. */
+export function requireFileForRows(format: RowFormat | undefined, inputs: Inputs, { path }: StreamPlace): void {
   const first = firstOfRows(inputs);
-  if (kind === 'files' || first === undefined || format?.needsFile !== true) return;
-  const name = path === '-' ? 'standard output' : path;
+  if (first === undefined || format?.needsFile !== true) return;
   throw new UsageError(
-    `${first.path} holds ${first.rows.format} data, which cannot be written to ${name}; name a file with \`output\``,
+    `${first.path} holds ${first.rows.format} data, which cannot be written to ${streamName(path)}; name a file with \`output\``,
   );
+}
+
+export function streamName(path: string): string {
+  return path === STANDARD_OUTPUT ? 'standard output' : path;
 }

@@ -24,7 +24,6 @@ import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { findPlaces } from '../places/outputs/find-place.js';
 import { requireUnread } from '../places/outputs/output-place.js';
-import { requireNotRead } from '../places/outputs/output-stream.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
@@ -37,7 +36,14 @@ import { needsAt, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace } from './earlier-attempt.js';
 import { type Estimate, estimateInputs } from './estimate.js';
 import type { JobScope } from './job.js';
-import { choosePlaces, type JobPlaces, requireFileForRows, requireOutputOfRows } from './job-places.js';
+import {
+  choosePlaces,
+  type FilePlaces,
+  type JobPlaces,
+  requireFileForRows,
+  requireOutputOfRows,
+  streamName,
+} from './job-places.js';
 import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
@@ -161,11 +167,12 @@ async function claim(
   checkPlaces: Preparation['checkPlaces'],
 ) {
   const { inputs } = listed;
-  const chosen = choosePlaces(request, { ...listed, rows: inputs.at(0)?.rows?.format, outputs });
-  requireFileForRows(rowFormat, inputs, chosen);
+  const files = () => [...inputs, ...listed.empty].map((input) => ({ path: input.path, identity: identityOf(input) }));
+  const chosen = choosePlaces(request, { inputs, files, rows: inputs.at(0)?.rows?.format, outputs });
+  if (chosen.kind === 'stream') requireFileForRows(rowFormat, inputs, chosen.output);
+  else requireApart(request, chosen, listed);
   const reports = request.report === undefined ? undefined : await import('./report/tell-report.js');
   checkPlaces?.(listed, chosen);
-  requireApart(request, chosen, listed);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const deviceGates = new DeviceGates(request.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
@@ -256,18 +263,10 @@ function requireSpaceFor(
   requireSpace(diskNeeds, (need) => needsAt(need, places), memory.stripeCount, deviceGates, onWarning);
 }
 
-/** Refuses an output without end in a file, and one that the job, or the next job of the same inputs, would read. */
-function requireApart({ spec, output }: ShuffleRequest, places: JobPlaces, listed: ListedInputs): void {
-  if (places.kind === 'stream') {
-    const read = [...listed.inputs, ...listed.empty];
-    requireNotRead(
-      places.output.path,
-      read.map((input) => ({ path: input.path, identity: identityOf(input) })),
-    );
-    return;
-  }
+/** Refuses an output without end, and one that the next job of the same inputs would read. */
+function requireApart({ spec, output }: ShuffleRequest, { place }: FilePlaces, { placeOf }: ListedInputs): void {
   requireEnd(spec.keep);
-  requireUnread(`the output ${output}`, places.place, listed.placeOf);
+  requireUnread(`the output ${output}`, place, placeOf);
 }
 
 /** The most records that the output may have, as far as that is known before anything is counted; else infinite. */
@@ -300,10 +299,6 @@ function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: Inpu
 function warnOfStream({ output }: JobPlaces, inputs: Inputs, onWarning: (line: string) => void): void {
   const input = inputs.find((each) => !isFileInput(each));
   const reason =
-    output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
+    output.kind === 'stream' ? `writes to ${streamName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
   onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);
-}
-
-function outputName(path: string): string {
-  return path === '-' ? 'standard output' : path;
 }

@@ -17,7 +17,6 @@ import type { ShuffleReport } from '../options/reports.js';
 import type { ShuffleStoreOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_STORE_OPTIONS } from '../options/shuffle-options.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
-import { requireNotRead } from '../places/outputs/output-stream.js';
 import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import { NO_ENDS } from '../sinks/output-layout.js';
@@ -136,10 +135,11 @@ async function prepareStoreShuffle(
     isProfiled: options.onProfile !== undefined,
   };
   const inputs = snapshot.manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const chosen = choosePlaces(request, { inputs, storeDirectory: snapshot.directory });
+  const { directory } = snapshot;
+  const files = () => filesOfStore(directory);
+  const chosen = choosePlaces(request, { inputs, files, storeDirectory: directory });
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
-  if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
   const { places } = await claimPlace(request, chosen, undefined, releases);
   const layout = layoutOnDevice(snapshot, gates);
