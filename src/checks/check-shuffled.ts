@@ -152,7 +152,7 @@ function requireFields(sample: readonly DescribedRecord[], { field, id }: CheckO
   const isMissing = (option: string, name: string) =>
     new InputError(
       'ERR_FIELD_MISSING',
-      `none of the ${counted(sample.length, 'record')} that were looked at has the field ${name}; expected JSON objects of at most 4096 bytes that have it, or leave \`${option}\` out`,
+      `none of the ${counted(sample.length, 'record')} in the sample has the field ${name}; name a field of the records, which must be JSON objects of at most 4096 bytes, or leave \`${option}\` out`,
     );
   if (field !== undefined && sample.every((record) => record.field === 0)) throw isMissing('field', field);
   if (id !== undefined && sample.every(({ number }) => Number.isNaN(number))) throw isMissing('id', id);

@@ -84,7 +84,7 @@ export function parseCommand<Name extends CommandName>(
     const group = short === undefined ? entry.group : 'Most used options';
     command.addOption(new TableOption(entry, given).helpGroup(`${group}:`).hideHelp(!isShown));
   }
-  const ofHelp = brief === undefined ? 'print this help' : 'print a short help, or all of it';
+  const ofHelp = brief === undefined ? 'print this help' : 'print a short help (-h) or all of it (--help)';
   command.optionsGroup('Help:').helpOption('-h, --help', ofHelp);
   if (name === 'shuffle' || name === 'shuf') command.version(readVersion(), '--version', 'print the version');
   command.addHelpText('after', short?.notes ?? notes);

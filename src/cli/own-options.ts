@@ -74,7 +74,7 @@ export const OWN = {
       name: 'progress', value: 'STYLE', ...progressStyle, default: 'auto',
       help: 'auto, bar, plain, json or none (docs/RUNNING.md); auto draws no bar while records go to a pipe or terminal',
     }),
-    quiet: option<true>({ name: 'quiet', short: 'q', help: 'print errors only: no progress, warnings or summary' }),
+    quiet: option<true>({ name: 'quiet', short: 'q', help: 'print no progress, no summary, and no warnings but that of a split without records' }),
   }),
 };
 

@@ -107,7 +107,7 @@ export function describeGarbage({ pileSets, bytes, manifests, unowned }: Collect
 }
 
 export function unownedWords({ pileSets, bytes, newest }: UnownedPileSets): string {
-  return `${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, the newest of ${newest}, which a lost manifest has named`;
+  return `${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, the newest of ${newest}, which a lost manifest named`;
 }
 
 /** `3 of 8 shards are empty: --shards 5 would do`; nothing if all shards have records. */

@@ -13,19 +13,19 @@ const REASONS: Readonly<Record<string, string>> = {
   'skip-blank': 'a line that is blank in one member may not be so in the others',
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   unique: 'a record that comes twice in one member may belong to two records of another',
-  'unique-by': 'a value of one member says nothing of the others',
-  'split-by': 'only one member has the value, and the others must be split alike without it',
-  missing: 'a value of one member says nothing of the others',
+  'unique-by': 'the other members do not have the values of one member',
+  'split-by': 'only one member has the value, and all members must be split alike',
+  missing: 'the other members do not have the values of one member',
   weight: 'each tuple comes once; shuffle each file by itself',
   mix: 'each tuple comes once; shuffle each file by itself',
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
   prefix: 'each member keeps its name',
-  columns: 'aligned files hold no tables',
-  hive: 'aligned files hold no tables',
+  columns: 'aligned files cannot be Parquet',
+  hive: 'aligned files cannot be Parquet',
   hdf5: 'each member has datasets of its own, and all of them are taken',
-  'parquet-codec': 'aligned files hold no tables',
-  'row-group-bytes': 'aligned files hold no tables',
-  'row-group-rows': 'aligned files hold no tables',
+  'parquet-codec': 'aligned files cannot be Parquet',
+  'row-group-bytes': 'aligned files cannot be Parquet',
+  'row-group-rows': 'aligned files cannot be Parquet',
   key: 'the keys of aligned files always come from ordinals',
   'input-ids': 'the id of an input is the ordinal of its tuple',
   echo: 'the records of aligned files come from files',
@@ -59,7 +59,7 @@ export function togetherCallOf({
   if (together === undefined) return undefined;
   for (const { name } of given) {
     const reason = REASONS[name];
-    if (reason !== undefined) throw new UsageError(`--${name} does not go with --together: ${reason}`);
+    if (reason !== undefined) throw new UsageError(`--${name} cannot be combined with --together: ${reason}`);
   }
   const [operand] = operands;
   if (operand !== undefined)

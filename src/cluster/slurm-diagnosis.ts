@@ -72,7 +72,7 @@ function hasFailed(task: SlurmTask): boolean {
 function causeOf(task: SlurmTask, error: string | undefined, log: string, note: SlurmNote): string {
   const { kind, state, reason, timeLimit, exit = '', cancelledBy } = task;
   const hasBegun = log !== '';
-  if (/^DependencyNeverSatisfied/.test(reason)) return 'a job before it has failed';
+  if (/^DependencyNeverSatisfied/.test(reason)) return 'a job that it waits for has failed';
   if (state === 'TIMEOUT' || /^slurmstepd.*DUE TO TIME LIMIT/m.test(log)) {
     const { time = '', timeBy } = limitsOf(note, kind);
     const limit = timeLimit === '' ? time : timeLimit;
@@ -100,7 +100,7 @@ const ENDS_KILLED = /^pileshuf: exit code 137$/m;
 
 function memoryAsked(kind: SlurmKind, note: SlurmNote): string {
   const { memoryBytes, memoryBy } = limitsOf(note, kind);
-  if (memoryBytes === 0) return 'all of the node was asked for; take larger nodes';
+  if (memoryBytes === 0) return 'the task had all memory of its node; take larger nodes';
   return `${formatBudget(memoryBytes)} was asked for; give more with \`${memoryBy}\``;
 }
 

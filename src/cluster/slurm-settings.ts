@@ -111,7 +111,7 @@ function requireLogDirectory(directory: string, jobDirectory: string): void {
   // Slurm replaces no pattern in a name with a backslash: all tasks would write to one file.
   if (directory.includes('\\'))
     throw new UsageError(
-      `the directory of logs ${directory} has a backslash, with which Slurm cannot name the logs of tasks; give \`logDir\` without`,
+      `the directory of logs ${directory} has a backslash, which Slurm cannot take in the names of logs; name another with \`logDir\``,
     );
   const refuse = (problem: string) => new UsageError(`\`logDir\` ${directory}: ${problem}; name another directory`);
   const holder = statPath(directory, 'temp') === undefined ? dirname(directory) : directory;

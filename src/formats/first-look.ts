@@ -81,9 +81,9 @@ export function describeDoubt(path: string, { kind, position }: Doubt, more: str
   const name = inputName(path);
   switch (kind) {
     case 'NUL':
-      return `${name}: byte ${position} is NUL, which is in no text${more}; give \`zeroTerminated\` if records end in NUL`;
+      return `${name}: byte ${position} is NUL, which text does not have${more}; give \`zeroTerminated\` if records end in NUL`;
     case 'CR':
-      return `${name} has CR and no newline at its beginning, so it may be one record${more}; give \`records.delimiter\` '\\r' if lines end in CR`;
+      return `the beginning of ${name} has CR and no newline, so the whole input may be one record${more}; give \`records.delimiter\` '\\r' if lines end in CR`;
     case 'array':
       return `${name} begins with a JSON array in one line, which is one record${more}; \`jq -c '.[]'\` makes a line of each element`;
   }

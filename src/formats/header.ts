@@ -108,7 +108,7 @@ export async function readHeader(
     if (header !== undefined) return { header, rest: head.subarray(header.byteLength) };
     if (isWhole) throw new RangeError('a header rule must measure a whole input or refuse it');
     if (filled >= MOST_HEADER_BYTES) {
-      const problem = `byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`;
+      const problem = `its header has more than ${MOST_HEADER_BYTES} bytes; check the format and the options for the header`;
       throw corruptInput(path, problem);
     }
     lookAt = filled < OFTEN_LOOKED_AT_BYTES ? 0 : Math.min(2 * filled, MOST_HEADER_BYTES);

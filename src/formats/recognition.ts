@@ -307,10 +307,10 @@ export function refuseOtherFormats(
     if (mayHoldRows) return;
     if (stream !== undefined)
       throw new UsageError(
-        `${stream}: ${format} data are read here and there, not from a stream; name their file, or name the output ${output} after its records, such as .jsonl or .csv`,
+        `${stream}: ${format} data cannot be read from a stream; name the file, or name the output ${output} after its records, such as .jsonl or .csv`,
       );
     throw new UsageError(
-      `the output ${output}: its name stands for ${format}, and this job writes none: no input is of that format, or an option says what its records are; name it after its records, such as .jsonl or .csv`,
+      `the output ${output}: its name stands for ${format}, which this job does not write: no input is of that format, or an option says what the records are; name it after its records, such as .jsonl or .csv`,
     );
   }
   if (format !== undefined)

@@ -40,7 +40,7 @@ const ERRNO_TEXT: Record<string, string> = {
   ESTALE: 'the network file system lost the file',
   ENXIO: 'there is no such device, or it is a socket',
   EINVAL: 'the file or its file system does not allow this',
-  EAGAIN: 'the system has no more of what this needs for now',
+  EAGAIN: 'the system has too few resources for this now',
 };
 
 function textOfErrno(errno: string): string {

@@ -79,7 +79,7 @@ export async function refusalOrEnd(
     return isSame ? record.report : undefined;
   });
   if (report !== undefined) return new AlreadyFinished(report);
-  refusal.message += '; nothing is left to resume, and nobody knows whether it is the output of this job';
+  refusal.message += '; there is no job to resume, and pileshuf cannot tell whether this is the output of the same job';
   return refusal;
 }
 

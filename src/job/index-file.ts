@@ -288,6 +288,6 @@ function requireShort(path: string, { storedStart, decodedBytes, storedBytes }: 
 
 function cannotReach(path: string, reason: string): UsageError {
   return new UsageError(
-    `${path}: single records of it cannot be read, since ${reason}; decompress it, or compress it again in small members: with bgzip, or with \`pileshuf --compress zstd\``,
+    `cannot index ${path}: ${reason}; decompress it, or compress it again in small members: with bgzip, or with \`pileshuf --compress zstd\``,
   );
 }

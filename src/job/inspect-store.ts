@@ -96,7 +96,7 @@ export async function inspectStore(
     const note = missingReachedNote(directory, manifest.number);
     if (note !== undefined)
       callbacks.onWarning(
-        `${note} is missing, without which nobody sees that a newer manifest is lost; the next change of the store writes it`,
+        `${note} is missing, so pileshuf cannot see whether a newer manifest is lost; the next change of the store writes the file again`,
       );
     await verifyStore(snapshot, callbacks, tuning);
   }
@@ -134,7 +134,7 @@ export async function inspectStore(
 function requireNoneUnowned(unowned: UnownedPileSets, { directory, manifest }: StoreSnapshot): void {
   if (unowned.pileSets === 0) return;
   throw new VerificationError(
-    `the pile store ${directory} has ${describeUnowned(unowned)} of no state and no writer: a manifest newer than that of state ${manifest.number} may be lost; restore it from a copy, or give \`giveUpLost\` to \`collectStore\` to delete them`,
+    `the pile store ${directory} has ${describeUnowned(unowned)} that belong to no state and to no writer: a manifest newer than that of state ${manifest.number} may be lost; restore it from a copy, or give \`giveUpLost\` to \`collectStore\` to delete them`,
   );
 }
 

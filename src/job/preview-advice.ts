@@ -54,7 +54,7 @@ function onInputs({ prepared }: AdvisedJob): Advice[] {
   if (isCut > 1) return [];
   if (codec === undefined) {
     if (mayBeCut(largest, framing)) return [];
-    const text = `${path} (${size}) keeps one core busy for most of pass 1, because files of such records cannot be cut: make several files of it`;
+    const text = `${path} (${size}) keeps one core busy for most of pass 1, because such a file cannot be cut: make several files of it`;
     return [{ about: 'input', text }];
   }
   const text = `${path} (${size}, ${codec.name}) keeps one core busy for most of pass 1: recompress it with bgzip, with zstd in many frames, or make several files of it`;

@@ -89,7 +89,7 @@ function requireSplits(splits: readonly SplitRule[]): void {
   if (hasCounts && splits.some((split) => 'share' in split))
     throw new UsageError('`splits` has shares and numbers of records; expected one kind, and the rest for one split');
   if (hasCounts && restCount === 0)
-    throw new UsageError('`splits` has numbers of records alone; give one split the rest');
+    throw new UsageError('`splits` has only numbers of records; give one split the rest');
   requireWholeOrder(splits);
 }
 

@@ -177,7 +177,7 @@ async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: Cal
   const unowned = await findUnowned(snapshot, signal);
   if (unowned.pileSets === 0) return;
   onWarning(
-    `the pile store ${snapshot.directory} has ${describeUnowned(unowned)} of no state and no writer: a manifest may be lost; \`inspectStore\` tells more`,
+    `the pile store ${snapshot.directory} has ${describeUnowned(unowned)} that belong to no state and to no writer: a manifest may be lost; \`inspectStore\` tells more`,
   );
 }
 

@@ -253,7 +253,7 @@ class TogetherJob {
     const [inOne, inOther] = [first.recordCounts, recordCounts].map((counts) => counted(counts[tuple] ?? 0, 'record'));
     throw new InputError(
       'ERR_COUNTS_DIFFER',
-      `${one} has ${inOne} and ${other} has ${inOther}; expected as many in both, since record i of one belongs to record i of the other`,
+      `${one} has ${inOne} and ${other} has ${inOther}; give files with equal numbers of records, because record i of one belongs to record i of the other`,
     );
   }
 

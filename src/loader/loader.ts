@@ -240,7 +240,7 @@ function openOther(snapshot: StoreSnapshot, number: number, commitCount: number)
   const isGone = other.manifest.commits.some(({ pileSets }) => pileSets.some(({ name }) => !named.has(name)));
   if (!isGone) return other;
   throw new UsageError(
-    `the pile store ${directory} no longer has all records of its state ${number}: some were expired; start an epoch of the present state`,
+    `the pile store ${directory} no longer has all records of its state ${number}: some were expired; start a new epoch`,
     'ERR_STORE',
   );
 }

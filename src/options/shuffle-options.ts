@@ -63,18 +63,18 @@ const textOf = (rule: ValueRule | undefined) =>
   rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
 
 /**
- * Returns the refusal of what does not go with an option that makes records equal. @param source what the order follows
+ * Returns the refusal of what cannot be combined with an option that makes records equal. @param source what the order follows
  * from.
  */
 const beside = (name: 'unique' | 'uniqueBy', source: string) =>
   [
     [
       'inputIds',
-      `\`inputIds\` does not go with \`${name}\`: the order then follows from ${source}, wherever they come from`,
+      `\`inputIds\` cannot be combined with \`${name}\`: the order then follows from ${source}, wherever they come from`,
     ],
-    ['keys', `\`keys\` from ordinals do not go with \`${name}\`: then the order follows from ${source}`],
-    ['weights.0', `\`weights\` does not go with \`${name}\`: of the copies that it makes, one would be kept`],
-    ['mix', `\`mix\` does not go with \`${name}\`: of the copies that it makes, one would be kept`],
+    ['keys', `\`keys\` from ordinals cannot be combined with \`${name}\`: then the order follows from ${source}`],
+    ['weights.0', `\`weights\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
+    ['mix', `\`mix\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
   ] as const;
 
 const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
@@ -107,10 +107,10 @@ const KEEP = optionGroup('Output', {
       ['resume', NOT_RESUMED],
       ['jobDir', NOT_RESUMED],
       ['keepTemp', NOT_RESUMED],
-      ['splits', '`repeat` does not go with `splits`: copies of one record would be in several of them'],
-      ['records.webdataset', '`repeat` does not go with samples of tar files: readers join copies that are neighbours'],
+      ['splits', '`repeat` cannot be combined with `splits`: copies of one record would be in several of them'],
+      ['records.webdataset', '`repeat` cannot be combined with samples of tar files: readers join copies that are neighbours'],
       ['records.npy', 'an output of npy has an end: give `headCount` beside `repeat`', 'headCount'],
-      ['shards.maxShardBytes', '`repeat` does not go with `shards.maxShardBytes`: give a number of shards, or of records in each'],
+      ['shards.maxShardBytes', '`repeat` cannot be combined with `shards.maxShardBytes`: give a number of shards, or of records in each'],
     ],
     name: 'repeat', short: 'r',
     help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
@@ -126,7 +126,7 @@ const KEEP = optionGroup('Output', {
     excludes: [
       ['uniqueBy', '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],
       ...beside('unique', 'the content of records'),
-      ['records.webdataset', '`unique` does not go with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"'],
+      ['records.webdataset', '`unique` cannot be combined with samples of tar files, whose bytes tell when a file was packed: give `uniqueBy` a value of them, such as "key"'],
     ],
     resumes: ['rule for equal records', ({ keep }) => (keep.unique === undefined ? 'all are kept' : 'one is kept')],
     name: 'unique', help: 'keep one of equal records; the order then follows from the records alone',
@@ -153,8 +153,8 @@ const KEEP = optionGroup('Output', {
     check: selector,
     needs: [['splits'], '`splitBy` chooses between splits: give `splits`'],
     excludes: [
-      ['uniqueBy', '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output'],
-      ['headCount', '`splitBy` does not go with `headCount`: the first records belong to the first split'],
+      ['uniqueBy', '`splitBy` cannot be combined with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output'],
+      ['headCount', '`splitBy` cannot be combined with `headCount`: the first records belong to the first split'],
     ],
     resumes: ['selector of splits', ({ cut }) => textOf(cut.splitBy)],
     name: 'split-by', value: 'SELECTOR',
@@ -163,7 +163,7 @@ const KEEP = optionGroup('Output', {
   /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: an error, ERR_FIELD_MISSING. */
   missing: option<string>({
     check: missing,
-    needs: [['splitBy', 'uniqueBy'], '`missing` is about the values of `splitBy` or `uniqueBy`: give one of them'],
+    needs: [['splitBy', 'uniqueBy'], '`missing` needs `splitBy` or `uniqueBy`: give one of them'],
     name: 'missing', value: 'VALUE',
     help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
   }),
@@ -255,9 +255,9 @@ const ORDER = optionGroup('Order', {
     check: oneOf('position', 'ordinal'),
     neutral: 'position',
     excludes: [
-      ['skipBlank', '`skipBlank` does not go with `keys` from ordinals: they keep files aligned, so no record may be left out'],
-      ['weights.0', `\`weights\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
-      ['mix', `\`mix\` does not go with \`keys\` from ordinals: ${ALIGNED}`],
+      ['skipBlank', '`skipBlank` cannot be combined with `keys` from ordinals: they keep files aligned, so no record may be left out'],
+      ['weights.0', `\`weights\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
+      ['mix', `\`mix\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
     ],
     resumes: ['kind of keys', ({ key }) => key.from],
     name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),

@@ -76,7 +76,7 @@ export class CredentialsOfAws {
   advice(doing: 'read' | 'write'): string {
     if (this.#settings.choice.signRequests === false) return 'requests were not signed; leave out --no-sign-request';
     return this.#source === 'no credentials'
-      ? 'no credentials were found in the environment, in the files of the AWS tools or on this machine, so nobody was named; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
+      ? 'no credentials were found in the environment, in the files of the AWS tools or on this machine, so the request was not signed; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
       : `the credentials of ${this.#source} were tried; check what they may ${doing}`;
   }
 

@@ -73,7 +73,7 @@ export class AwsSettings {
     requireEndpoint(endpoint, 'the endpoint');
     if (service === 's3' && (this.#isDualStack || this.#isFips))
       throw new UsageError(
-        `the endpoint ${endpoint} does not go with ${this.#isFips ? 'FIPS' : 'dual-stack'} endpoints, which the environment or the profile ${this.profileName} asks for; leave out one of the two`,
+        `the endpoint ${endpoint} cannot be combined with ${this.#isFips ? 'FIPS' : 'dual-stack'} endpoints, which the environment or the profile ${this.profileName} asks for; leave out one of the two`,
       );
     return endpoint;
   }

@@ -563,7 +563,7 @@ class FetchingThread {
 function wrongBytes(path: string): InputError {
   return new InputError(
     'ERR_INPUT_CHANGED',
-    `${path}: its bytes came with another checksum than the service has of it; start again, and look at the network and the memory of this machine if it happens again`,
+    `${path}: the bytes that arrived do not have the checksum that the service states; start again, and if it happens again, check the network and the memory of this machine`,
   );
 }
 

@@ -74,7 +74,7 @@ function refuseNamesOfTables(
     : ['take headers off first, and ', ''];
   throw new InputError(
     'ERR_INPUT_FORMAT',
-    `${named}: such a name stands for a table, whose rows may hold newlines and whose first line may be a header; ${before}give \`records: { by: 'csv' }\` if fields may be quoted,${ofHeader} or \`records: { by: 'lines' }\` if each line is a record`,
+    `${named}: its name stands for a table, whose rows may hold newlines and whose first line may be a header; ${before}give \`records: { by: 'csv' }\` if fields may be quoted,${ofHeader} or \`records: { by: 'lines' }\` if each line is a record`,
   );
 }
 

@@ -82,7 +82,7 @@ export async function findInputChange(
 }
 
 function describeChange(then: Buffer, now: Buffer, input: Input): string | undefined {
-  if (then.compare(now, 0, 8, 0, 8) !== 0) return 'the list had another file here';
+  if (then.compare(now, 0, 8, 0, 8) !== 0) return 'another file had this place in the list';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
   if (sizeThen !== sizeNow) return `its size was ${counted(sizeThen, 'byte')} and is ${sizeNow}`;
   if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return factsOf(input.path).otherVersion;

@@ -60,10 +60,7 @@ export function chooseInputIds(rule: InputIdRule, inputs: Inputs): InputIds {
 function idOfPath({ list, path }: Input, rule: 'path' | 'name'): string {
   const isNameless = list !== undefined || path === STANDARD_INPUT;
   if (isNameless) {
-    const what =
-      list === undefined
-        ? 'standard input (-) has no name that could be its'
-        : `${path} have no name that could be their`;
+    const what = list === undefined ? 'standard input (-) has no name for an' : `${path} have no names for an`;
     throw new UsageError(
       `${what} input id: name files as inputs, or give a list of ids (\`pileshuf pile\` gives one to standard input)`,
     );

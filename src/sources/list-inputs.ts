@@ -385,7 +385,7 @@ function examine(path: string, { format, decompressProgram, takesRows = false }:
 function needsRanges(path: string): InputError {
   return new InputError(
     'ERR_INPUT_UNREADABLE',
-    `cannot read ${path}: rows are read here and there, and its server gives no ranges; download it to a disk first`,
+    `cannot read ${path}: its server cannot send parts of it, which reading rows needs; download it to a disk first`,
   );
 }
 

@@ -96,7 +96,7 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Pil
     }
     throw new SystemError(
       'ERR_IO',
-      `pileshuf gc gave ${data} up before it was committed; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
+      `pileshuf gc took ${data} for data of a killed job before it was committed; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
     );
   }
 }
@@ -109,7 +109,9 @@ export function requireInputIds(inputIds: readonly string[]): void {
   for (const id of inputIds) {
     // Keys are derived from the bytes of the id in UTF-8, so it must have such bytes of its own.
     if (id === '' || id.length > MOST_ID_CHARACTERS || Buffer.from(id).toString() !== id) {
-      throw new UsageError(`the input id ${JSON.stringify(id)} is not a text of 1 to ${MOST_ID_CHARACTERS} characters`);
+      throw new UsageError(
+        `the input id ${JSON.stringify(id)} is not valid; expected 1 to ${MOST_ID_CHARACTERS} characters of well-formed Unicode`,
+      );
     }
     if (seen.has(id)) {
       throw new UsageError(
@@ -148,7 +150,7 @@ function findReplaced(
     const named = JSON.stringify(taken);
     if (!replace) {
       throw new UsageError(
-        `the pile store ${storeDirectory} has an input of the id ${named} already, in generation ${commit.generation}; give \`replace\` to replace it, or another id`,
+        `the pile store ${storeDirectory} already has an input with the id ${named}, in generation ${commit.generation}; give \`replace\` to replace it, or another id`,
         'ERR_INPUT_ID_TAKEN',
       );
     }

@@ -89,7 +89,7 @@ function placeOfNewStore(directory: string): string {
   // A killed creator may have left a part of the store.
   const place = [pileSetDirectoryOf(directory), directory, dirname(directory)].find(isDirectory);
   if (place !== undefined) return place;
-  const reason = Object.assign(new Error('there is no directory to make it in'), { code: 'ENOENT' });
+  const reason = Object.assign(new Error('the directory above it does not exist'), { code: 'ENOENT' });
   throw ioError('make the directory', 'store', directory, reason);
 }
 

@@ -25,7 +25,7 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
     manifestNumber === undefined ? readNewestManifest(directory) : readStoreManifest(directory, manifestNumber);
   if (manifest === undefined) {
     throw storeError(
-      `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; start from its present state`,
+      `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; start from its current state`,
     );
   }
   return snapshotOf(path, directory, settings, manifest);

@@ -32,7 +32,7 @@ it('says that there is nothing to see', async () => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout.toString()).toMatch(/^verdict {6}nothing to see: an order of such records would not be visible$/m);
   writeFileSync(directory.path('few'), 'a\nb\n');
-  expect((await run('few')).stdout.toString()).toMatch(/there are too few records to look at/);
+  expect((await run('few')).stdout.toString()).toMatch(/there are too few records to test/);
 });
 
 it('prints JSON, or only the error', async () => {

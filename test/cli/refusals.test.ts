@@ -166,7 +166,7 @@ refuses('records and headers', [
   ['in --record-size 1073741825', 2, '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
   ['in --lines-per-record 1048577', 2, '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],
   ['in --tfrecord --header 1', 2, '--header takes lines, and these records are not text; give --skip-bytes, or…'],
-  ['--key ordinal --skip-blank in', 2, /--skip-blank does not go with --key from ordinals/],
+  ['--key ordinal --skip-blank in', 2, /--skip-blank cannot be combined with --key from ordinals/],
   ['--record-size 2 --skip-blank in', 2, 'records of size are not text, so none is blank; leave out --skip-blank'],
   ['in --npy --header 1', 2, 'records of npy have a header of their own; leave out --header'],
   ['in --webdataset --skip-bytes 1', 2, 'records of webdataset have a header of their own; leave out --skip-bytes'],
@@ -181,12 +181,32 @@ refuses(
     ['-r --resume', 2, 'a job with -r cannot be resumed: leave out --resume, --job-dir and --keep-temp'],
     ['-r', 2, 'an output without end must be a stream: give --head-count beside -r, or no -o'],
     ['-r --npy', 2, 'an output of npy has an end: give --head-count beside -r'],
-    ['-rn 9 --webdataset', 2, '-r does not go with samples of tar files: readers join copies that are neighbours'],
-    ['-rn 9 --shard-bytes 9B', 2, '-r does not go with --shard-bytes: give a number of shards, or of records in each'],
+    [
+      '-rn 9 --webdataset',
+      2,
+      '-r cannot be combined with samples of tar files: readers join copies that are neighbours',
+    ],
+    [
+      '-rn 9 --shard-bytes 9B',
+      2,
+      '-r cannot be combined with --shard-bytes: give a number of shards, or of records in each',
+    ],
     ['--unique --unique-by .u', 2, '--unique compares whole records and --unique-by a value of each: give one of…'],
-    ['--unique --webdataset', 2, '--unique does not go with samples of tar files, whose bytes tell when a file was …'],
-    ['--unique --input-ids path', 2, '--input-ids or --input-id does not go with --unique: the order then follows…'],
-    ['--unique-by .u --input-ids path', 2, '--input-ids or --input-id does not go with --unique-by: the order then …'],
+    [
+      '--unique --webdataset',
+      2,
+      '--unique cannot be combined with samples of tar files, whose bytes tell when a file was …',
+    ],
+    [
+      '--unique --input-ids path',
+      2,
+      '--input-ids or --input-id cannot be combined with --unique: the order then follows…',
+    ],
+    [
+      '--unique-by .u --input-ids path',
+      2,
+      '--input-ids or --input-id cannot be combined with --unique-by: the order then …',
+    ],
     [['--unique-by', '.u', '--missing', 'x'.repeat(5000)], 2, '--missing: expected a string of at most 4096 bytes'],
     [
       ['--unique-by', `.${'x'.repeat(9000)}`, '--missing', 'y'.repeat(4000)],
@@ -195,10 +215,18 @@ refuses(
     ],
     ['--unique-by url', 2, `--unique-by "url": ${KIND_OF_VALUE}`],
     ['--split-by .a', 2, '--split-by chooses between splits: give --split'],
-    ['--missing x', 2, '--missing is about the values of --split-by or --unique-by: give one of them'],
+    ['--missing x', 2, '--missing needs --split-by or --unique-by: give one of them'],
     ['--split a=1,b=rest --split-by .a', 2, '--split-by keeps records together, so no split can have an exact…'],
-    ['--split a=rest --split-by .a -n 5', 2, '--split-by does not go with -n: the first records belong to the first…'],
-    ['--split a=rest --split-by .v --unique-by .v', 2, '--split-by does not go with --unique-by: equal records…'],
+    [
+      '--split a=rest --split-by .a -n 5',
+      2,
+      '--split-by cannot be combined with -n: the first records belong to the first…',
+    ],
+    [
+      '--split a=rest --split-by .v --unique-by .v',
+      2,
+      '--split-by cannot be combined with --unique-by: equal records…',
+    ],
   ],
   ['in', '-o', 'out'],
 );
@@ -355,9 +383,9 @@ refuses('ranges of numbers', [
   ['-i 1-5 -i 1-6', 2, '-i is given twice, as 1-5 and as 1-6; give it once'],
   ['-i', 2, "option '-i, --input-range <LO-HI>' argument missing…"],
   ['-i 1-5 -n -3', 2, '-n -3: expected a whole number of at least 0…'],
-  ['-i 1-5 file', 2, '-i stands in place of inputs, which file gives, too; give one of them'],
-  ['-i 1-5 --files-from list', 2, '-i stands in place of inputs, which --files-from gives, too; …'],
-  ['-i 1-5 -e', 2, '-i stands in place of inputs, which -e gives, too; …'],
+  ['-i 1-5 file', 2, 'the numbers of -i are the input, and file gives another; give one of the two'],
+  ['-i 1-5 --files-from list', 2, 'the numbers of -i are the input, and --files-from gives another; …'],
+  ['-i 1-5 -e', 2, 'the numbers of -i are the input, and -e gives another; …'],
   ['-r -i 1-6 -o out', 2, 'an output without end must be a stream: give --head-count beside -r, or no -o'],
   ['-r -i 1-0 -n 1', 3, 'the inputs have no record to repeat; expected at least one'],
   ['-i 1-1000000000000000 --unique -o out', 2, '-i 1-1000000000000000 has more than 2^53 bytes to read; …'],
@@ -376,8 +404,12 @@ refuses('ranges of numbers', [
 refuses(
   'words for records, and sources of seeds',
   [
-    ['--files-from list', 2, '-e takes the operands for records, and --files-from names inputs; give one of them'],
-    ['--files0-from list', 2, /--files0-from names inputs; give one of them$/],
+    [
+      '--files-from list',
+      2,
+      'with -e the operands are the records, and --files-from names inputs; give one of the two',
+    ],
+    ['--files0-from list', 2, /--files0-from names inputs; give one of the two$/],
     ['--csv', 2, /^pileshuf: records that are given as words must end in a delimiter/],
     ['--lines-per-record 4', 2, /^pileshuf: records that are given as words must end in a delimiter/],
     [
@@ -416,12 +448,16 @@ refuses('aligned files', [
   ['--together in,in2 -o out --split a=4,b=rest', 3, 'the number of records is 2, and --split asks for 4; …'],
   ['--together a,b -o -', 2, '--together writes several files: name a directory with -o'],
   ['--together a,b -o out c', 2, '--together names all inputs, and c is one more; join files of a tuple with…'],
-  ['--together a,b -o out --split train=0.9,test=0.1 --split-by .site', 2, '--split-by does not go with --together…'],
+  [
+    '--together a,b -o out --split train=0.9,test=0.1 --split-by .site',
+    2,
+    '--split-by cannot be combined with --together…',
+  ],
   ...NOT_ALIGNED.split(',').map(
     (words): Row => [
       `--together a,b -o out --${words}`,
       2,
-      new RegExp(`^pileshuf: --${words.split(' ')[0]} does not go with --together: .`),
+      new RegExp(`^pileshuf: --${words.split(' ')[0]} cannot be combined with --together: .`),
     ],
   ),
 ]);
@@ -439,14 +475,18 @@ refuses('jobs of tasks', [
   ['cluster slurm in --job-dir j -o o', 2, /--tasks is missing/],
   ['cluster slurm --job-dir j -o o --tasks 2', 2, /name the inputs/],
   ['cluster slurm in --job-dir j --mem G', 2, /--mem G: expected what sbatch takes/],
-  ['cluster slurm in --job-dir j --resume', 2, /in: the plan in --job-dir has decided it/],
-  ['cluster slurm --seed=1 --job-dir j --resume', 2, /--seed: the plan in --job-dir has decided it/],
-  ['cluster slurm --profile=p --job-dir j --resume', 2, /--profile: the plan in --job-dir has decided it/],
+  ['cluster slurm in --job-dir j --resume', 2, /in cannot be combined with --resume, because the plan in --job-dir/],
+  [
+    'cluster slurm --seed=1 --job-dir j --resume',
+    2,
+    /--seed cannot be combined with --resume, because the plan in --job-dir/,
+  ],
+  ['cluster slurm --profile=p --job-dir j --resume', 2, /--profile cannot be combined with --resume, because the plan/],
   ['cluster slurm --job-dir /nowhere --resume', 2, /the job directory \/nowhere does not exist/],
   [
     'cluster slurm --job-dir j --resume --dependency=afterok:1',
     2,
-    /--dependency: what the planned job waits for is done; leave it out/,
+    /--dependency cannot be combined with --resume, because the plan has been made; leave it out/,
   ],
   [
     'cluster slurm --files-from=- --job-dir j -o o --tasks=2 --dependency=afterok:1',
@@ -475,18 +515,14 @@ refuses('index', [
   ["index ''", 2, /FILE: expected a path, got an empty string/],
   ['index none', 3, /does not exist/],
   ['index in --csv --tfrecord', 2, /--csv and --tfrecord contradict each other/],
-  [
-    'index in.gz',
-    2,
-    /: single records of it cannot be read, since gzip can only be decoded from its beginning; decompress it/,
-  ],
+  ['index in.gz', 2, /: gzip can only be decoded from its beginning; decompress it/],
 ]);
 
 refuses('stores', [
   [
     'pile store in --input-id a',
     2,
-    /an input of the id "a" already, in generation first; .*give --replace to replace it/,
+    /already has an input with the id "a", in generation first; .*give --replace to replace it/,
   ],
   ['append store in --seed t', 2, /has the seed "42", expected "t"; /],
   ['append store in --piles 6', 2, /number of piles of 3, expected 6; /],
@@ -506,7 +542,7 @@ refuses('stores', [
     /in and in2 have the same input id "x"; expected an id that no other input has/,
   ],
   ['pile store in', 2, /required option '--input-id <ID>' not specified; see pileshuf pile/],
-  ['append store -', 2, /standard input \(-\) has no name that could be its input id: name files as inputs, or /],
+  ['append store -', 2, /standard input \(-\) has no name for an input id: name files as inputs, or /],
   [
     'in -o new --split train=0.9,test=0.2',
     2,
@@ -589,7 +625,7 @@ refuses('verify', [
   ['verify nowhere --against in', 3, 'the output nowhere does not exist; check the name'],
   ['verify permuted --against nowhere', 3, 'the input nowhere does not exist; check the name'],
   ['verify permuted --against', 2, /option '--against <INPUT...>' argument missing/],
-  ['verify permuted in', 2, /nothing says what the outputs were made from; give --against /],
+  ['verify permuted in', 2, /nothing says which inputs the outputs must match; give --against /],
   [
     'verify corpus',
     2,
@@ -610,10 +646,6 @@ refuses('check-shuffled', [
   ['check-shuffled', 2, /missing required argument 'files'/],
   ['check-shuffled -', 2, /is a stream, of which no sample can be read; write it to a file/],
   ['check-shuffled numbers --field source', 2, /--field "source": expected the keys of a JSON field/],
-  [
-    'check-shuffled numbers --id .x',
-    3,
-    /none of the \d+ records that were looked at has the field \.x; .* leave --id out/,
-  ],
+  ['check-shuffled numbers --id .x', 3, /none of the \d+ records in the sample has the field \.x; .* leave --id out/],
   ['check-shuffled nowhere', 3, /the input nowhere does not exist/],
 ]);

@@ -83,7 +83,7 @@ describe('one directory', () => {
     const less = await run('shards', '--json');
     expect(less).toMatchObject({
       exitCode: 4,
-      stderr: expect.stringMatching(/shards\/\.shard\.complete\.json: shard 1 of 2 is missing, or there twice; /),
+      stderr: expect.stringMatching(/shards\/\.shard\.complete\.json: shard 1 of 2 is missing or doubled; /),
     });
     expect(JSON.parse(less.stdout.toString())).toMatchObject({ isWhole: false, sets: [{ missingShards: [1] }] });
   });

@@ -34,7 +34,11 @@ async function doPasses(): Promise<void> {
 
 describe('a plan', () => {
   it.each([
-    ['weights of unique records', { unique: true, weights: [{ glob: '*', factor: 2 }] }, '`weights` does not go with'],
+    [
+      'weights of unique records',
+      { unique: true, weights: [{ glob: '*', factor: 2 }] },
+      '`weights` cannot be combined with',
+    ],
     ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
     ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
     ['standard output', { output: '-' }, 'tasks cannot share standard output'],
@@ -129,7 +133,7 @@ describe('a task', () => {
     // Neither does a kind of which the job has none, whatever is not done before it.
     for (const kind of ['measure', 'verify'] as const)
       expect(await runNow({ kind, jobDir: jobDir(), taskIndex: 0, stride: 2 })).toMatchObject(none);
-    expect(await messageOf(runNow({ kind: 'scatter', jobDir: jobDir() }))).toContain('which scatter task?');
+    expect(await messageOf(runNow({ kind: 'scatter', jobDir: jobDir() }))).toContain('nothing says which scatter task');
     giveUp();
   });
 

@@ -89,6 +89,6 @@ it('the commit has options of its own', async () => {
     'the commit on n1: reached the time limit of 5:00; give more with `commitTime`',
   ]);
   expect(await told('OUT_OF_MEMORY')).toEqual([
-    'the commit on n1: out of memory: all of the node was asked for; take larger nodes',
+    'the commit on n1: out of memory: the task had all memory of its node; take larger nodes',
   ]);
 });

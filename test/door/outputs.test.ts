@@ -12,7 +12,7 @@ describe('a name that stands for a format which is not written', () => {
   testDoor([
     refused(
       'x.parquet',
-      /the output x\.parquet: its name stands for Parquet, and this job writes none: no input is of that format, or an option says what its records are; name it/,
+      /the output x\.parquet: its name stands for Parquet, which this job does not write: no input is of that format, or an option says what the records are; name it/,
     ),
     ...['X.Feather', 'x.orc', 'x.avro', 'x.xlsx', 'x.zip', 'x.npz', 'x.tgz'].map((name) =>
       refused(name, /the output \S+: its name stands for .+, which pileshuf does not write; name it after/),

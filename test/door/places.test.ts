@@ -39,7 +39,7 @@ describe('an output', () => {
       files: { a: 'x', b: 'x\n' },
       argv: 'a --resume -o b',
       badCall:
-        'the output b exists already; give --force to replace it; nothing is left to resume, and nobody knows whether it is the output of this job',
+        'the output b exists already; give --force to replace it; there is no job to resume, and pileshuf cannot tell whether this is the output of the same job',
     },
   ]);
 });

@@ -51,7 +51,7 @@ describe('what is not text', () => {
       files: { a: 'one\0\ntwo\n', b: 'three\0\n' },
       argv: 'a b',
       lines: [
-        'warning: a: byte 3 is NUL, which is in no text (and 1 other input); give --zero-terminated if records end in NUL',
+        'warning: a: byte 3 is NUL, which text does not have (and 1 other input); give --zero-terminated if records end in NUL',
       ],
       records: ['one\0\n', 'two\n', 'three\0\n'],
     },
@@ -59,7 +59,7 @@ describe('what is not text', () => {
       name: 'a NUL in compressed text',
       files: { 'a.gz': gzipSync('one\0\ntwo\n') },
       argv: 'a.gz',
-      lines: ['warning: a.gz: byte 3 is NUL, which is in no text; give --zero-terminated if records end in NUL'],
+      lines: ['warning: a.gz: byte 3 is NUL, which text does not have; give --zero-terminated if records end in NUL'],
       records: ['one\0\n', 'two\n'],
     },
     {
@@ -67,7 +67,7 @@ describe('what is not text', () => {
       files: { in: 'one\rtwo\r' },
       argv: 'in',
       lines: [
-        "warning: in has CR and no newline at its beginning, so it may be one record; give --delimiter '\\r' if lines end in CR",
+        "warning: the beginning of in has CR and no newline, so the whole input may be one record; give --delimiter '\\r' if lines end in CR",
       ],
       records: ['one\rtwo\r\n'],
     },
@@ -369,7 +369,7 @@ describe('blank records', () => {
 describe('tables', () => {
   const files = { 'a.csv': '\ufeffn,"t\nu"\n1,"a\nb"\n', 'b.csv.gz': gzipSync('n,"t\nu"\n2,c\n'), 'c.csv': 'n,"x"\n' };
   const choices =
-    'such a name stands for a table, whose rows may hold newlines and whose first line may be a header; give --csv if fields may be quoted, --header 1 if the first line is a header, or --lines if each line is a record';
+    'its name stands for a table, whose rows may hold newlines and whose first line may be a header; give --csv if fields may be quoted, --header 1 if the first line is a header, or --lines if each line is a record';
   testDoor([
     ...[
       ['c.csv', 'b.csv.gz'],

@@ -206,7 +206,7 @@ it.each(
   const [input, output] = [directory.path('in'), directory.path('out')];
   writeFileSync(input, store(Buffer.alloc(2 ** 24 + 1, 'a')));
   const result = await commandInProcess(['-q', '--header', '1', '-T', directory.temp, input, '-o', output]);
-  expect(seen(result)).toEqual(refusedFor(input, 'byte 16777216 is reached and its header does not end before it'));
+  expect(seen(result)).toEqual(refusedFor(input, 'its header has more than 16777216 bytes'));
   expect(existsSync(output)).toBe(false);
 });
 

@@ -173,7 +173,7 @@ describe('the first input', () => {
     const onWarning = (line: string) => told.push(line);
     await shuffle(job({ onWarning }), INLINE);
     expect(numbersIn(directory.path('out.h5'))).toHaveLength(231);
-    expect(told).toEqual([`${second}: the block of the user before the HDF5 data is left out`]);
+    expect(told).toEqual([`${second}: the user block before the HDF5 data is left out`]);
     writeFileSync(first, smallHdf5({ X: { lengths: [4] }, names: { lengths: [3] } }));
     writeFileSync(second, smallHdf5({ X: { lengths: [5] }, names: { lengths: [3] }, more: { lengths: [5] } }));
     await shuffle(job({ hdf5: ['X'], onWarning }), INLINE);

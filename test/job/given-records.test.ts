@@ -91,7 +91,7 @@ describe('records that are given', () => {
     const report = await shuffleStore(store, { output: directory.path('out'), tempDirs: [directory.temp] });
     expect(report.records).toBe(words.length);
     await expect(appendToStore(store, { inputs: [{ records: ['a'] }] })).rejects.toThrow(
-      'the given records have no name that could be their input id',
+      'the given records have no names for an input id',
     );
   });
 

@@ -183,7 +183,7 @@ it.each([
 it('a stream is told to hold no Parquet before its output is', async () => {
   const asked = { inputs: [pipeOf(table)], output: directory.path('out.parquet'), tempDirs: [directory.temp] };
   const { message } = await errorOf(shuffle(asked, INLINE));
-  expect(message).toMatch(/: Parquet data are read here and there, not from a stream; name their file, /);
+  expect(message).toMatch(/: Parquet data cannot be read from a stream; name the file, /);
 });
 
 /** Of a file with one column: whether the schema of Arrow calls it a dictionary, and how its pages have their values. */

@@ -51,7 +51,7 @@ describe('a state whose manifest was collected', () => {
     await expireStore(path, { before: '2026-11-02' });
     await collectStore(path, { graceMilliseconds: 0 });
     expect(() => openStore(path).resume(state)).toThrow(
-      `no longer has its state ${state.manifest}: it was expired; start from its present state`,
+      `no longer has its state ${state.manifest}: it was expired; start from its current state`,
     );
   });
 

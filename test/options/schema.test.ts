@@ -22,9 +22,12 @@ describe('an option that excludes or needs others', () => {
 
   it.each([
     [{ repeat: true, records: { by: 'npy' } }, /give `headCount` beside `repeat`/],
-    [{ repeat: true, shards: { by: 'bytes', maxShardBytes: 9 } }, /`repeat` does not go with `shards.maxShardBytes`/],
-    [{ unique: true, inputIds: [] }, /`inputIds` does not go with `unique`/],
-    [{ missing: 'x' }, /`missing` is about the values of/],
+    [
+      { repeat: true, shards: { by: 'bytes', maxShardBytes: 9 } },
+      /`repeat` cannot be combined with `shards.maxShardBytes`/,
+    ],
+    [{ unique: true, inputIds: [] }, /`inputIds` cannot be combined with `unique`/],
+    [{ missing: 'x' }, /`missing` needs `splitBy` or `uniqueBy`/],
   ])('is refused: %o', (options, refusal) => {
     expect(() => refuseContradictions(SHUFFLE_OPTIONS, options)).toThrow(refusal);
   });

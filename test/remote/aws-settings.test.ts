@@ -96,7 +96,7 @@ describe('the address of an object', () => {
   it.each<[Environment, RegExp]>([
     [{ AWS_PROFILE: 'missing' }, /the profile missing is neither in .*config nor in .*credentials; check AWS_PROFILE/],
     [{ AWS_PROFILE: 'lost' }, /names the services nobody, which .*config does not have/],
-    [{ AWS_ENDPOINT_URL: 'http://x', AWS_USE_FIPS_ENDPOINT: 'true' }, /does not go with FIPS endpoints/],
+    [{ AWS_ENDPOINT_URL: 'http://x', AWS_USE_FIPS_ENDPOINT: 'true' }, /cannot be combined with FIPS endpoints/],
     [{ AWS_SECRET_ACCESS_KEY: '' }, /AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not/],
     [{ AWS_CONFIG_FILE: '/' }, /cannot read \/, a file of the AWS tools: it is a directory/],
     [

@@ -303,7 +303,7 @@ describe('the bytes of objects of S3 are compared with their checksums', () => {
     expect(await errorOf(sliced())).toMatchObject({
       code: 'ERR_INPUT_CHANGED',
       message: expect.stringMatching(
-        /^s3:\/\/bucket\/in\/a.jsonl: its bytes came with another checksum than the service has of it; /,
+        /^s3:\/\/bucket\/in\/a.jsonl: the bytes that arrived do not have the checksum that the service states; /,
       ),
     });
   });
@@ -468,7 +468,9 @@ describe('one clear line', () => {
       { settings: { ranges: false } },
       { 'a.parquet': Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(200_000)]) },
     );
-    expect(await messageOf(web('a.parquet'))).toContain('its server gives no ranges; download it to a disk first');
+    expect(await messageOf(web('a.parquet'))).toContain(
+      'its server cannot send parts of it, which reading rows needs; download it to a disk first',
+    );
   });
 
   it('for an output on another machine', async () => {

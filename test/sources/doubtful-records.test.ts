@@ -34,7 +34,7 @@ function mateWarningsOf(names: readonly string[], format = fourLines): string[] 
 }
 
 const refusal = (named: string) => [
-  `${named}: such a name stands for a table, whose rows may hold newlines and whose first line may be a header; give \`records: { by: 'csv' }\` if fields may be quoted, \`header.lines\` 1 if the first line is a header, or \`records: { by: 'lines' }\` if each line is a record`,
+  `${named}: its name stands for a table, whose rows may hold newlines and whose first line may be a header; give \`records: { by: 'csv' }\` if fields may be quoted, \`header.lines\` 1 if the first line is a header, or \`records: { by: 'lines' }\` if each line is a record`,
 ];
 
 describe('names of tables', () => {

@@ -55,8 +55,8 @@ describe('the id of an input', () => {
   });
 
   it('is nothing that standard input has for itself', async () => {
-    await expect(idsOf('path', '-')).rejects.toThrow(/^standard input \(-\) has no name that could be its input id: /);
-    await expect(idsOf('name', '-')).rejects.toThrow(/^standard input \(-\) has no name that could be its input id: /);
+    await expect(idsOf('path', '-')).rejects.toThrow(/^standard input \(-\) has no name for an input id: /);
+    await expect(idsOf('name', '-')).rejects.toThrow(/^standard input \(-\) has no name for an input id: /);
     expect(await idsOf(['named'], '-')).toEqual(['named']);
   });
 });

@@ -111,7 +111,7 @@ describe('commitToStore', () => {
     const gone = withFiles('0'.repeat(16), ['a']);
     rmSync(directory.path('store', 'pile-sets', `${gone.pileSets[0]?.name}.0.pile`));
     await expect(commitToStore(snapshot, gone, { replace: false, control })).rejects.toEqual(
-      refusal('ERR_IO', /^pileshuf gc gave .*0\.pile up before it was committed/),
+      refusal('ERR_IO', /^pileshuf gc took .*0\.pile for data of a killed job before it was committed/),
     );
   });
 

@@ -110,7 +110,7 @@ describe('pile sets that no state names, in a store that does not know which sta
     const unowned = { pileSets: 1, bytes: expect.any(Number), newest: expect.stringMatching(/^20\S+Z$/) };
     expect(await inspectStore(store())).toMatchObject({ state: 3, verified: false, unowned });
     await expect(inspectStore(store(), { verify: true })).rejects.toThrow(
-      /1 pile set of \d+ bytes \(the newest of .*\) of no state and no writer: a manifest newer than that of state 3 may be lost/,
+      /1 pile set of \d+ bytes \(the newest of .*\) that belong to no state and to no writer: a manifest newer than that of state 3 may be lost/,
     );
     expect(await collectStore(store(), { graceMilliseconds: 0 })).toMatchObject({ pileSets: 0, unowned });
     expect(pileSetFiles()).toEqual(files);
@@ -119,7 +119,7 @@ describe('pile sets that no state names, in a store that does not know which sta
     expect(warnings).toEqual([expect.stringMatching(/1 pile set of .*: a manifest may be lost; `inspectStore` tells/)]);
     const told = await runCommand(['inspect', store()]);
     expect(told.stdout.toString()).toMatch(
-      /^unowned {5}1 pile set, .*, which a lost manifest has named; pileshuf gc --give-up-lost/m,
+      /^unowned {5}1 pile set, .*, which a lost manifest named; pileshuf gc --give-up-lost/m,
     );
     expect((await runCommand(['gc', store()])).stderr).toContain('; kept 1 pile set');
     // The gc before made the store note its state again.

@@ -48,7 +48,7 @@ function describe(report: CheckReport): string[] {
   return [
     `data         ${formatPlural(files, 'file')}, ${isCounted ? '' : 'about '}${formatPlural(records, 'record')}, ${formatBytes(bytes)}; ${sampled} (${formatSeconds(seconds)})`,
     `verdict      ${WORDS[verdict]}`,
-    ...(windows === 0 ? ['             there are too few records to look at'] : []),
+    ...(windows === 0 ? ['             there are too few records to test'] : []),
     ...(windows === 0 ? [] : [`drift        ${describeTest(drift)}`, `neighbours   ${describeTest(neighbours)}`]),
     ...describeTravel(report),
     ...report.profile.map(({ name, deviations }) => `${name.padEnd(13)}${sparkline(deviations)}`),

@@ -24,9 +24,9 @@ output back before the commit. All nodes must see the inputs, the output, the
 job directory, pileshuf and Node under the same paths. The output has the bytes
 of the same command on one machine: see docs/CLUSTER.md.
 
-A task that fails is tried once more, one whose node is lost runs on another. If
-it fails again, nothing more of the job runs: mend what is wrong and give
---resume, which submits only the tasks that are not done. "pileshuf cluster
+A task that fails is tried once more. A task whose node is lost runs on another
+node. If a task fails again, nothing more of the job runs: mend the cause and
+give --resume, which submits only the tasks that are not done. "pileshuf cluster
 status" shows how far the job is.
 
 Examples:
@@ -79,7 +79,8 @@ async function submitLater(call: Call): Promise<SlurmSubmission | undefined> {
 function planJobOf(call: Call): Parameters<typeof submitLaterToSlurm> {
   const { argv, values } = call;
   const { dependency = '', resume, inputLists = [] } = values;
-  if (resume === true) throw new UsageError('--dependency: what the planned job waits for is done; leave it out');
+  if (resume === true)
+    throw new UsageError('--dependency cannot be combined with --resume, because the plan has been made; leave it out');
   if (inputLists.some(({ path }) => path === '-'))
     throw new UsageError('--dependency: the plan reads the list of inputs later, on a node; give the list as a file');
   const { words, slurm } = partsOf(call);
@@ -113,7 +114,9 @@ function resumeOptionsOf(call: Call) {
   const decided = given.find((entry) => !isForSlurm(entry) && !MAY_CHANGE.includes(entry.sets));
   if (decided !== undefined || operands.length > 0) {
     const word = decided === undefined ? operands[0] : `--${decided.name}`;
-    throw new UsageError(`${word}: the plan in --job-dir has decided it; with --resume give only options for Slurm`);
+    throw new UsageError(
+      `${word} cannot be combined with --resume, because the plan in --job-dir has decided it; give only options for Slurm`,
+    );
   }
   return { ...partsOf(call).slurm, jobDir: values.jobDir ?? '', signal: callbacks.signal };
 }

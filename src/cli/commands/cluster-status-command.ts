@@ -14,8 +14,8 @@ import { duplicateWords } from '../report-text.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
-Tasks that are done are certain. Running tasks tell of themselves every few
-seconds: a killed one stays in the list, and tells nothing more.
+A task that is shown as done is done. Running tasks report every few seconds: a
+killed task stays in the list, and its numbers no longer change.
 `;
 
 export const command: CommandDefinition<'cluster status'> = {

@@ -10,8 +10,8 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 const shellOf = oneOf(...SHELLS);
 
 const notes = `
-The shell completes commands, options, their values and names of files. A new
-shell does so if what is printed is in one of these files:
+The shell completes commands, options, their values and names of files. Save the
+script in one of these files, and start a new shell:
 
   bash  ~/.local/share/bash-completion/completions/pileshuf
   zsh   one that ~/.zshrc sources, after its call of compinit

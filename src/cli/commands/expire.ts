@@ -5,9 +5,9 @@ import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 
 const notes = `
-The age of a generation is its name, if that is a date, or else the time of its
-first commit. No data is rewritten. The next pileshuf expire or pileshuf gc
-after the grace deletes the files of removed generations.
+A generation is as old as the date in its name. If its name is no date, it is as
+old as its first commit. No data is rewritten. The next pileshuf expire or
+pileshuf gc after the grace deletes the files of removed generations.
 
 Examples:
   pileshuf expire STORE --keep 30d

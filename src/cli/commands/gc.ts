@@ -7,12 +7,12 @@ import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 
 const notes = `
-These are files of expired and replaced inputs, files of killed writers, and old
+gc deletes files of expired and replaced inputs, files of killed writers and old
 manifests. Other programs can read and write the store meanwhile. Give --grace 0
 only if no program reads it, and none on another machine or in another container
 writes to it.
 
-Pile sets that belong to no state of the store and to no writer stay: a lost
+gc keeps pile sets that belong to no state of the store and to no writer: a lost
 manifest has named them. Restore the manifest from a copy, or give
 --give-up-lost to do without them.
 

@@ -11,9 +11,9 @@ import { togetherCallOf, togetherJobOf } from '../together-call.js';
 import { shuffleCallOf, shuffleJobOf } from './shuffle-command.js';
 
 const notes = `
-Takes the options of the main command, and says what that job will need: memory,
-temp data, output, open files. It checks what the job checks, fails as the
-job fails, and writes no output. docs/CHECKING.md explains the lines.
+plan takes the options of the main command, and says what that job will need:
+memory, temp data, output, open files. It fails where the job would fail at its
+start, and writes no output. docs/CHECKING.md explains the lines.
 
 Examples:
   pileshuf plan corpus/ -o shuffled.jsonl -S 8G

@@ -10,8 +10,8 @@ import { isStandardInput } from '../standard-streams.js';
 const MOST_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 
 const notes = `
-FILE is one input; standard input if there is none, or if it is -. With -e, the
-operands are the lines; with -i, numbers are. It prints failures alone. The exit
+shuf reads FILE, or standard input without FILE or if FILE is -. With -e, the
+operands are the lines; with -i, numbers are. It prints only errors. The exit
 code is 0, or 1 for any failure. pileshuf without shuf takes many inputs.
 
 Examples:

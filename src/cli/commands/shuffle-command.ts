@@ -169,7 +169,9 @@ function givenInputs(
   }: Pick<OptionValues<'shuffle'>, 'echo' | 'range' | 'inputIds' | 'inputLists'>,
 ): ShuffleOptions['inputs'] | undefined {
   if (echo === true && list !== undefined)
-    throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
+    throw new UsageError(
+      `with --echo the operands are the records, and ${list.flag} names inputs; give one of the two`,
+    );
   if (range === undefined) return echo === true ? [{ records: operands }] : undefined;
   const other = echo === true ? '--echo' : (operands[0] ?? list?.flag);
   if (other === undefined && (inputIds === 'path' || inputIds === 'name'))
@@ -177,7 +179,7 @@ function givenInputs(
       `--input-ids ${inputIds} takes ids from the names of inputs, and --input-range gives numbers, which have none; leave it out`,
     );
   if (other === undefined) return [{ range }];
-  throw new UsageError(`--input-range stands in place of inputs, which ${other} gives, too; give one of them`);
+  throw new UsageError(`the numbers of --input-range are the input, and ${other} gives another; give one of the two`);
 }
 
 export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {

@@ -15,12 +15,13 @@ import { chooseInputs, hintAtTerminal } from '../input-list.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
-With --against: whether OUTPUTS have exactly the records of the inputs behind
---against, in any order and cut into any files. Any tool may have written them.
-Each side may be compressed. If they differ, both sides are read once more to
-show what is missing and what is extra; streams cannot be read again.
+With --against, verify says whether OUTPUTS have exactly the records of the
+inputs after --against, in any order and cut into any files. Any tool may have
+written them. Each side may be compressed. If they differ, verify reads both
+sides again and shows what is missing and what is extra; streams cannot be read
+again.
 
-Without --against, one directory: shards are compared with their completion
+Without --against, verify takes one directory: it compares shards with their
 marker, and a pile store with its own checksums (docs/CHECKING.md).
 
 Examples:
@@ -67,7 +68,7 @@ async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
   const [directory = '', another] = operands;
   if (another !== undefined) {
     throw new UsageError(
-      'nothing says what the outputs were made from; give --against and the inputs behind the outputs, or one directory alone',
+      'nothing says which inputs the outputs must match; give --against and the inputs after the outputs, or give only one directory',
     );
   }
   if (existsSync(join(directory, 'store'))) {
@@ -162,9 +163,9 @@ function problemOfShards({ directory, sets }: ShardsReport): string | undefined 
 function problemOfSet({ expected, expectedShards, found, missingShards, otherShards }: ShardSet): string {
   const [missing] = missingShards;
   if (missing !== undefined)
-    return `shard ${missing} of ${expectedShards} is missing, or there twice; expected one file of each number`;
+    return `shard ${missing} of ${expectedShards} is missing or doubled; expected one file for each number`;
   const [other] = otherShards;
   if (other !== undefined)
-    return `${other} is named like a shard and is none of the ${expectedShards} that belong together`;
+    return `${other} has the name of a shard, but is none of the ${expectedShards} that belong together; remove it, or name the shards and give --against`;
   return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected?.records ?? 0)}, ${formatCount(expected?.bytes ?? 0)} bytes, checksum ${expected?.checksum}; if the records are not lines, give the options that the shuffle had`;
 }

@@ -78,7 +78,7 @@ function levelOf(level: number): Parameters {
 /** Says what would be faster; undefined where nothing is. */
 export function zstdAdvice(): string | undefined {
   if (!chooseWriter().isSlow) return undefined;
-  return 'WebAssembly compresses zstd here, which takes longer than in Node 22.15 and later';
+  return 'this Node compresses zstd with WebAssembly; Node 22.15 and later are faster';
 }
 
 function chooseWriter(): ZstdWriter {

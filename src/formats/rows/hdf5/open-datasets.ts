@@ -52,7 +52,7 @@ export async function openDatasets(files: readonly RowsFile[], request: RowsRequ
   for (const path of first.leftOut) leftOut.add(path);
   const lost = [
     [[...leftOut], 'left out, because `hdf5` does not name them'],
-    [withBlock, 'the block of the user before the HDF5 data is left out'],
+    [withBlock, 'the user block before the HDF5 data is left out'],
   ] as const;
   for (const [paths, what] of writes ? [...told, ...lost] : [])
     if (paths.length > 0) onWarning(`${nameSome(paths)}: ${what}`);
@@ -222,7 +222,7 @@ const LAYOUTS: readonly OwnLayout[] = [
   {
     // Tables of the C library have version 3, and no index.
     marks: /^CLASS="(?:TABLE|INDEX)"$[\s\S]*^VERSION="2\./m,
-    what: 'a table of PyTables or its index, which is another one when rows move',
+    what: 'a table of PyTables or its index, which does not fit the rows in another order',
     remedy: 'write the table to Parquet: `pandas.DataFrame(table.read()).to_parquet(OUTPUT)`',
   },
   {

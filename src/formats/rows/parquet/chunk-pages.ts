@@ -214,7 +214,7 @@ export class PartPages {
   next(): StoredPage | undefined {
     if (!this.#dictionary.isAtEnd) {
       const page = this.#dictionary.next();
-      if (page?.header.kind === 'data') throw new PageError('its page index does not tell of it');
+      if (page?.header.kind === 'data') throw new PageError('its page index does not list it');
       return page;
     }
     const page = this.#data.next();

@@ -101,13 +101,13 @@ function parse(reader: ThriftReader): PageHeader {
     else if (field === 5 || field === 7) claims = readClaims(reader, field);
     else if (field === 8) claims = readClaims2(reader, field);
   });
-  if (compressedBytes < 0 || uncompressedBytes < 0) throw new ThriftError('its header says no size of it');
+  if (compressedBytes < 0 || uncompressedBytes < 0) throw new ThriftError('its header lacks its size');
   const sizes = { compressedBytes, uncompressedBytes, crc };
   const kind = KINDS[type] ?? 'other';
   if (kind === 'other') return { ...USUAL_HEADER, kind, valueCount: 0, encoding: 'PLAIN', ...sizes };
   if (claims.field !== FIELDS[type]) throw new ThriftError('its header does not describe a page of its type');
   const { valueCount, rows, nullCount, definitionBytes, repetitionBytes, isCompressed } = claims;
-  if (valueCount < 0) throw new ThriftError('its header says no number of values');
+  if (valueCount < 0) throw new ThriftError('its header lacks its number of values');
   if ((rows ?? 0) < 0 || (nullCount ?? 0) < 0)
     throw new ThriftError('its header says that it has less than 0 rows or nulls');
   requireLevelBytes(definitionBytes, repetitionBytes, Math.min(compressedBytes, uncompressedBytes));

@@ -112,8 +112,8 @@ describe('readPageHeader', () => {
   });
 
   it.each<[string, Uint8Array, RegExp]>([
-    ['no size', headerOf([0, -5, 60], described(5, 10, 0, 3, 3)), /says no size/],
-    ['no number of values', headerOf([0, 100, 60], described(5)), /says no number of values/],
+    ['no size', headerOf([0, -5, 60], described(5, 10, 0, 3, 3)), /lacks its size/],
+    ['no number of values', headerOf([0, 100, 60], described(5)), /lacks its number of values/],
     ['no description', headerOf([0, 100, 60], () => undefined), /does not describe a page of its type/],
     [
       'the description of another page',

@@ -136,7 +136,7 @@ describe('a page index that its pages do not bear out', () => {
     const message = await refusal(0, (pages) =>
       pages.slice(1).map(({ firstRow, ...page }) => ({ ...page, firstRow: firstRow - 11 })),
     );
-    expect(message).toMatch(/column id, page at byte 4: its page index does not tell of it; /);
+    expect(message).toMatch(/column id, page at byte 4: its page index does not list it; /);
   });
 
   it('is refused for a page that goes on with a row', async () => {

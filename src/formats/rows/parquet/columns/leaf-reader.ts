@@ -180,7 +180,7 @@ export class LeafReader {
   /** The last row is whole. @throws PageError if the pages had fewer entries than the chunk. */
   endChunk(): void {
     if (this.#missing > 0 && !this.#isPart) {
-      throw new PageError(`its pages end ${counted(this.#missing, 'value')} before those that the footer tells`);
+      throw new PageError(`its pages end ${counted(this.#missing, 'value')} before those that the footer counts`);
     }
     if (this.#leaf.maxRepetition === 0) return;
     const state = this.#fields();

@@ -33,5 +33,5 @@ it('refuses pages of fewer or more values than the footer says', () => {
   expect(() => reader.addPage(page.header, page.body)).toThrow('it has 3 values, but only 2 of its column are left');
   reader.beginChunk({ codec: 'UNCOMPRESSED', valueCount: 4 });
   reader.addPage(page.header, page.body);
-  expect(() => reader.endChunk()).toThrow(new PageError('its pages end 1 value before those that the footer tells'));
+  expect(() => reader.endChunk()).toThrow(new PageError('its pages end 1 value before those that the footer counts'));
 });
