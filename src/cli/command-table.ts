@@ -67,7 +67,7 @@ export const COMMANDS = {
     takes: () => ({ ...omit(taskPlan(), 'memoryBytes'), ...SLURM_LATER_OPTIONS, ...SUBMISSION }),
   },
   'cluster status': {
-    summary: 'Shows which tasks of a planned shuffle are done, running, failed.',
+    summary: 'Shows which tasks of a planned job are done, running or failed.',
     takes: () => ({ ...pick(CLUSTER_TASK_OPTIONS, 'jobDir'), ...JSON_TOO }),
   },
   'cluster task': {
@@ -76,7 +76,7 @@ export const COMMANDS = {
   },
   expire: { summary: 'Removes old generations from a pile store.', takes: () => ({ ...EXPIRE_OPTIONS, ...DISPLAY }) },
   gc: {
-    summary: 'Deletes files that a store does not need, or unfinished uploads.',
+    summary: 'Deletes unneeded files of a store, or unfinished uploads.',
     takes: () => ({ ...COLLECT_OPTIONS, ...pick(SHUFFLE_OPTIONS, 'endpoint'), ...DISPLAY }),
   },
   index: {

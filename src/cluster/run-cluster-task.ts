@@ -139,7 +139,8 @@ function requireOptions({ kind, taskIndex, stride }: ClusterTaskOptions): void {
   if (kind === 'commit') {
     if ((taskIndex ?? 0) !== 0) throw new UsageError('there is one commit: leave out `taskIndex`');
     if (stride !== undefined) throw new UsageError('there is one commit: leave out `stride`');
-  } else if (taskIndex === undefined) throw new UsageError(`nothing says which ${kind} task; give \`taskIndex\`, from 0 on`);
+  } else if (taskIndex === undefined)
+    throw new UsageError(`nothing says which ${kind} task; give \`taskIndex\`, from 0 on`);
 }
 
 /**
