@@ -5,8 +5,8 @@ import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 
 const notes = `
-A generation is as old as the date in its name. If its name is no date, it is as
-old as its first commit. No data is rewritten. The next pileshuf expire or
+A generation is as old as the date in its name. If its name is not a date, it is
+as old as its first commit. No data is rewritten. The next pileshuf expire or
 pileshuf gc after the grace deletes the files of removed generations.
 
 Examples:
