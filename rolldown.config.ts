@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** Taken as they are. */
 const copied = {
-  'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
+  'pool-owner.cjs': 'dist/workers/pool-owner.cjs',
   'assembly.wasm': 'dist/workers/kernel/assembly.wasm',
   'columns.wasm': 'dist/src/formats/rows/parquet/columns/columns.wasm',
   'crc.wasm': 'dist/src/remote/crc.wasm',

@@ -36,7 +36,7 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/piles'],
   ['workers/read'],
   ['workers/thread-state.ts'],
-  ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
+  ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/pool-owner.cts'],
   ['workers/kernel'],
 ];
 

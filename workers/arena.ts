@@ -27,7 +27,7 @@ export class Arena {
     return end <= this.kernel.bytes.byteLength;
   }
 
-  /** Makes addresses [ARENA_START, end) usable and keeps their contents. False, without a change: the budget forbids it. */
+  /** Makes addresses [ARENA_START, end) usable; their contents stay. False, without a change: the budget forbids it. */
   reserve(end: number): boolean {
     const byteLength = end - ARENA_START;
     if (byteLength > MAX_ARENA_BYTES) return false;

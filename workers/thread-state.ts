@@ -1,4 +1,4 @@
-/** The state that a thread makes from the first task of a job and keeps for the job's other tasks. */
+/** The state that a thread makes from the first task of a job and reuses for the job's other tasks. */
 
 import { JobControl } from '../src/floor/job-control.js';
 import type { DecoderMemory } from '../src/formats/codec.js';
@@ -104,7 +104,7 @@ export const orderedSlabsOf = memoizedByJob((_: TaskSettings, { control }, memor
   slabsOf(memory, control),
 );
 
-/** Takes memory for large windows from the budget. Each job counts it anew: a thread keeps its decoders over several jobs. */
+/** Takes memory for large windows from the budget. Each job counts it anew: the decoders of a thread outlive a job. */
 export function decoderMemory(
   control: JobControl,
   memoryNeed: MemoryNeed,

@@ -18,9 +18,9 @@ import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js'
 import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { mayBeCut } from '../sources/cuts.js';
+import { headerBytesOf, isPlain, isReadOnce } from '../sources/input.js';
 import { inputPart } from '../sources/input-part.js';
 import { firstOfRows } from '../sources/rows.js';
-import { headerBytesOf, isPlain, isReadOnce } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';

@@ -23,10 +23,10 @@ import { describeForSlices } from '../sources/cuts.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
+import { type Input, type Inputs, identityOf, isReadOnce, storedBytesOf } from '../sources/input.js';
 import { gatesOf, type ListedInputs, listInputs } from '../sources/list-inputs.js';
 import { PackedInputs } from '../sources/packed-inputs.js';
 import { asRows, openRows } from '../sources/rows.js';
-import { type Input, type Inputs, identityOf, isReadOnce, storedBytesOf } from '../sources/source.js';
 import type { RecordSet } from '../stages/compare.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 

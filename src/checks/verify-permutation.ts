@@ -17,10 +17,10 @@ import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.j
 import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { bitsOfSlots, type SlotTally, slotsToExamine } from '../plan/slot-tally.js';
-import { unitOf } from '../sources/source.js';
+import { bitmapOfSlots, type SlotTally, slotsToExamine } from '../plan/slot-tally.js';
+import { unitOf } from '../sources/input.js';
 import type { ReadSpec } from '../spec.js';
-import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
+import { type ComparedRecord, comparePlaces, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { type OpenedSets, openSets, runPass } from './read-sets.js';
 
@@ -128,7 +128,7 @@ async function compareSides(
   if (isSame || opened.storedBytes === undefined) return { ...report, differences: undefined };
   const mostRecords = Math.min(MOST_COMPARED, request.memoryBytes / COMPARED_BYTES);
   const examined = slotsToExamine(differing, [before.tally, after.tally], mostRecords);
-  const wanted = bitsOfSlots(examined);
+  const wanted = bitmapOfSlots(examined);
   const found = await runPass(opened, scope, (sets, threads) => findDifferences(sets, wanted, threads));
   const part = examined.length / differing.length;
   return {
@@ -195,5 +195,5 @@ function describeDifferences(
 }
 
 function firstOf([a]: readonly FoundPlace[], [b]: readonly FoundPlace[]): number {
-  return a === undefined || b === undefined ? 0 : byPlace(a, b);
+  return a === undefined || b === undefined ? 0 : comparePlaces(a, b);
 }

@@ -36,10 +36,10 @@ import type { Destination } from '../places/outputs/destination.js';
 import type { SlicePart } from '../plan/slices.js';
 import type { ServiceChoice } from '../remote/address.js';
 import type { InputIds } from '../sources/ids.js';
-import type { InputHeader } from '../sources/source.js';
+import type { InputHeader } from '../sources/input.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { Before } from '../stages/before-ranges.js';
-import type { WorkPlan } from '../stages/task-settings.js';
+import type { StartState } from '../stages/start-states.js';
+import type { MachinePlan } from '../stages/task-settings.js';
 import { StoredTable, type TablePages, writeTable } from './plan-tables.js';
 
 /**
@@ -63,7 +63,7 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
 
 export interface ClusterPart extends SlicePart {
   /** The facts about the bytes before that its reader must know. Absent: none. */
-  readonly before?: Before | undefined;
+  readonly before?: StartState | undefined;
 }
 
 /** The file into which the commit writes how the time was spent. */
@@ -73,7 +73,7 @@ export interface ProfilePlace {
   readonly mayReplace: boolean;
 }
 
-export interface ClusterPlan extends WorkPlan {
+export interface ClusterPlan extends MachinePlan {
   readonly spec: ShuffleSpec;
   readonly ioLimits: MachineRequest['ioLimits'];
   readonly tempZstdLevel: number | undefined;

@@ -13,12 +13,12 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
-import { lacksOf } from '../keep/keep-spec.js';
+import { missingRecords } from '../keep/keep-spec.js';
 import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import { StagedOutput } from '../places/outputs/staged-output.js';
 import { stagedPath } from '../sinks/output-target.js';
-import { neighboursAtSeams, neighboursOfOneKey } from '../stages/sample-places.js';
+import { errorForNeighboursOfOneKey, neighboursAtSeams } from '../stages/sample-places.js';
 import { writeClusterProfile } from './attempt-log.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
 import { claimCommit } from './commit-claim.js';
@@ -83,7 +83,7 @@ async function noteMoves(
   found.startFindings.tell(job.inputs, 'output', job.onWarning);
   const ranges = records.flatMap((record) => record.ranges);
   const neighbours = neighboursAtSeams(ranges);
-  if (neighbours !== undefined && samples !== undefined) throw await neighboursOfOneKey(neighbours, samples);
+  if (neighbours !== undefined && samples !== undefined) throw await errorForNeighboursOfOneKey(neighbours, samples);
   await requireUndamaged(job, records, readBackBy(plan) === 'commit' ? threads : undefined);
   // Each task has compared its piles with what was scattered: only whether all are there is left to check.
   const isWritten = new Uint8Array(plan.memory.pileCount);
@@ -100,7 +100,7 @@ async function noteMoves(
   const { read, keep } = plan.spec;
   const ofOutput = { all: scattered.piles, leftOut: found.leftOut, distinct, written: piles };
   const blank = read.skipsBlank === true ? found.blank : undefined;
-  return { journal, duplicates: lacksOf(keep, ofOutput).duplicates, blank };
+  return { journal, duplicates: missingRecords(keep, ofOutput).duplicates, blank };
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */

@@ -41,12 +41,12 @@ import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
 import { requireForTasks } from '../remote/address.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
+import { type Input, type Inputs, isFileInput, pathsOf } from '../sources/input.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import { type Input, type Inputs, isFileInput, pathsOf } from '../sources/source.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
-import { type Before, type BeforePart, lookBeforeRanges } from '../stages/before-ranges.js';
 import { storedBytesOf } from '../stages/scatter-slices.js';
-import { scatterSettings, type WorkPlan } from '../stages/task-settings.js';
+import { findStartStates, type StartState, type StartStateOf } from '../stages/start-states.js';
+import { type MachinePlan, scatterSettings } from '../stages/task-settings.js';
 import { JobStop, startThreads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { makeAttemptsDirectory, placeOfProfile } from './attempt-log.js';
@@ -290,7 +290,7 @@ function mostShardsBy(rule: ShardRule | undefined): number {
 }
 
 /** Returns as many piles as give the threads of all tasks equal work, if their buffers stay large. */
-function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning): Tuning {
+function morePiles({ memory, inline }: MachinePlan, threads: number, tuning: Tuning): Tuning {
   if (inline || tuning.pileCount !== undefined) return {};
   const wanted = PILES_A_THREAD * threads;
   const most = Math.floor((memory.pileCount * memory.bufferBytes) / SMALLEST_BUFFER_BYTES);
@@ -302,7 +302,7 @@ function morePiles({ memory, inline }: WorkPlan, threads: number, tuning: Tuning
 
 interface PreparedReading {
   readonly request: Pick<ShuffleRequest, 'spec' | 'signal'>;
-  readonly plan: WorkPlan;
+  readonly plan: MachinePlan;
   readonly control: JobControl;
 }
 
@@ -311,7 +311,7 @@ async function lookBefore(
   prepared: ReadableInputs & PreparedReading,
   { slices }: Pick<ScatterPlan, 'slices'>,
   scope: JobScope,
-): Promise<BeforePart> {
+): Promise<StartStateOf> {
   const { request, plan, control } = prepared;
   const stop = new JobStop(control, request.signal, scope.releases);
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: 0 };
@@ -319,10 +319,10 @@ async function lookBefore(
   const layout = { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '' };
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
   const settings = scatterSettings(threads, plan, request.spec, piling, { commitsPileSets: false });
-  return lookBeforeRanges({ ...prepared, slices, settings, keys: request.spec.key.from }, threads, () => false);
+  return findStartStates({ ...prepared, slices, settings, keys: request.spec.key.from }, threads, () => false);
 }
 
-function withBefore(part: SlicePart, before: Before): ClusterPart {
+function withBefore(part: SlicePart, before: StartState): ClusterPart {
   return before.count > 0 || before.records !== undefined ? { ...part, before } : part;
 }
 

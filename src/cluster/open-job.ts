@@ -21,8 +21,8 @@ import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
 import { stagedPath } from '../sinks/output-target.js';
-import { keyRuleOf } from '../sources/ids.js';
-import type { FileInput } from '../sources/source.js';
+import { inputKeysOf } from '../sources/ids.js';
+import type { FileInput } from '../sources/input.js';
 import type { PileStorage } from '../stages/task-settings.js';
 import { JobStop, startThreads, type Threads } from '../stages/threads.js';
 import { nameSome } from '../values/quantity.js';
@@ -90,7 +90,7 @@ export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Prom
     stop,
     piling: { layout, ramPool: undefined, tempZstdLevel: plan.tempZstdLevel },
     inputs: inputsOf(plan),
-    keyOf: keyRuleOf(plan.spec, plan.inputIds),
+    keyOf: inputKeysOf(plan.spec, plan.inputIds),
   };
 }
 

@@ -28,19 +28,19 @@ import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { shareOfPiles } from '../plan/task-shares.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { recordBytesOf } from '../sinks/output-target.js';
+import type { FileInput } from '../sources/input.js';
 import type { ReadableInputs } from '../sources/input-part.js';
-import type { FileInput } from '../sources/source.js';
 import { foundEnds } from '../stages/between-passes.js';
 import {
   type ChainJob,
-  type Decided,
   decideOutput,
   type Executor,
+  type OutputDecision,
   openScattered,
   type Scattered,
 } from '../stages/chain.js';
 import { readCommitted } from '../stages/committed-slices.js';
-import { type FoundInInputs, GatheredSlices } from '../stages/gathered-slices.js';
+import { type Pass1Facts, Pass1Results } from '../stages/pass1-results.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
 import { publishIfFirst, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
@@ -59,14 +59,14 @@ import {
 } from './open-job.js';
 
 interface GatheredPiles extends Scattered {
-  readonly found: FoundInInputs;
+  readonly found: Pass1Facts;
 }
 
 /** Checks that the tasks read every byte of every input once. */
 async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   const { plan, piling, inputs, keyOf, signal } = job;
   const { firstHeader, weighing, spec, inputIds } = plan;
-  const found = new GatheredSlices({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
+  const found = new Pass1Results({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
   await requireDone(job, 'scatter');
   for (let slice = 0; slice < plan.slices.length; slice++) {
     await hearSignalsAt(slice, signal);
@@ -175,7 +175,7 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
   return { chain, executor: { scatter: () => gatherScattered(job), measure } };
 }
 
-export type DecidedOutput = Decided<GatheredPiles> & { readonly layout: OutputLayout };
+export type DecidedOutput = OutputDecision<GatheredPiles> & { readonly layout: OutputLayout };
 
 export async function decideTasks(job: ClusterJob): Promise<DecidedOutput> {
   const { chain, executor } = chainOf(job);

@@ -13,7 +13,7 @@ const { Script } = process.getBuiltinModule('node:vm');
 export interface CodeCache {
   /** Loads a file as `require` would. What the file requires beside it is loaded in the same way. */
   loadCompiled(path: string): unknown;
-  /** Keeps what was compiled for the next process. Where that fails, the next one only takes longer. */
+  /** Saves what was compiled for the next process. Where that fails, the next one only takes longer. */
   saveCompiled(): void;
 }
 

@@ -14,7 +14,7 @@ export interface List<Item> extends Iterable<Item> {
   findIndex(test: (item: Item) => boolean): number;
   some(test: (item: Item) => boolean): boolean;
   every(test: (item: Item) => boolean): boolean;
-  filter<Kept extends Item>(test: (item: Item, index: number) => item is Kept): Kept[];
+  filter<Some extends Item>(test: (item: Item, index: number) => item is Some): Some[];
   filter(test: (item: Item, index: number) => boolean): Item[];
   map<To>(to: (item: Item, index: number) => To): To[];
   flatMap<To>(to: (item: Item, index: number) => readonly To[]): To[];
@@ -80,7 +80,7 @@ export abstract class PagedList<Item> implements List<Item> {
     return !this.some((item) => !test(item));
   }
 
-  filter<Kept extends Item>(test: (item: Item, index: number) => item is Kept): Kept[];
+  filter<Some extends Item>(test: (item: Item, index: number) => item is Some): Some[];
   filter(test: (item: Item, index: number) => boolean): Item[];
   filter(test: (item: Item, index: number) => boolean): Item[] {
     return this.flatMap((item, index) => (test(item, index) ? [item] : []));

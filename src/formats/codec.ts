@@ -47,7 +47,7 @@ export interface StoredBytes {
 }
 
 /** A part of a compressed file that can be decoded on its own. */
-export interface Member {
+export interface StoredMember {
   readonly storedStart: number;
   readonly decodedStart: number;
   readonly decodedBytes: number;
@@ -107,7 +107,7 @@ export interface Codec {
    *   before it ends.
    * @throws InputError ERR_INPUT_CORRUPT where it is clear that the file cannot be decoded.
    */
-  listMembers?(bytes: StoredBytes): Generator<Member, number | undefined, void>;
+  listMembers?(bytes: StoredBytes): Generator<StoredMember, number | undefined, void>;
 }
 
 /**

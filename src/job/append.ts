@@ -22,8 +22,8 @@ import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, inputKeyOf } from '../sources/ids.js';
+import type { Inputs } from '../sources/input.js';
 import { gatesOf } from '../sources/list-inputs.js';
-import type { Inputs } from '../sources/source.js';
 import type { ReadSpec, ShuffleSpec } from '../spec.js';
 import { scatterInputs } from '../stages/scatter-slices.js';
 import { scatterSettings } from '../stages/task-settings.js';
@@ -141,12 +141,12 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   requireGeneration(generation);
   const { read, ...reading } = completeReading(options);
   refuseHeaders(read);
-  const asked = { ...reading, read };
-  const listed = await listNamed(asked, { header: undefined, mayHaveHeaders: false });
+  const listing = { ...reading, read };
+  const listed = await listNamed(listing, { header: undefined, mayHaveHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
   const machine = { ...reading, ...besideTransfers(reading, listed.fetchBytes) };
-  const { inputs, firstHeader } = await openHeaders(listed.inputs, asked, () => memoryNeedOf(machine, 0));
+  const { inputs, firstHeader } = await openHeaders(listed.inputs, listing, () => memoryNeedOf(machine, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();

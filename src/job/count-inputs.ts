@@ -17,12 +17,12 @@ import type { DeviceGates } from '../machine/devices.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { type Expected, exactly, inCases } from '../plan/sampled-records.js';
+import { type Expected, exactly, inEachScenario } from '../plan/sampled-records.js';
 import { planSlices } from '../plan/slices.js';
 import { describeForSlices } from '../sources/cuts.js';
+import { isPlain, recordsIn, storedBytesOf } from '../sources/input.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { openRows } from '../sources/rows.js';
-import { isPlain, recordsIn, storedBytesOf } from '../sources/source.js';
 import { type CountWork, countGroups } from '../stages/count.js';
 import { startThreads } from '../stages/threads.js';
 import { type Estimate, estimateInputs, sumBy } from './estimate.js';
@@ -40,12 +40,12 @@ interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'g
 
 export async function countInputs(
   named: CountableInputs,
-  asked: ShuffleRequest,
+  completed: ShuffleRequest,
   memoryNeed: MemoryNeed,
   tuning: Tuning,
   warn: JobScope['warn'],
 ): Promise<readonly CountedGroup[]> {
-  const { readable, request } = await withOneColumn(named, asked);
+  const { readable, request } = await withOneColumn(named, completed);
   const { inputs, estimate, deviceGates } = readable;
   const { spec, memoryBytes: budgetBytes, workers, signal } = request;
   const plan = planIndex({ budgetBytes, workers }, estimate.recordBytes, tuning);
@@ -146,8 +146,8 @@ async function sampleGroup(
   const ends = await missingEnds(files, framing && framingOf(framing).recordEnd, signal);
   const size = files.every(({ input }) => isPlain(input)) ? exactly(1) : decodedSize(estimate);
   return {
-    records: inCases((each) => (sample?.records[each] ?? 0) * size[each] + known),
-    bytes: inCases((each) => fileBytes * size[each] + listBytes + ends[each]),
+    records: inEachScenario((each) => (sample?.records[each] ?? 0) * size[each] + known),
+    bytes: inEachScenario((each) => fileBytes * size[each] + listBytes + ends[each]),
     sum: BigInt(Math.round(sample?.fieldSum ?? 0)),
   };
 }

@@ -161,7 +161,7 @@ interface WatchedJob {
 
 /** Looks every second while pass 1 runs, and warns once. What `onWarning` throws ends the job. */
 export async function watchSpace<T>(job: WatchedJob, pass1: () => Promise<T>, stop: Pick<JobStop, 'fail'>): Promise<T> {
-  const look = () => {
+  const checkSpace = () => {
     try {
       const warning = lookAtSpace(job);
       if (warning === undefined) return;
@@ -171,7 +171,7 @@ export async function watchSpace<T>(job: WatchedJob, pass1: () => Promise<T>, st
       stop.fail(thrown);
     }
   };
-  const timer = setInterval(look, LOOK_MILLISECONDS);
+  const timer = setInterval(checkSpace, LOOK_MILLISECONDS);
   try {
     return await pass1();
   } finally {

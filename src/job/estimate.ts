@@ -21,7 +21,7 @@ import {
   isPlain,
   isReadOnce,
   recordsIn,
-} from '../sources/source.js';
+} from '../sources/input.js';
 import { InputWindows, USUAL_RECORD_BYTES, type Window } from './input-windows.js';
 
 export interface Estimate {
@@ -65,7 +65,7 @@ export function estimateInputs(inputs: Inputs, framing: FramingSpec | undefined,
     headBytes: Math.max(WINDOW_BYTES, Math.min(MOST_HEAD_BYTES, Math.floor(headBytes))),
     nearBytes: 2 * WINDOW_BYTES,
     decodedBytes: 4 * WINDOW_BYTES,
-    keptBytes: 0,
+    sampleBytes: 0,
   });
   // Each window of a plain input on another machine is a request.
   const ofPlain = drawWindows(windows, plain, { count: Math.min(MOST_PLAIN_WINDOWS, plain.count), ofInput: 1 }, draw);
@@ -128,7 +128,7 @@ function sampledOf<Kind extends FileInput>(
   return { count, storedBytes, [Symbol.iterator]: all };
 }
 
-interface Drawn {
+interface DrawnWindow {
   readonly ordinal: number;
   readonly input: FileInput;
   /** The window of an input. Undefined: it cannot be decoded. */
@@ -145,8 +145,8 @@ function drawWindows(
   inputs: SampledInputs<FileInput>,
   { count, ofInput }: { readonly count: number; readonly ofInput: number },
   draw: () => number,
-): readonly Drawn[] {
-  const drawn: Drawn[] = [];
+): readonly DrawnWindow[] {
+  const drawn: DrawnWindow[] = [];
   const first = draw();
   let start = 0;
   for (const [ordinal, input] of inputs) {
@@ -164,7 +164,7 @@ function drawWindows(
 }
 
 /** Records for each byte. */
-function densityOf(drawn: readonly Drawn[]): number {
+function densityOf(drawn: readonly DrawnWindow[]): number {
   const densities = drawn.flatMap(({ window }) => window?.density ?? []);
   const seenBytes = sumBy(drawn, ({ window }) => window?.decodedBytes ?? 0);
   const density = mean(densities) ?? 1 / USUAL_RECORD_BYTES;
@@ -181,7 +181,7 @@ interface Sizes {
 }
 
 /** Estimates the bytes that compressed inputs decode to. */
-function sizesOf(inputs: SampledInputs<CompressedInput>, drawn: readonly Drawn[]): Sizes {
+function sizesOf(inputs: SampledInputs<CompressedInput>, drawn: readonly DrawnWindow[]): Sizes {
   const ratios = new Map<unknown, number[]>();
   for (const { ordinal, input, window } of drawn) {
     if (window === undefined) continue;

@@ -27,7 +27,7 @@ const format = new SealedFormat({
   shape: object({ seed: text, job: text, output: text, report: asSealed<object>() }),
 });
 
-const KEPT_MILLISECONDS = 90 * 86_400_000;
+const RETAINED_MILLISECONDS = 90 * 86_400_000;
 
 /** Ends a job whose output is there already. */
 class AlreadyFinished extends Error {
@@ -55,7 +55,7 @@ export async function noteFinished(output: KnownOutput, seed: string, job: objec
     makeWithParents(directory);
     requirePrivate(directory);
     for (const path of listNames(directory, 'temp').map((name) => join(directory, name)))
-      if (Number(lstatPath(path, 'temp')?.mtimeMs ?? 0) < Date.now() - KEPT_MILLISECONDS) removeFile(path, 'temp');
+      if (Number(lstatPath(path, 'temp')?.mtimeMs ?? 0) < Date.now() - RETAINED_MILLISECONDS) removeFile(path, 'temp');
     await replaceDurably(directory, output.id, format.seal(record));
   });
 }

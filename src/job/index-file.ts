@@ -37,11 +37,11 @@ import {
 } from '../record-index/index-layout.js';
 import { markOf } from '../record-index/indexed-file.js';
 import { type MemberCuts, plannedInput, walkMembers } from '../sources/cuts.js';
+import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import { type FileInput, isFileInput, storedBytesIn } from '../sources/source.js';
-import { countBeforeRanges } from '../stages/before-ranges.js';
 import { CoverageCheck } from '../stages/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
+import { countByteBeforeParts } from '../stages/start-states.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { type JobScope, runJob } from './job.js';
@@ -175,7 +175,7 @@ async function noteRecords(
   places: SharedPlaces,
 ): Promise<readonly NoteResult[]> {
   const { slices, settings } = work;
-  const countBefore = await countBeforeRanges(work, threads, () => false);
+  const countBefore = await countByteBeforeParts(work, threads, () => false);
   const results: NoteResult[] = [];
   const note = (slice: number): Promise<NoteResult> => {
     const [part] = slices[slice] ?? [];
@@ -237,7 +237,7 @@ interface WrittenSpans extends MemberCuts {
 const POINT_SPACING_BYTES = 256 * 1024;
 
 /**
- * Walks through the members of a compressed file. Finds the spans, which the index keeps (a reader decodes one span to get
+ * Walks through the members of a compressed file. Finds the spans, which the index stores (a reader decodes one span to get
  * one record), and the points where the file is cut for the threads.
  * @param offset where the first cell goes.
  */

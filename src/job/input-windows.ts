@@ -10,7 +10,7 @@ import type { NumberField } from '../formats/selector.js';
 import { isSeekable, type OpenFile, readBytes, withFile } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
-import type { FileInput } from '../sources/source.js';
+import type { FileInput } from '../sources/input.js';
 
 export interface WindowSizes {
   readonly windowBytes: number;
@@ -22,8 +22,8 @@ export interface WindowSizes {
   readonly nearBytes: number;
   /** The most that is scanned of what a beginning or a member decodes to. */
   readonly decodedBytes: number;
-  /** Records of a window that are kept. */
-  readonly keptBytes: number;
+  /** The most bytes of sample records from one window. */
+  readonly sampleBytes: number;
 }
 
 export interface Window {
@@ -66,7 +66,7 @@ const LONGEST_BYTES = 2 ** 31 - 1;
 export class InputWindows {
   seenBytes = 0;
   /** Some whole records, each with its delimiter. */
-  readonly kept: Uint8Array[] = [];
+  readonly samples: Uint8Array[] = [];
   readonly #framing: Framing | undefined;
   readonly #field: NumberField | undefined;
   readonly #sizes: WindowSizes;
@@ -208,7 +208,7 @@ export class InputWindows {
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);
     if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
     const scanner = framing.openScanner(kernel, LONGEST_BYTES, atStart ? 'beginning' : 'sample');
-    let [records, firstStart, recordStart, sum, keptBytes] = [0, from, from, 0n, 0];
+    let [records, firstStart, recordStart, sum, windowSampleBytes] = [0, from, from, 0n, 0];
     try {
       for (let at = from; ; at = recordStart) {
         const count = scanner.scan(at, end, recordStart, table, BOUNDARY_COUNT);
@@ -217,9 +217,9 @@ export class InputWindows {
           recordStart = kernel.view.getUint32(table + 8 * i + 4, true);
           // The first one may be the rest of a record.
           if (!atStart && records + i === 0) firstStart = recordStart;
-          else if (keptBytes + recordStart - start <= this.#sizes.keptBytes) {
-            keptBytes += recordStart - start;
-            this.kept.push(kernel.bytes.slice(start, recordStart));
+          else if (windowSampleBytes + recordStart - start <= this.#sizes.sampleBytes) {
+            windowSampleBytes += recordStart - start;
+            this.samples.push(kernel.bytes.slice(start, recordStart));
           }
         }
         // A sum ends before a record without a number, as the rest of a record is.

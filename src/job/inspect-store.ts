@@ -8,7 +8,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { INSPECT_OPTIONS, type InspectOptions } from '../options/store-options.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { INLINE_BYTES, type Tuning } from '../plan/memory-plan.js';
-import { onceMore, runTasks, tasksAtOnce } from '../stages/run-tasks.js';
+import { retryOnce, runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import { startThreads } from '../stages/threads.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { describeUnowned, findMarks, findUnowned, type UnownedPileSets } from '../store/store-attempt.js';
@@ -139,7 +139,7 @@ function requireNoneUnowned(unowned: UnownedPileSets, { directory, manifest }: S
 }
 
 const MIB = 2 ** 20;
-/** Enough for a task to be worth its start, and little enough to keep all threads busy. */
+/** Enough for a task to be worth its start, and little enough that all threads have work. */
 const TASK_BYTES = 64 * MIB;
 /** The memory for the buffers of all piles of a thread together; full buffers are discarded. */
 const BUFFERS_BYTES = 32 * MIB;
@@ -173,7 +173,7 @@ export async function verifyStore(
     };
     const verify = async (task: VerifyTask) => {
       try {
-        await onceMore(() => threads.pool.run('verify', task), onWarning);
+        await retryOnce(() => threads.pool.run('verify', task), onWarning);
       } catch (error) {
         throw explainedByExpiry(error, snapshot, task.pileSet.name);
       }

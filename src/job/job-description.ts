@@ -11,7 +11,7 @@ import { resumeWords } from '../options/option.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
-import type { Inputs } from '../sources/source.js';
+import type { Inputs } from '../sources/input.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { type FilePlaces, realTempDirsOf } from './job-places.js';
 import type { ShuffleRequest } from './request.js';
@@ -83,13 +83,13 @@ export async function requireSameJob(
 ): Promise<ManifestOfShuffle> {
   const { jobDirectory } = places.paths;
   const spec = requireSpec(manifest, jobDirectory);
-  const asked = withSeedOf(spec, request);
+  const specWithSeed = withSeedOf(spec, request);
   const now = { output: places.output.path, tempDirs: tempDirsOf(places), inputIds: describeInputIds(inputIds) };
   await requireSame(jobDirectory, request, manifest.inputs, inputs, [
     [...resumeWords(SHUFFLE_OPTIONS, spec, isCut), ...wordsOfPlace(manifest)],
-    [...resumeWords(SHUFFLE_OPTIONS, asked, isCut), ...wordsOfPlace(now)],
+    [...resumeWords(SHUFFLE_OPTIONS, specWithSeed, isCut), ...wordsOfPlace(now)],
   ]);
-  return { ...manifest, spec: { ...spec, cut: { ...asked.cut, splitBy: spec.cut.splitBy } } };
+  return { ...manifest, spec: { ...spec, cut: { ...specWithSeed.cut, splitBy: spec.cut.splitBy } } };
 }
 
 /** A seal shows that bytes are as they were written, not who wrote them: a spec that cannot be put in words is damaged. */
@@ -123,9 +123,9 @@ export function finishedJob({
 /** Returns what `finishedJob` does, for a job that is asked for. @param seed its seed, if it has drawn one. */
 export async function jobWithSeed({ request, inputs, inputIds }: ComparedJob, seed: string): Promise<object> {
   const { spec, isSeedDrawn, signal } = request;
-  const asked = withSeedOf({ ...spec, key: { ...spec.key, seed } }, { spec, isSeedDrawn });
+  const specWithSeed = withSeedOf({ ...spec, key: { ...spec.key, seed } }, { spec, isSeedDrawn });
   const noted = await noteInputs(inputs, true, signal);
-  return finishedJob({ spec: asked, inputIds: describeInputIds(inputIds), inputs: noted });
+  return finishedJob({ spec: specWithSeed, inputIds: describeInputIds(inputIds), inputs: noted });
 }
 
 /** Refuses to resume a job that started with other options, or whose inputs have changed. */

@@ -19,8 +19,8 @@ import { type FileIdentity, requireNotRead } from '../places/outputs/output-stre
 import { commonExtension } from '../places/outputs/shard-names.js';
 import { requireOnDisk } from '../remote/address.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
+import { type Inputs, isReadOnce } from '../sources/input.js';
 import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
-import { type Inputs, isReadOnce } from '../sources/source.js';
 import type { ShuffleSpec, WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, requireTempDirs, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
@@ -194,14 +194,14 @@ function realPathOfJobDir(path: string): string {
   return join(realPathOf(parent, 'temp'), basename(absolute));
 }
 
-interface AskedOutput {
+interface RowsOutputRequest {
   readonly spec: ShuffleSpec;
   readonly output: string | undefined;
 }
 
 /** Checks before anything is written. @returns the format of the rows; undefined: the inputs hold none. */
 export async function requireOutputOfRows(
-  { spec, output }: AskedOutput,
+  { spec, output }: RowsOutputRequest,
   inputs: Inputs,
 ): Promise<RowFormat | undefined> {
   const first = firstOfRows(inputs);

@@ -59,13 +59,13 @@ function requestOfMix(mix: Mix): MixSpec {
       throw new UsageError(`\`mix\`: two groups have the name ${name}; expected a name that no other has`);
     names.add(name);
   }
-  const asked = groups.filter(({ share }) => share !== undefined);
-  if (asked.length > 0 && asked.length < groups.length)
+  const sharedGroups = groups.filter(({ share }) => share !== undefined);
+  if (sharedGroups.length > 0 && sharedGroups.length < groups.length)
     throw new UsageError(
       '`mix`: some groups have a share and others have none; give each group a share, or each a weight',
     );
   const words = [wordOf(mix, named)];
-  if (asked.length === 0) {
+  if (sharedGroups.length === 0) {
     const extra = Object.entries({ unit, total, max_epochs: maxEpochs }).find(([, value]) => value !== undefined);
     if (extra !== undefined)
       throw new UsageError(`\`mix\`: ${extra[0]} goes with shares, and no group has one; give each group a share`);

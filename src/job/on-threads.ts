@@ -8,9 +8,9 @@ import { drawsPlaces } from '../keep/keep-spec.js';
 import { tooLargeToDrawFrom } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { sumOverPiles } from '../piles/pile-totals.js';
-import { keyRuleOf } from '../sources/ids.js';
+import { inputKeysOf } from '../sources/ids.js';
 import { foundEnds, type ShuffledOutput } from '../stages/between-passes.js';
-import type { ChainJob, Decided, Executor, Scattered } from '../stages/chain.js';
+import type { ChainJob, Executor, OutputDecision, Scattered } from '../stages/chain.js';
 import type { InputCounts } from '../stages/coverage-check.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
@@ -97,7 +97,7 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
     slices: plan.slices,
     keys: spec.key.from,
     head: plan.head,
-    keyOf: keyRuleOf(spec, inputIds),
+    keyOf: inputKeysOf(spec, inputIds),
     settings: scatterSettings(threads, plan, spec, storage, {
       commitsPileSets: staging.checkpoint !== undefined,
       isProfiled: request.isProfiled,
@@ -137,10 +137,10 @@ async function openMachine({ prepared, staging, progress, profile, releases }: R
   const { request, plan } = prepared;
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
-  // The thread that keeps memory starts beside those of the task pool, and ends after them.
+  // The thread that owns the memory starts beside those of the task pool, and ends after them.
   const openingPool = openRamPool(memory.ramPoolBytes, inline, progress.stop, releases);
   openingPool.catch(() => {});
-  // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
+  // A single stream takes one thread in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };
   const threads = await startThreads(size, progress, profile.add, releases);
   // Draws are made from piles in memory alone.
@@ -152,7 +152,7 @@ async function openMachine({ prepared, staging, progress, profile, releases }: R
 /** Cuts the output into shards, and writes it. */
 export async function shuffleHere(
   { staging, progress, profile }: RunningJob,
-  { output: { bytes, work, cut }, threads }: Decided,
+  { output: { bytes, work, cut }, threads }: OutputDecision,
   deletesStripes: boolean,
 ): Promise<WrittenHere> {
   const { checkpoint } = staging;

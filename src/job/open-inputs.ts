@@ -6,17 +6,17 @@ import { memoryFor } from '../plan/pass2-memory.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { requireDirectory } from '../sources/file-choice.js';
 import { readInputHeaders, requireWholeRecords } from '../sources/headers.js';
+import type { Inputs } from '../sources/input.js';
 import { type ListedInputs, listInputs } from '../sources/list-inputs.js';
 import { asRows, openRows, type RowsOfInputs } from '../sources/rows.js';
-import type { Inputs } from '../sources/source.js';
 import type { Callbacks, InputRequest, MachineRequest } from './request.js';
 
-type Asked = InputRequest & Callbacks & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
+type ListingRequest = InputRequest & Callbacks & Pick<MachineRequest, 'memoryBytes' | 'workers'>;
 
 interface Listing {
   /** The headers that files must have. Undefined: files without content are inputs, too. */
-  readonly header: Asked['read']['header'];
-  /** True if the job keeps headers, so that a warning may advise one. */
+  readonly header: ListingRequest['read']['header'];
+  /** True if the output can have a header, so that a warning may advise one. */
   readonly mayHaveHeaders: boolean;
   /** True if files of rows are inputs. Absent: no. */
   readonly takesRows?: boolean;
@@ -25,7 +25,7 @@ interface Listing {
 }
 
 export async function listNamed(
-  { inputs, read, fileChoice, service, signal, onWarning, onProgress, memoryBytes, workers }: Asked,
+  { inputs, read, fileChoice, service, signal, onWarning, onProgress, memoryBytes, workers }: ListingRequest,
   { header, mayHaveHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
   const onRetry = onRetryOf({ onProgress, onWarning });
@@ -45,7 +45,7 @@ export function onRetryOf({ onProgress, onWarning }: Pick<Callbacks, 'onProgress
 
 interface NamedInputs extends ListedInputs {
   /** How the job reads them. */
-  readonly read: Asked['read'];
+  readonly read: ListingRequest['read'];
 }
 
 interface OpenedInputs {
@@ -64,7 +64,7 @@ interface OpenedInputs {
  */
 export async function openHeaders(
   listed: Inputs,
-  { read, memoryBytes, signal, onWarning }: Pick<Asked, 'read' | 'memoryBytes' | 'signal' | 'onWarning'>,
+  { read, memoryBytes, signal, onWarning }: Pick<ListingRequest, 'read' | 'memoryBytes' | 'signal' | 'onWarning'>,
   need: () => MemoryNeed,
   { comparesKeys = true, readsStreams = false } = {},
 ): Promise<OpenedInputs> {

@@ -28,9 +28,9 @@ import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { besideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
+import { type Input, type Inputs, identityOf, isFileInput, isPlain, recordsIn } from '../sources/input.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
-import { type Input, type Inputs, identityOf, isFileInput, isPlain, recordsIn } from '../sources/source.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAt, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { claimPlace } from './earlier-attempt.js';
@@ -58,7 +58,7 @@ type ResolvedShuffle = Awaited<ReturnType<typeof resolve>>;
 type Claimed = Awaited<ReturnType<typeof claim>>;
 
 /** The inputs as their beginnings tell, and the spec that is complete with them. */
-interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
+interface ExaminedInputs extends Omit<ReadableInputs, 'weighing'> {
   /** Its spec is complete, with the seed of a resumed attempt. */
   readonly request: ShuffleRequest;
   /** All inputs, or none if the output has no records. */
@@ -68,7 +68,7 @@ interface SeenInputs extends Omit<ReadableInputs, 'weighing'> {
 }
 
 export interface PreparedShuffle
-  extends SeenInputs,
+  extends ExaminedInputs,
     ReadableInputs,
     Pick<Claimed, 'places' | 'earlier' | 'deviceGates' | 'disks'> {
   /** The row format. Undefined: the inputs hold no rows. */
@@ -101,7 +101,7 @@ export async function prepareShuffle(
   const claimed = await claim(resolved, releases, isPreview, checkPlaces);
   const { places, earlier, manifest, deviceGates, disks, reports } = claimed;
   const onDisk = { disks, hasFiles: places.kind === 'files', manifest, tuning, rowFormat };
-  const seen = await look(resolved, claimed, (work) => expectMemoryNeed({ ...onDisk, ...work }), isPreview);
+  const seen = await examineInputs(resolved, claimed, (work) => expectMemoryNeed({ ...onDisk, ...work }), isPreview);
   const { request, inputs, inputsToRead, estimate } = seen;
   const toPlan = { ...onDisk, inputs: inputsToRead, estimate };
   const counting: Counting = (count, readable) =>
@@ -142,7 +142,7 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
     onRetry: onRetryOf(given),
     partBytes,
   });
-  // Files with keys from ordinals must keep their places.
+  // Files with keys from ordinals must stay in their places.
   const header = spec.key.from === 'ordinal' ? undefined : spec.read.header;
   const { read, ...listed } = await listNamed(
     { ...given, read: spec.read },
@@ -187,26 +187,26 @@ type MemoryNeedOf = (
 ) => MemoryNeed;
 
 /** Reads the headers of the inputs or opens their rows, and completes the spec. */
-async function look(
-  { request: asked, listed, grouped }: ResolvedShuffle,
+async function examineInputs(
+  { request, listed, grouped }: ResolvedShuffle,
   { manifest, deviceGates }: Claimed,
   memoryNeedOf: MemoryNeedOf,
   isPreview: boolean,
-): Promise<SeenInputs> {
-  const { read, keep, write } = asked.spec;
+): Promise<ExaminedInputs> {
+  const { read, keep, write } = request.spec;
   const writesNothing = mostRecords(keep) === 0;
-  const key = manifest?.spec.key ?? asked.spec.key;
+  const key = manifest?.spec.key ?? request.spec.key;
   const draws = deriveDrawSeed(key.seed);
   const needBefore = () => {
     const estimate = estimateInputs(listed.inputs, read.framing, draws);
-    return memoryNeedOf({ request: { ...asked, weighing: grouped.given }, inputs: listed.inputs, estimate });
+    return memoryNeedOf({ request: { ...request, weighing: grouped.given }, inputs: listed.inputs, estimate });
   };
-  const { inputs, firstHeader, framing, rows } = await openHeaders(listed.inputs, { ...asked, read }, needBefore, {
+  const { inputs, firstHeader, framing, rows } = await openHeaders(listed.inputs, { ...request, read }, needBefore, {
     comparesKeys: mayKeepEqualKeys(keep),
     readsStreams: writesNothing && !isPreview,
   });
   const known = {
-    ...asked.spec,
+    ...request.spec,
     read: { ...read, framing, rows: rows?.rows },
     key,
     write: { ...write, rows: rows && (await rows.complete(write.rowChoice ?? {})) },
@@ -215,13 +215,13 @@ async function look(
     rows === undefined
       ? withColumns(known, firstHeader)
       : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, inputs.at(0)?.path ?? '', sought));
-  warnOfEmptyShards(asked, mostRecordsOf(spec, inputs, grouped));
+  warnOfEmptyShards(request, mostRecordsOf(spec, inputs, grouped));
   const inputsToRead = writesNothing ? [] : inputs;
   return {
-    request: { ...asked, spec },
+    request: { ...request, spec },
     inputs,
     firstHeader,
-    gates: await gatesOf(inputs, deviceGates, asked.signal),
+    gates: await gatesOf(inputs, deviceGates, request.signal),
     inputsToRead,
     estimate: estimateInputs(inputsToRead, framing, draws),
   };
@@ -234,7 +234,7 @@ type Counting = (count: CountCall, readable: Parameters<CountCall>[0]) => Return
 async function weigh(
   { grouped: { given, shared }, rowFormat }: ResolvedShuffle,
   { earlier, deviceGates }: Claimed,
-  { inputsToRead: inputs, request, ...seen }: SeenInputs,
+  { inputsToRead: inputs, request, ...seen }: ExaminedInputs,
   counting: Counting,
   isPreview: boolean,
 ): Promise<Pick<PreparedShuffle, 'weighing' | 'isCounted'>> {

@@ -25,28 +25,28 @@ import { ONLY_DISKS } from '../places/outputs/find-place.js';
 import { linesOfFiles, requireNoObstacle } from '../places/outputs/output-files.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
+import { type FileInput, type Input, type Inputs, isFileInput, storedBytesOf } from '../sources/input.js';
 import { listInputs } from '../sources/list-inputs.js';
 import { firstOfRows } from '../sources/rows.js';
-import { type FileInput, type Input, type Inputs, isFileInput, storedBytesOf } from '../sources/source.js';
 import { nameSome } from '../values/quantity.js';
 import { requireSpace } from './disk-space.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import type { JobScope } from './job.js';
 import { requireSame, withSeedOf } from './job-description.js';
 import type { ShuffleRequest } from './request.js';
-import { completeTogether, type Member } from './together-options.js';
+import { completeTogether, type TupleMember } from './together-options.js';
 import { RESUMABLE_FROM_BYTES } from './work-plan.js';
 
 /** More than text usually compresses to. */
 const MOST_RATIO = 8;
 
-export interface OpenedMember extends Member {
+export interface OpenedTupleMember extends TupleMember {
   readonly ordinal: number;
   readonly inputs: readonly FileInput[];
 }
 
 export interface PreparedTogether {
-  readonly members: readonly OpenedMember[];
+  readonly members: readonly OpenedTupleMember[];
   /** The request that the shuffles of all members have in common, with the seed of a resumed attempt. */
   readonly common: ShuffleRequest;
   /** The path as the caller named it. */
@@ -93,9 +93,9 @@ export async function prepareTogether(
     } catch (error) {
       if (!common.resume || isDryRun) throw error;
       throw await refusalOrEnd(error, knownOutput(job), async (seed) => {
-        const asked = withSeedOf({ ...spec, key: { ...spec.key, seed } }, common);
+        const requested = withSeedOf({ ...spec, key: { ...spec.key, seed } }, common);
         const inputs = await noteInputs(inputsOf(job), true, common.signal);
-        return finishedTogether({ ...job, common: { ...common, spec: asked } }, inputs);
+        return finishedTogether({ ...job, common: { ...common, spec: requested } }, inputs);
       });
     }
     await place.requireReplaceable(output, [], isDryRun);
@@ -114,19 +114,19 @@ export function knownOutput({ paths, outputPath }: TogetherParts): KnownOutput {
 }
 
 async function openFiles(
-  members: readonly Member[],
+  members: readonly TupleMember[],
   { fileChoice, signal, spec }: ShuffleRequest,
-): Promise<readonly OpenedMember[]> {
+): Promise<readonly OpenedTupleMember[]> {
   const named = members.flatMap(({ paths }) => paths);
   const folder = named.find((path) => statPath(path, 'input')?.isDirectory() === true);
   if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder}; expected files`);
-  const opened: OpenedMember[] = [];
+  const opened: OpenedTupleMember[] = [];
   for (const [ordinal, member] of members.entries()) {
     const { paths, format } = member;
     // The shuffle of each member warns.
     const warn = () => {};
-    const asked = paths.map((path) => ({ path }));
-    const listed = await listInputs(asked, warn, { ...spec.read, fileChoice, signal, format, takesRows: true });
+    const requested = paths.map((path) => ({ path }));
+    const listed = await listInputs(requested, warn, { ...spec.read, fileChoice, signal, format, takesRows: true });
     await requireMates(listed.inputs);
     refuseForeignFiles(listed.inputs, format, true, warn);
     opened.push({ ...member, ordinal, inputs: listed.inputs.map(requireFile) });
@@ -232,7 +232,7 @@ function requireRoom({ members, common, paths }: TogetherParts): void {
   );
 }
 
-function isLarge(members: readonly OpenedMember[]): boolean {
+function isLarge(members: readonly OpenedTupleMember[]): boolean {
   const mostBytesOf = ({ version, codec }: FileInput) => version.byteLength * (codec === undefined ? 1 : MOST_RATIO);
   const bytes = members.flatMap(({ inputs }) => inputs.map(mostBytesOf)).reduce((sum, each) => sum + each, 0);
   return bytes >= RESUMABLE_FROM_BYTES;

@@ -4,10 +4,10 @@ import { IGZIP } from '../formats/codecs/igzip.js';
 import { framingOf } from '../formats/framing-table.js';
 import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
-import { budgetText, leastMemoryFor, levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { budgetText, leastMemoryForPlan, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
 import { mayBeCut } from '../sources/cuts.js';
-import { type FileInput, isFileInput, storedBytesIn } from '../sources/source.js';
+import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
 import { formatBytes, nameSome } from '../values/quantity.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
@@ -91,19 +91,19 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
   if (staysInMemory(memory) || memoryNeed.layout !== undefined || memoryNeed.hasStreams) return [];
   const { totalBytes, availableBytes } = readMemory();
   if (request.spec.keep.repeat) {
-    const budget = leastMemoryFor(memoryNeed, totalBytes, staysInMemory);
+    const budget = leastMemoryForPlan(memoryNeed, totalBytes, staysInMemory);
     const lack = 'by the samples, the records may not fit in memory twice, and then a job with `repeat` is refused';
     const text = budget === undefined ? lack : `${lack}: \`memoryBytes\` ${budgetText(budget)} is enough`;
     return [{ about: 'memory', text }];
   }
   const advice: Advice[] = [];
-  const inMemory = leastMemoryFor(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory);
+  const inMemory = leastMemoryForPlan(memoryNeed, Math.floor(availableBytes * 0.8), staysInMemory);
   if (inMemory !== undefined) {
     const text = `with \`memoryBytes\` ${budgetText(inMemory)} all records stay in memory, and no temp data is written`;
     return [{ about: 'memory', text }];
   }
   if (levels > 1 && tempBytes >= LEAST_TEMP_BYTES) {
-    const budget = leastMemoryFor(
+    const budget = leastMemoryForPlan(
       memoryNeed,
       totalBytes,
       (larger) => levelsOf(larger, memoryNeed.meanRecordBytes) === 1,

@@ -25,7 +25,7 @@ import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { factsOf } from '../places/inputs/find-input.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
-import { type Inputs, isFileInput, isReadOnce, storedBytesOf } from '../sources/source.js';
+import { type Inputs, isFileInput, isReadOnce, storedBytesOf } from '../sources/input.js';
 import type { WriteSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { resumedWork } from './earlier-attempt.js';

@@ -13,15 +13,15 @@ import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import {
-  type AmountInCases,
-  type Case,
-  casesOf,
+  type AmountsByScenario,
+  amountsByScenario,
   type Expected,
   exactly,
-  inCases,
-  SIDE,
+  inEachScenario,
+  SCENARIO_SIGN,
+  type Scenario,
 } from '../plan/sampled-records.js';
-import { allRowsOf, isReadOnce } from '../sources/source.js';
+import { allRowsOf, isReadOnce } from '../sources/input.js';
 import type { ShuffleSpec } from '../spec.js';
 import { expectGroups } from './count-inputs.js';
 import type { JobScope } from './job.js';
@@ -69,10 +69,10 @@ export async function expectSizes(
   const groupOf = weighing?.groupOf ?? inputs.map(() => 0);
   const readable = { ...prepared, inputs, groupOf, groupCount: weighing?.groups.length ?? 1, field: undefined };
   const groups = await expectGroups(readable, request, plan.memoryNeed, tuning, warn);
-  const records = inCases((each) => groups.reduce((sum, group) => sum + group.records[each], 0));
-  const recordBytes = inCases((each) => groups.reduce((sum, group) => sum + group.bytes[each], 0));
+  const records = inEachScenario((each) => groups.reduce((sum, group) => sum + group.records[each], 0));
+  const recordBytes = inEachScenario((each) => groups.reduce((sum, group) => sum + group.bytes[each], 0));
 
-  const all = casesOf((each) =>
+  const all = amountsByScenario((each) =>
     groups
       .map((group, i) => expectCopies(group, weighing?.groups[i]?.weight ?? ONCE, each))
       .reduce((sum, { records: more, bytes }) => ({ records: sum.records + more, bytes: sum.bytes + bytes })),
@@ -80,11 +80,11 @@ export async function expectSizes(
   const isEncoded = spec.write.compression !== undefined || tempZstdLevel !== undefined;
   const files = isEncoded ? filesOf(inputs, prepared.estimate) : [];
   const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal));
-  const kept = sample?.kept ?? [];
+  const samples = sample?.samples ?? [];
   const stored = expectStoredRows(prepared, all, recordBytes);
-  const output = expectOutput(prepared, all, kept, stored);
+  const output = expectOutput(prepared, all, samples, stored);
   const waiting = output && stored && expectWaiting(prepared, output, stored);
-  return { records, recordBytes, tempBytes: expectTemp(prepared, all, kept, waiting), output };
+  return { records, recordBytes, tempBytes: expectTemp(prepared, all, samples, waiting), output };
 }
 
 interface StoredRows {
@@ -98,7 +98,7 @@ interface StoredRows {
  */
 function expectStoredRows(
   { request: { spec }, inputsToRead, rowFormat }: PreparedShuffle,
-  all: AmountInCases,
+  all: AmountsByScenario,
   inputBytes: Expected,
 ): StoredRows | undefined {
   const { rows: write } = spec.write;
@@ -106,8 +106,8 @@ function expectStoredRows(
   const facts = allRowsOf(inputsToRead);
   const stored = facts.flatMap((each) => rowFormat.expectStored?.(each, write) ?? []);
   const storedBytes = stored.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const keptPart = (each: Case) => expectKept(spec.keep, all, each).bytes / Math.max(1, inputBytes[each]);
-  const bytes = inCases((each) => storedBytes * keptPart(each) * ORDER_FACTOR ** SIDE[each]);
+  const outputPart = (each: Scenario) => expectKept(spec.keep, all, each).bytes / Math.max(1, inputBytes[each]);
+  const bytes = inEachScenario((each) => storedBytes * outputPart(each) * ORDER_FACTOR ** SCENARIO_SIGN[each]);
   return { bytes, isGuess: stored.some(({ isGuess }) => isGuess) };
 }
 
@@ -119,7 +119,7 @@ function expectWaiting(
 ): Expected {
   const files = expectedFiles(spec.cut, output) ?? 1;
   const unit = unitOfRows(spec, rowFormat);
-  return inCases((each) => {
+  return inEachScenario((each) => {
     const recordBytes = output.recordBytes[each];
     const ratio = stored.bytes[each] / Math.max(1, recordBytes);
     const shardBytes = recordBytes / Math.max(1, files);
@@ -131,7 +131,7 @@ function expectWaiting(
 /** Estimates what pile sets take on disks. @param waiting absent: nothing is written beside them. */
 function expectTemp(
   { plan, request }: PreparedShuffle,
-  all: AmountInCases,
+  all: AmountsByScenario,
   sample: readonly Uint8Array[],
   waiting = exactly(0),
 ): Expected {
@@ -140,7 +140,7 @@ function expectTemp(
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
   const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
-  return inCases((each) => {
+  return inEachScenario((each) => {
     const { records, bytes } = expectOnPiles(head, all, each);
     const storedBytes = bytes * ratio + records * STORED_HEADER_BYTES;
     return levels * Math.max(0, storedBytes - memory.ramPoolBytes) + waiting[each];
@@ -149,14 +149,14 @@ function expectTemp(
 
 function expectOutput(
   prepared: PreparedShuffle,
-  all: AmountInCases,
+  all: AmountsByScenario,
   sample: readonly Uint8Array[],
   stored: StoredRows | undefined,
 ): SizedOutput | undefined {
   const { spec } = prepared.request;
   if (isEndless(spec.keep)) return undefined;
-  const records = inCases((each) => expectKept(spec.keep, all, each).records);
-  const recordBytes = inCases((each) => expectKept(spec.keep, all, each).bytes);
+  const records = inEachScenario((each) => expectKept(spec.keep, all, each).records);
+  const recordBytes = inEachScenario((each) => expectKept(spec.keep, all, each).bytes);
   const { cut, write, key } = spec;
   const known = expectedFiles(cut, { records, recordBytes });
   if (stored !== undefined) {
@@ -167,8 +167,8 @@ function expectOutput(
   const files = known ?? 1;
   const ratio = write.compression === undefined ? 1 : ratioOf(shuffled(sample, key), write.compression);
   const error = write.compression === undefined ? 0 : RATIO_ERROR;
-  const bytes = inCases(
-    (each) => (recordBytes[each] + files * bytesAround(prepared)) * ratio * (1 + SIDE[each] * error),
+  const bytes = inEachScenario(
+    (each) => (recordBytes[each] + files * bytesAround(prepared)) * ratio * (1 + SCENARIO_SIGN[each] * error),
   );
   return { records, recordBytes, bytes };
 }

@@ -145,16 +145,16 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const unique = completeUnique(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
-  const asked: ShuffleSpec = {
+  const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? drawSeed(), from: keys },
     keep: { ...output.spec.keep, repeat, unique, mix },
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,
   };
-  requireNoCopies(mix, asked.cut);
-  const range = computedRange(options, asked);
-  const spec = range === undefined ? asked : { ...asked, keep: { ...asked.keep, range } };
+  requireNoCopies(mix, requested.cut);
+  const range = computedRange(options, requested);
+  const spec = range === undefined ? requested : { ...requested, keep: { ...requested.keep, range } };
   return {
     ...choice,
     ...completeResume(options),
@@ -199,13 +199,13 @@ function completeInputs(options: InputOptions): InputRequest {
       decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
       igzip,
       maxRecordBytes,
-      rowChoice: asked({ columns, hive, hdf5 }),
+      rowChoice: unlessEmpty({ columns, hive, hdf5 }),
     },
   };
 }
 
 /** Returns the choice of the caller. Undefined: nothing is asked for. */
-function asked(choice: RowChoice): RowChoice | undefined {
+function unlessEmpty(choice: RowChoice): RowChoice | undefined {
   return Object.values(choice).some((value) => value !== undefined) ? choice : undefined;
 }
 
@@ -241,7 +241,7 @@ export function completeOutput(
       cut: { shards, shardPrefix, splits },
       write: {
         compression: chooseCompression({ ...options, shards }),
-        rowChoice: asked({ parquetCodec, rowGroupBytes, rowGroupRows }),
+        rowChoice: unlessEmpty({ parquetCodec, rowGroupBytes, rowGroupRows }),
       },
     },
     output,

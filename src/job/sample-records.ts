@@ -11,8 +11,8 @@ import seedrandom from 'seedrandom/seedrandom.js';
 import { hearSignalsAt } from '../floor/pause.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
-import { type Expected, exactly, partsOf, recordsOf, type Stratum } from '../plan/sampled-records.js';
-import { type FileInput, type Inputs, isFileInput } from '../sources/source.js';
+import { divideStrata, type Expected, estimateRecords, exactly, type Stratum } from '../plan/sampled-records.js';
+import { type FileInput, type Inputs, isFileInput } from '../sources/input.js';
 import type { Estimate } from './estimate.js';
 import { InputWindows, USUAL_RECORD_BYTES } from './input-windows.js';
 
@@ -22,7 +22,7 @@ interface RecordSample {
   /** About the sum of the field in them, in parts of 10^-15; 0 without one. */
   readonly fieldSum: number;
   /** Some whole records, each with its delimiter. */
-  readonly kept: readonly Uint8Array[];
+  readonly samples: readonly Uint8Array[];
 }
 
 export interface SampledFile {
@@ -46,8 +46,8 @@ const MOST_WHOLE_WINDOWS = 4;
 /** A beginning, as stored, is as long as so many windows. */
 const HEAD_WINDOWS = 8;
 const MOST_DECODED_BYTES = 16 * 2 ** 20;
-/** Records are kept for other measurements. */
-const MOST_KEPT_BYTES = 4 * 2 ** 20;
+/** Other measurements compress the sample records. */
+const MOST_SAMPLE_BYTES = 4 * 2 ** 20;
 /** The estimate for an input that cannot be decoded. */
 const NOTHING_SEEN = { density: 1 / USUAL_RECORD_BYTES, fieldDensity: 0, doubt: USUAL_RECORD_BYTES };
 
@@ -70,21 +70,23 @@ export async function sampleRecords(
     headBytes: HEAD_WINDOWS * windowBytes,
     nearBytes: HEAD_WINDOWS * windowBytes,
     decodedBytes: MOST_DECODED_BYTES,
-    keptBytes: MOST_KEPT_BYTES / (PLACES_OF_STRATUM * ranges.length),
+    sampleBytes: MOST_SAMPLE_BYTES / (PLACES_OF_STRATUM * ranges.length),
   };
   const windows = new InputWindows(framing, sizes, field);
   const draw = seedrandom(drawSeed);
   // Most records may lie together, as in a file that is sorted by length. Only new draws may count in strata that the
   // first ones choose: where much was found by chance, there would be more of it.
-  const parts = partsOf(await drawStrata(filled, ranges, windows, draw, signal), ranges.length);
+  const parts = divideStrata(await drawStrata(filled, ranges, windows, draw, signal), ranges.length);
   const chosen = ranges.flatMap(({ start, end }, i) => cut(start, end - start, parts[i] ?? 1));
   const strata = await drawStrata(filled, chosen, windows, draw, signal);
   const { recordBytes } = framingOf(framing);
   return {
     records:
-      recordBytes === undefined ? recordsOf(strata, windows.seenBytes, filled.length) : exactly(allBytes / recordBytes),
+      recordBytes === undefined
+        ? estimateRecords(strata, windows.seenBytes, filled.length)
+        : exactly(allBytes / recordBytes),
     fieldSum: strata.reduce((sum, stratum) => sum + stratum.fieldSum, 0),
-    kept: windows.kept,
+    samples: windows.samples,
   };
 }
 

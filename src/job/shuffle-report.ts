@@ -1,8 +1,8 @@
-import { lacksOf } from '../keep/keep-spec.js';
+import { missingRecords } from '../keep/keep-spec.js';
 import { reportGroups } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
 import type { CommitJournal } from '../places/outputs/commit-journal.js';
-import type { Decided } from '../stages/chain.js';
+import type { OutputDecision } from '../stages/chain.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
@@ -29,7 +29,7 @@ export const NOT_DONE = {
 
 export function reportShuffle(
   prepared: PreparedShuffle,
-  { scattered, distinct, output: { work } }: Decided<ScatteredHere>,
+  { scattered, distinct, output: { work } }: OutputDecision<ScatteredHere>,
   shuffled: WrittenHere,
   { output, seconds }: Committed,
 ): UntimedReport {
@@ -51,7 +51,7 @@ export function reportShuffle(
     inputCount: inputs.length,
     groups: weighing && found.groups && reportGroups(weighing, found.groups, keep.mix.shares?.unit),
     blank: read.skipsBlank === true ? found.blank : undefined,
-    ...lacksOf(keep, ofOutput),
+    ...missingRecords(keep, ofOutput),
     workers: plan.memory.workers,
     piles: work.piles.totals.records.length,
     tempBytes: diskBytesOf(work.piles) + control.counted('rescatteredBytes'),

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Release } from '../floor/cleanup.js';
 import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.js';
-import { lacksOf, recordsOfOutput } from '../keep/keep-spec.js';
+import { missingRecords, recordsOfOutput } from '../keep/keep-spec.js';
 import { DeviceGates } from '../machine/devices.js';
 import { refuseContradictions } from '../options/option.js';
 import type { ShuffleReport } from '../options/reports.js';
@@ -22,7 +22,7 @@ import { planPass2, planRescatter } from '../plan/pass2-memory.js';
 import { NO_ENDS } from '../sinks/output-layout.js';
 import { decideOutput } from '../stages/chain.js';
 import { type ScatteredPiles, scatteredPiles } from '../stages/shuffle-work.js';
-import type { WorkPlan } from '../stages/task-settings.js';
+import type { MachinePlan } from '../stages/task-settings.js';
 import { startThreads } from '../stages/threads.js';
 import { describeUnowned, findUnowned } from '../store/store-attempt.js';
 import { filesOfStore } from '../store/store-files.js';
@@ -117,7 +117,7 @@ interface PreparedStoreShuffle {
   readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
-  readonly plan: WorkPlan;
+  readonly plan: MachinePlan;
   readonly control: JobControl;
 }
 
@@ -154,7 +154,7 @@ function planStoreShuffle(
   { settings, manifest }: StoreSnapshot,
   disks: TempDisks,
   tuning: Tuning,
-): WorkPlan {
+): MachinePlan {
   const records = manifest.commits.reduce((sum, commit) => sum + commit.records, 0);
   const bytes = manifest.commits.reduce((sum, commit) => sum + commit.bytes, 0);
   const inline = tuning.inline ?? bytes <= INLINE_BYTES;
@@ -235,7 +235,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
     ...commit.output,
     seed: settings.seed,
     seconds: { pass1: stored.seconds, pass2: written.seconds, commit: commit.seconds },
-    ...lacksOf(request.spec.keep, { all: stored.value, distinct: stored.value, written: output.work.piles }),
+    ...missingRecords(request.spec.keep, { all: stored.value, distinct: stored.value, written: output.work.piles }),
     inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: settings.pileCount,

@@ -35,8 +35,8 @@ import { shardNames } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { noteInputs } from '../sources/fingerprints.js';
 
-import { storedBytesOf } from '../sources/source.js';
-import { findOtherNames } from './find-other-names.js';
+import { storedBytesOf } from '../sources/input.js';
+import { findOtherNames } from './find-differing-names.js';
 import { noteFinished, reportOfFinished } from './finished-job.js';
 import { type JobScope, runJob } from './job.js';
 import {
@@ -46,7 +46,7 @@ import {
   inputsOf,
   isInPlace,
   knownOutput,
-  type OpenedMember,
+  type OpenedTupleMember,
   type PreparedTogether,
   prepareTogether,
 } from './prepare-together.js';
@@ -54,7 +54,7 @@ import { shuffleCounted } from './shuffle.js';
 import { reportShards } from './split-report.js';
 import { canNeverResume } from './staging.js';
 import { tempDirOfEnvironment } from './temp-disks.js';
-import { type Member, namingOfMember } from './together-options.js';
+import { namingOfMember, type TupleMember } from './together-options.js';
 
 /** The directory of the outputs under their names in the staging directory, before it gets its own name. */
 const GATHERED_NAME = 'shards';
@@ -71,11 +71,11 @@ export async function shuffleTogether(
   given: ShuffleTogetherOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleTogetherReport> {
-  const told = new Set<string>();
+  const warned = new Set<string>();
   // What is true of every member is told once.
   const onWarning = (line: string) => {
-    if (!told.has(line)) given.onWarning?.(line);
-    told.add(line);
+    if (!warned.has(line)) given.onWarning?.(line);
+    warned.add(line);
   };
   const options = { ...given, onWarning };
   const { value, seconds } = await runJob(options, async (scope) => {
@@ -89,7 +89,7 @@ export async function shuffleTogether(
 export function optionsOfMember(
   job: PreparedTogether,
   options: ShuffleTogetherOptions,
-  member: OpenedMember,
+  member: OpenedTupleMember,
 ): ShuffleOptions {
   const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = options;
   const { spec } = job.common;
@@ -113,9 +113,9 @@ export function optionsOfMember(
   };
 }
 
-function placeOfMember({ members }: PreparedTogether, { ordinal }: OpenedMember): MemberProgress {
+function placeOfMember({ members }: PreparedTogether, { ordinal }: OpenedTupleMember): MemberProgress {
   // An empty input counts, too: a member has a share.
-  const bytesOf = (some: readonly OpenedMember[]) =>
+  const bytesOf = (some: readonly OpenedTupleMember[]) =>
     some.reduce((sum, { inputs }) => sum + inputs.length + storedBytesOf(inputs), 0);
   const shareBefore = (end: number) => bytesOf(members.slice(0, end)) / bytesOf(members);
   const [startShare, endShare] = [shareBefore(ordinal), shareBefore(ordinal + 1)];
@@ -177,7 +177,7 @@ class TogetherJob {
     await writeMembersManifest(paths.jobDirectory, { isResumable, ...describeMembers(this.#job), inputs });
   }
 
-  #findShuffled({ ordinal }: OpenedMember): MemberNote | undefined {
+  #findShuffled({ ordinal }: OpenedTupleMember): MemberNote | undefined {
     const note = readMemberNote(this.#job.paths.jobDirectory, ordinal);
     const isThere = note?.files.every((file) => this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)));
     return isThere === true ? note : undefined;
@@ -189,7 +189,7 @@ class TogetherJob {
     return [join(staging, staged), join(staging, GATHERED_NAME, name), join(this.#job.outputPath, name)];
   }
 
-  async #shuffle(member: OpenedMember): Promise<MemberNote> {
+  async #shuffle(member: OpenedTupleMember): Promise<MemberNote> {
     const { earlier, isResumable, paths } = this.#job;
     makeOwnDirectory(join(this.#stagingDirectory, memberName(member.ordinal)), 'output');
     if (isResumable) await syncPath(this.#stagingDirectory);
@@ -203,7 +203,7 @@ class TogetherJob {
   }
 
   /** Undefined if an earlier attempt had written all of the output: then nobody knows the counts of each file. */
-  async #shuffleOnce(member: OpenedMember, resume: boolean): Promise<MemberNote | undefined> {
+  async #shuffleOnce(member: OpenedTupleMember, resume: boolean): Promise<MemberNote | undefined> {
     const { isResumable } = this.#job;
     const isCut = this.#shards.shards !== undefined;
     const directory = join(this.#stagingDirectory, memberName(member.ordinal));
@@ -238,13 +238,13 @@ class TogetherJob {
     return { files, ...found, records, bytes, checksum, splits };
   }
 
-  #shardNames(member: Member, splits: MemberNote['splits'], shardCount: number): readonly string[] {
+  #shardNames(member: TupleMember, splits: MemberNote['splits'], shardCount: number): readonly string[] {
     const { prefixes, extension } = namingOfMember(member, this.#shards.splits);
     const groups = prefixes.map((prefix, i) => ({ prefix, shardCount: splits?.[i]?.shardCount ?? shardCount }));
     return shardNames({ extension }, groups);
   }
 
-  #requireSameCounts({ paths }: Member, recordCounts: readonly number[]): void {
+  #requireSameCounts({ paths }: TupleMember, recordCounts: readonly number[]): void {
     const first = this.#notes[0];
     if (first === undefined) return;
     const tuple = recordCounts.findIndex((count, ordinal) => count !== first.recordCounts[ordinal]);
@@ -258,12 +258,12 @@ class TogetherJob {
   }
 
   /** @param sums undefined: the records of the member have no names. */
-  async #requireSameNames(member: OpenedMember, sums: MemberNote['nameSums']): Promise<void> {
+  async #requireSameNames(member: OpenedTupleMember, sums: MemberNote['nameSums']): Promise<void> {
     const earlier = this.#notes.findIndex(({ nameSums }) => nameSums !== undefined);
     const tuple = this.#notes[earlier]?.nameSums?.findIndex((sum, i) => sum !== sums?.[i]) ?? -1;
     if (sums === undefined || tuple === -1) return;
     const { members, common } = this.#job;
-    const readsOf = (each: OpenedMember | undefined) => {
+    const readsOf = (each: OpenedTupleMember | undefined) => {
       const input = each?.inputs[tuple];
       if (each === undefined || input === undefined) throw new RangeError('members have as many files and notes');
       return { input, format: each.format };
@@ -308,9 +308,9 @@ class TogetherJob {
       this.#notes.length > 0 ||
       earlier !== undefined ||
       (error instanceof PileshufError && error.unfinishedJob !== undefined);
-    const isKept = isResumable && hasWork && !canNeverResume(error);
-    this.#fate = isKept ? 'kept' : 'discarded';
-    if (isKept && error instanceof PileshufError) setUnfinishedJob(error, { directory: paths.jobDirectory });
+    const isRetained = isResumable && hasWork && !canNeverResume(error);
+    this.#fate = isRetained ? 'kept' : 'discarded';
+    if (isRetained && error instanceof PileshufError) setUnfinishedJob(error, { directory: paths.jobDirectory });
   }
 
   #report(): Omit<ShuffleTogetherReport, 'seconds' | 'resumedMembers'> {
@@ -326,6 +326,6 @@ class TogetherJob {
   }
 }
 
-function hasNames({ format: { framing } }: Member): boolean {
+function hasNames({ format: { framing } }: TupleMember): boolean {
   return framing !== undefined && framingOf(framing).hasNames === true;
 }

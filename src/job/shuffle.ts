@@ -96,11 +96,11 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
   return reportShuffle(prepared, decided, written, committed);
 }
 
-/** Tells a stopped job that it would have kept the finished part of its work, had it been started with `resume`. */
+/** Makes the error of a stopped job say that its work is discarded, which `resume` would have preserved. */
 function tellOfDiscarded(error: unknown, { plan, control }: PreparedShuffle): unknown {
-  const couldHaveBeenKept = plan.canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
-  if (!(error instanceof AbortError) || !couldHaveBeenKept) return error;
-  const told = new AbortError(error.cause, 'discarded');
-  addCleanupErrors(told, error.cleanupErrors);
-  return told;
+  const couldHaveBeenResumed = plan.canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
+  if (!(error instanceof AbortError) || !couldHaveBeenResumed) return error;
+  const discarded = new AbortError(error.cause, 'discarded');
+  addCleanupErrors(discarded, error.cleanupErrors);
+  return discarded;
 }

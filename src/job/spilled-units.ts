@@ -2,7 +2,7 @@
 import type { UnitSize } from '../formats/rows/row-format.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { spareOfPass2 } from '../plan/pass2-memory.js';
-import { mostWaitingBytes } from '../plan/unit-ranges.js';
+import { maxPendingBytes } from '../plan/unit-ranges.js';
 
 interface SpillingJob {
   /** The size of a unit. Undefined: there are none. */
@@ -31,7 +31,7 @@ export function expectSpilledUnits(job: SpillingJob): SpilledUnits {
   const { bytes, records = Number.POSITIVE_INFINITY } = unit;
   const { pileCount, workers: threadCount } = memory;
   const unitBytes = Math.min(bytes, records * memoryNeed.meanRecordBytes, shardBytes);
-  const waitingBytes = ratio * mostWaitingBytes({ bytes: recordBytes, pileCount, threadCount, unitBytes, shardBytes });
+  const waitingBytes = ratio * maxPendingBytes({ bytes: recordBytes, pileCount, threadCount, unitBytes, shardBytes });
   const spareBytes = spareOfPass2(memory, memoryNeed);
   // On average half of them are there.
   const share = Math.max(0, 1 - spareBytes / Math.max(1, waitingBytes / 2));

@@ -59,7 +59,7 @@ export interface Staging {
   begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
   /** Completes, verifies and commits the output. @returns the final paths of the shards; none for one output. */
   commit(output: WrittenOutput, summary: OutputSummary, control: JobControl): Promise<readonly string[]>;
-  /** Keeps a record of the job, which has succeeded, if a later call may ask to resume it. */
+  /** Saves a record of the job, which has succeeded, if a later call may ask to resume it. */
   noteFinished(report: object): Promise<void>;
   /** Decides, before anything is removed, what stays. @returns the error with which the job ends. */
   failed(error: unknown, warn: JobScope['warn']): Promise<unknown>;
@@ -159,7 +159,7 @@ export class FilesStaging implements Staging {
     this.#job = job;
     this.#directory = directory;
     this.#mayHaveJournal = earlier?.journal !== undefined;
-    // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
+    // An error must preserve the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.#output = new StagedOutput(places.place, paths, outputGate, plan.layout !== undefined);
@@ -188,7 +188,7 @@ export class FilesStaging implements Staging {
     try {
       await this.#resume(earlier);
     } catch (error) {
-      this.#keepAndTell(error);
+      this.#preserveAndTell(error);
       throw error;
     }
   }
@@ -253,10 +253,10 @@ export class FilesStaging implements Staging {
     if (
       this.#job.places.place.isWithdrawn === true ||
       !mayHaveWork ||
-      !(await isWorthKeeping(error, jobDirectory, outlivesJob))
+      !(await isWorthResuming(error, jobDirectory, outlivesJob))
     )
       this.#fate = 'discarded';
-    else if (this.#job.request.mayResume) this.#keepAndTell(error);
+    else if (this.#job.request.mayResume) this.#preserveAndTell(error);
     else {
       this.#fate = 'kept';
       warn(
@@ -314,7 +314,7 @@ export class FilesStaging implements Staging {
     this.#output.requireStaged(ranges.flatMap((range) => range.regions));
   }
 
-  #keepAndTell(error: unknown): void {
+  #preserveAndTell(error: unknown): void {
     this.#fate = 'kept';
     const { jobDirectory } = this.#directory.paths;
     if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
@@ -351,7 +351,7 @@ function stripesOf(
   };
 }
 
-async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileSets: boolean): Promise<boolean> {
+async function isWorthResuming(error: unknown, jobDirectory: string, mayHavePileSets: boolean): Promise<boolean> {
   try {
     if (!nameExists(jobDirectory, 'temp')) return false;
     if (readJournal(jobDirectory) !== undefined || error instanceof StagedOutputError) return true;
@@ -361,7 +361,7 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileS
     if (slice !== undefined) await revokePileSet(jobDirectory, slice);
     return listCommittedSlices(jobDirectory).length > 0;
   } catch (failure) {
-    // A file that cannot be read now may be whole: keep it.
+    // A file that cannot be read now may be whole: it stays.
     if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
     return true;
   }

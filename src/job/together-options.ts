@@ -16,7 +16,7 @@ import { recordFormatOf } from './record-options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 
 /** The files at one place of all tuples. They are shuffled as the inputs of one job. */
-export interface Member {
+export interface TupleMember {
   /** The name of its output, from its file in the first tuple. */
   readonly name: string;
   readonly paths: readonly string[];
@@ -26,7 +26,7 @@ export interface Member {
 }
 
 interface TogetherRequest {
-  readonly members: readonly Member[];
+  readonly members: readonly TupleMember[];
   readonly output: string;
   readonly common: ShuffleRequest;
 }
@@ -77,7 +77,7 @@ function requireTuples(together: ShuffleTogetherOptions['together']): void {
     );
 }
 
-function memberOf(options: ShuffleTogetherOptions, common: ShuffleRequest, member: number): Member {
+function memberOf(options: ShuffleTogetherOptions, common: ShuffleRequest, member: number): TupleMember {
   const paths = options.together.map((tuple) => tuple[member] ?? '');
   const given = basename(paths[0] ?? '');
   const records = recordsOf(withoutCodecSuffix(given), options);
@@ -115,7 +115,7 @@ function nameOf(given: string, compression: Compression | undefined): string {
   return withoutCodecSuffix(given) + (compression === undefined ? '' : suffixOf(compression.codec));
 }
 
-function requireDifferentNames(members: readonly Member[]): void {
+function requireDifferentNames(members: readonly TupleMember[]): void {
   const pathOf = new Map<string, string>();
   for (const { name, paths } of members) {
     const [path = ''] = paths;
@@ -132,7 +132,7 @@ function requireDifferentNames(members: readonly Member[]): void {
  * How the shards of a member are named: `R1-00007-of-00128.fq`; of splits `train.R1-00007-of-00128.fq`, because loaders
  * of data sets take what stands before the numbers for the name of a split, which may have dots but no hyphens.
  */
-export function namingOfMember({ name, compression }: Member, splits: ShardSpec['splits']): ShardNaming {
+export function namingOfMember({ name, compression }: TupleMember, splits: ShardSpec['splits']): ShardNaming {
   const plain = withoutCodecSuffix(name);
   const dot = plain.lastIndexOf('.');
   const stem = dot > 0 ? plain.slice(0, dot) : plain;
@@ -140,7 +140,7 @@ export function namingOfMember({ name, compression }: Member, splits: ShardSpec[
   return { prefixes: splits?.map(({ rule }) => `${rule.name}.${stem}`) ?? [stem], extension };
 }
 
-function requireDifferentShards(members: readonly Member[], splits: ShardSpec['splits']): void {
+function requireDifferentShards(members: readonly TupleMember[], splits: ShardSpec['splits']): void {
   const memberOfName = new Map<string, string>();
   for (const member of members) {
     const naming = namingOfMember(member, splits);

@@ -18,23 +18,23 @@ import { planInMemory, shareOfPiles } from '../keep/repeat.js';
 import { isNothing, ONCE } from '../keep/weights.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
-import { memoryOf } from '../plan/given-memory.js';
+import { callerMemoryOf } from '../plan/given-memory.js';
 import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, type Tuning } from '../plan/memory-plan.js';
 import { bytesOfColumns, memoryFor, planWithColumns } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import { describeForSlices, mayBeCut } from '../sources/cuts.js';
+import { type Input, type Inputs, isFileInput, isPlain, isReadOnce, storedBytesIn } from '../sources/input.js';
 import { PackedSlices } from '../sources/packed-slices.js';
-import { type Input, type Inputs, isFileInput, isPlain, isReadOnce, storedBytesIn } from '../sources/source.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';
-import type { WorkPlan } from '../stages/task-settings.js';
+import type { MachinePlan } from '../stages/task-settings.js';
 import type { DiskNeed, DiskNeeds } from './disk-space.js';
 import { type Estimate, type WeighedEstimate, weighEstimate } from './estimate.js';
 import type { Callbacks, MachineRequest, ResumeRequest } from './request.js';
 import { expectSpilledUnits } from './spilled-units.js';
 import type { TempDisks } from './temp-disks.js';
 
-export interface ScatterPlan extends WorkPlan {
+export interface ScatterPlan extends MachinePlan {
   readonly sliceBytes: number;
   readonly slices: List<Slice>;
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
@@ -52,7 +52,7 @@ export interface ShufflePlan extends ScatterPlan {
   readonly isResumable: boolean;
   /** True if it would be resumable, had the caller asked for that. */
   readonly canBeResumed: boolean;
-  /** The layout that a later attempt must keep; undefined if nothing lies on disk between the passes. */
+  /** The layout that a later attempt must reuse; undefined if nothing lies on disk between the passes. */
   readonly layout: NotedLayout | undefined;
 }
 
@@ -133,7 +133,7 @@ export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean 
   return diskNeeds.expected.tempBytes >= RESUMABLE_FROM_BYTES;
 }
 
-export function createControl({ inline, memory }: WorkPlan, gates: DeviceGates): JobControl {
+export function createControl({ inline, memory }: MachinePlan, gates: DeviceGates): JobControl {
   return createReadControl(inline, memory.pass1SpareBytes, gates);
 }
 
@@ -212,7 +212,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
 function refuseColumns(need: MemoryNeed): never {
   const budget = memoryFor(need, { recordBytes: need.meanRecordBytes, decoderBytes: 0 });
   throw new UsageError(
-    `pages or chunks of all columns take ${counted(Math.ceil(bytesOfColumns(need, need.meanRecordBytes)), 'byte')} in a thread, with rows of about ${counted(Math.ceil(need.meanRecordBytes), 'byte')}, and do not fit the memory budget of ${memoryOf(need)} bytes; expected \`memoryBytes\` of at least ${budget}`,
+    `pages or chunks of all columns take ${counted(Math.ceil(bytesOfColumns(need, need.meanRecordBytes)), 'byte')} in a thread, with rows of about ${counted(Math.ceil(need.meanRecordBytes), 'byte')}, and do not fit the memory budget of ${callerMemoryOf(need)} bytes; expected \`memoryBytes\` of at least ${budget}`,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -259,13 +259,13 @@ function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable
   const head = mayLimitPass1(keep)
     ? planHead(keep, { records, isKnown: !hasStreams, mayReadAgain: readsAgain })
     : undefined;
-  const keptBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
+  const headBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
   const onPiles =
     keep.range !== undefined
       ? { recordBytes: 0, exact: true }
-      : keptBytes === undefined
+      : headBytes === undefined
         ? made
-        : { recordBytes: Math.min(made.recordBytes, keptBytes), exact: false };
+        : { recordBytes: Math.min(made.recordBytes, headBytes), exact: false };
   return { read, made, inputs: areRead, hasStreams, head, onPiles };
 }
 
@@ -346,7 +346,7 @@ function decodedBytesAtLeast(input: Input): number {
   return Math.min(recordBytesAtLeast(input), input.rows?.rowBytes ?? Number.POSITIVE_INFINITY);
 }
 
-/** Bytes of a compressed output, for warnings: compressed inputs are assumed to keep their size. */
+/** Bytes of a compressed output, for warnings: compressed inputs are assumed to become as long again. */
 function expectCompressedBytes(inputs: Inputs, { rows: write }: WriteSpec, format: RowFormat | undefined): number {
   return inputs.reduce((sum, input) => {
     const { rows } = input;

@@ -6,7 +6,7 @@
 import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
 import { type SeekColumn, type ValueRule, withColumnNumber, withValueOfRows } from '../formats/selector.js';
-import { isDistinct, type UniqueSpec, valueOfEqual, withColumn } from './distinct.js';
+import { equalityValueOf, isDistinct, type UniqueSpec, withColumn } from './distinct.js';
 import { type MixSpec, withUnitOfRows } from './mix.js';
 import { type CutSpec, splitKeys } from './splits.js';
 
@@ -34,7 +34,7 @@ interface SplitBounds {
 
 /** The value of a record that a rule asks for. */
 export function valueRuleOf({ keep, cut }: Omit<RuledSpec, 'key'>): ValueRule | undefined {
-  return cut.splitBy ?? valueOfEqual(keep);
+  return cut.splitBy ?? equalityValueOf(keep);
 }
 
 /** The same spec with the numbers of columns, once the header is known that names them. */

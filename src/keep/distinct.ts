@@ -33,13 +33,13 @@ export function withColumn<Keep extends UniqueSpec>(keep: Keep, header: FoundHea
 }
 
 /** The value that tells which records are equal. Undefined: all bytes do, or equal records stay. */
-export function valueOfEqual({ unique }: UniqueSpec): ValueRule | undefined {
+export function equalityValueOf({ unique }: UniqueSpec): ValueRule | undefined {
   return unique?.by;
 }
 
 /** Returns whether samples of one key may both come into the output. */
 export function mayKeepEqualKeys(keep: UniqueSpec): boolean {
-  return valueOfEqual(keep)?.selector.kind !== 'key';
+  return equalityValueOf(keep)?.selector.kind !== 'key';
 }
 
 /** The generator key of all inputs, if the order follows from the content of records. */

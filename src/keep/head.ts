@@ -8,7 +8,7 @@
  */
 
 import type { Amount } from '../piles/pile-totals.js';
-import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
+import { type AmountsByScenario, bytesOfSome, type Scenario } from '../plan/sampled-records.js';
 
 /** The samples may be wrong by this factor before inputs are read again. */
 const SAFETY_FACTOR = 4;
@@ -65,15 +65,15 @@ export function planHead({ headCount }: HeadSpec, { records, isKnown, mayReadAga
 const HEAD_MARGIN = 1.5;
 
 /** Estimates what is put on piles. @param head undefined: all records are. */
-export function expectOnPiles(head: HeadPlan | undefined, all: AmountInCases, each: Case): Amount {
+export function expectOnPiles(head: HeadPlan | undefined, all: AmountsByScenario, each: Scenario): Amount {
   if (head === undefined) return all[each];
   const { records, keptRecords } = head;
   const most = { least: records, expected: keptRecords, most: keptRecords * HEAD_MARGIN + records };
-  return firstOf(all, most[each], each);
+  return headAmount(all, most[each], each);
 }
 
 /** Returns the amount of at most so many of all records. */
-export function firstOf(all: AmountInCases, most: number, each: Case): Amount {
+export function headAmount(all: AmountsByScenario, most: number, each: Scenario): Amount {
   if (most >= all.most.records) return all[each];
   const records = Math.min(all[each].records, most);
   return { records, bytes: Math.min(all.most.bytes, bytesOfSome(records, all, each)) };

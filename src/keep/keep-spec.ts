@@ -1,11 +1,11 @@
 /** Decides which records the output gets, and how often: all rules together. */
 import { UsageError } from '../errors.js';
 import { type Amount, NO_TOTALS, subtractAmount } from '../piles/pile-totals.js';
-import { type AmountInCases, bytesOfSome, type Case } from '../plan/sampled-records.js';
+import { type AmountsByScenario, bytesOfSome, type Scenario } from '../plan/sampled-records.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
-import { firstOf, type HeadSpec, isHead, mostRecords } from './head.js';
+import { type HeadSpec, headAmount, isHead, mostRecords } from './head.js';
 import type { MixSpec } from './mix.js';
-import { type NumbersSpec, sourceOf } from './numbers.js';
+import { type NumbersSpec, sourceAmount } from './numbers.js';
 import type { RepeatSpec } from './repeat.js';
 import { type CutSpec, isSplitByValue } from './splits.js';
 
@@ -42,10 +42,10 @@ export function recordsOfOutput(keep: HeadSpec & Partial<RepeatSpec>, all: numbe
 }
 
 /** Returns what `recordsOfOutput` does, for what samples and chance tell of all records. */
-export function expectKept(keep: KeepSpec, all: AmountInCases, each: Case): Amount {
+export function expectKept(keep: KeepSpec, all: AmountsByScenario, each: Scenario): Amount {
   const most = mostRecords(keep);
   if (keep.repeat) return { records: most, bytes: bytesOfSome(most, all, each) };
-  const { records, bytes } = firstOf(all, most, each);
+  const { records, bytes } = headAmount(all, most, each);
   // Nobody knows how many are equal.
   return isDistinct(keep) && each === 'least' ? { records: Math.min(1, records), bytes: 0 } : { records, bytes };
 }
@@ -69,7 +69,7 @@ export function keepsAll(keep: HeadSpec & UniqueSpec): boolean {
 }
 
 /** Returns what a report says of the rules. */
-export function factsOf({ headCount, unique, repeat }: KeepSpec) {
+export function reportedRules({ headCount, unique, repeat }: KeepSpec) {
   return { headCount, unique: unique !== undefined, repeat };
 }
 
@@ -92,11 +92,11 @@ interface KeptRecords {
 }
 
 /** The records that the output lacks, and why. */
-export function lacksOf(
+export function missingRecords(
   keep: HeadSpec & NumbersSpec & Partial<RepeatSpec & UniqueSpec>,
   { all, leftOut = NO_TOTALS, distinct, written }: KeptRecords,
 ): { readonly leftOut: Amount | undefined; readonly duplicates: Amount | undefined } {
-  const read = sourceOf(keep, { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes });
+  const read = sourceAmount(keep, { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes });
   const dropsEqual = keep.unique !== undefined;
   return {
     leftOut: isHead(keep) && keep.repeat !== true ? subtractAmount(dropsEqual ? distinct : read, written) : undefined,

@@ -11,7 +11,7 @@ import { type NumberField, type SeekColumn, withNumberOfRows } from '../formats/
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
-import { type Case, type Expected, spreadIn } from '../plan/sampled-records.js';
+import { type Expected, type Scenario, spreadOfCount } from '../plan/sampled-records.js';
 import { type CutSpec, isSplitByValue } from './splits.js';
 import {
   type Fraction,
@@ -209,12 +209,12 @@ const SQUARED_LENGTHS = 2;
 export function expectCopies(
   { records, bytes }: { readonly records: Expected; readonly bytes: Expected },
   weight: Weight,
-  each: Case,
+  each: Scenario,
 ): Amount {
   const { copies } = weight;
   const factor = factorOf(weight);
   const chance = factor - copies;
-  const spread = spreadIn(each, records.most * chance * (1 - chance));
+  const spread = spreadOfCount(each, records.most * chance * (1 - chance));
   const meanBytes = bytes.expected / Math.max(1, records.expected);
   const made = (amount: number, more: number) =>
     Math.min(amount * mostCopiesOf(weight), Math.max(amount * copies, amount * factor + more));

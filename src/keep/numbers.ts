@@ -17,7 +17,7 @@ export function isComputed({ low, high }: NumberRange, isRepeated: boolean): boo
 }
 
 /** Returns what the records of the output come from. */
-export function sourceOf({ range }: NumbersSpec, read: Amount): Amount {
+export function sourceAmount({ range }: NumbersSpec, read: Amount): Amount {
   return range === undefined
     ? read
     : { records: Number(range.high - range.low) + 1, bytes: Number(bytesOfNumbers(range)) };

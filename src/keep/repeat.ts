@@ -1,9 +1,9 @@
 /** `repeat`: each place of the output takes a record that is drawn from all, with replacement. */
 import { InputError, UsageError } from '../errors.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
-import { type GivenMemory, leastMemoryWith, memoryOf } from '../plan/given-memory.js';
+import { callerMemoryOf, type GivenMemory, leastMemoryWith } from '../plan/given-memory.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
-import { budgetText, leastMemoryFor, staysInMemory } from '../plan/pile-levels.js';
+import { budgetText, leastMemoryForPlan, staysInMemory } from '../plan/pile-levels.js';
 
 export interface RepeatSpec {
   /** True if records are drawn with replacement. */
@@ -24,7 +24,7 @@ export function shareOfPiles({ repeat }: RepeatSpec, given: GivenMemory): number
   if (!repeat) return 1;
   if (given.budgetBytes >= LEAST_BYTES_TO_DRAW) return 1 / 2;
   throw new UsageError(
-    `a memory budget of ${memoryOf(given)} bytes is too small for \`repeat\`: expected at least ${leastMemoryWith(LEAST_BYTES_TO_DRAW, given) / 2 ** 20}M; give more with \`memoryBytes\``,
+    `a memory budget of ${callerMemoryOf(given)} bytes is too small for \`repeat\`: expected at least ${leastMemoryWith(LEAST_BYTES_TO_DRAW, given) / 2 ** 20}M; give more with \`memoryBytes\``,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -40,6 +40,6 @@ export function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
 
 /** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
 export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
-  const memoryBytes = leastMemoryFor({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
+  const memoryBytes = leastMemoryForPlan({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
   return tooLargeToDraw(memoryBytes === undefined ? undefined : `at least ${budgetText(memoryBytes)}`);
 }

@@ -5,7 +5,7 @@
  */
 import { InputError, UsageError } from '../errors.js';
 import type { ValueRule } from '../formats/selector.js';
-import { type Case, type Expected, inCases, SIDE, spreadIn } from '../plan/sampled-records.js';
+import { type Expected, inEachScenario, SCENARIO_SIGN, type Scenario, spreadOfCount } from '../plan/sampled-records.js';
 import {
   type PlainCuts,
   requireFewShards,
@@ -125,16 +125,16 @@ function sharesBefore(rules: readonly SplitRule[]): { readonly before: readonly 
 }
 
 function boundsByCounts(rules: readonly SplitRule[], records: number): number[] {
-  const asked = countsOf(rules);
-  if (asked > records) {
+  const requested = countsOf(rules);
+  if (requested > records) {
     throw new InputError(
       'ERR_TOO_FEW_RECORDS',
-      `the number of records is ${records}, and \`splits\` asks for ${asked}; expected at most as many`,
+      `the number of records is ${records}, and \`splits\` asks for ${requested}; expected at most as many`,
     );
   }
   let before = 0;
   return rules.slice(0, -1).map((rule) => {
-    before += 'records' in rule ? rule.records : records - asked;
+    before += 'records' in rule ? rule.records : records - requested;
     return before;
   });
 }
@@ -165,14 +165,14 @@ export function expectSplits(
   return cut.splits?.map(({ rule: { name } }, i) => {
     const size = sizes[i];
     if (size === undefined || records === undefined) return { name };
-    const recordsIn = (each: Case) => {
+    const recordsIn = (each: Scenario) => {
       const all = records[each];
       if ('count' in size) return size.count(all);
       // The first records are divided by their number.
       const variance = isHead(keep) ? 0 : all * size.share * (1 - size.share);
-      return Math.max(0, Math.min(all, all * size.share + spreadIn(each, variance) + SIDE[each]));
+      return Math.max(0, Math.min(all, all * size.share + spreadOfCount(each, variance) + SCENARIO_SIGN[each]));
     };
-    return { name, records: inCases(recordsIn) };
+    return { name, records: inEachScenario(recordsIn) };
   });
 }
 

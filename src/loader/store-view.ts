@@ -13,7 +13,7 @@ import type { StoredPileSet } from '../piles/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals, pileTotalsOf } from '../piles/pile-totals.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
 import { INLINE_BYTES } from '../plan/memory-plan.js';
-import { onceMore } from '../stages/run-tasks.js';
+import { retryOnce } from '../stages/run-tasks.js';
 import { openTaskPool, type TaskPool } from '../stages/task-pool.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { explainingExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -145,7 +145,7 @@ export class LoaderThreads {
   async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
     const loading = this.#open().then((pool) => {
       if (this.#control.isAborted) throw new AbortError(this.limits.signal?.reason, 'incomplete');
-      return onceMore(() => pool.run('load', { ...task, job: this.#settings }), this.limits.onWarning);
+      return retryOnce(() => pool.run('load', { ...task, job: this.#settings }), this.limits.onWarning);
     });
     this.#underWay.add(loading);
     try {

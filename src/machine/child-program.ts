@@ -17,7 +17,7 @@ import { fileCalls } from '../io/file-calls.js';
 import { freeBytes } from './free-bytes.js';
 import { isHangUpIgnored } from './hang-up.js';
 
-/** The end of its standard error that is kept. */
+/** The most bytes of the end of its standard error, for messages. */
 const STANDARD_ERROR_BYTES = 4096;
 
 export interface ProgramEnd {

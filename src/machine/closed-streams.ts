@@ -4,12 +4,12 @@
  */
 import { constants } from 'node:fs';
 import { fileCalls } from '../io/file-calls.js';
-import { type ReadText, readKernelText } from './kernel-text.js';
+import { type ReadText, readSystemText } from './system-files.js';
 
 const ACCESS_MODE = 0o3;
 
 /** Returns whether a stream is closed. Without /proc, none counts as closed. */
-export function isClosedStream(fd: number, readText: ReadText = readKernelText): boolean {
+export function isClosedStream(fd: number, readText: ReadText = readSystemText): boolean {
   return isNullOpened(fd, constants.O_RDWR, readText);
 }
 

@@ -15,7 +15,7 @@ import { UsageError } from '../errors.js';
 import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import { fileCalls } from '../io/file-calls.js';
 import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
-import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
+import { isWithin, type Mount, parseMounts, type ReadText, readSystemText } from './system-files.js';
 
 export interface Device extends Disk {
   /**
@@ -124,7 +124,7 @@ export type DeviceClass = 'rotating' | 'solid-state' | 'virtual' | 'memory' | 'n
 const defaultIoLimits: Readonly<Record<DeviceClass, number>> = {
   /** One head: a second call makes it seek between the two, and the sum is slower than either. */
   rotating: 1,
-  /** Many flash chips with deep queues: several MB-sized calls keep all of them busy. */
+  /** Many flash chips with deep queues: several MB-sized calls give all of them work. */
   'solid-state': 16,
   /** Usually flash or a storage cluster that wants parallel calls, perhaps a lone disk that suffers from many. */
   virtual: 8,
@@ -161,7 +161,7 @@ export const systemProbe: DeviceProbe = {
     const stat = statSync(path, { bigint: true });
     return stat.isBlockDevice() ? { holder: stat.dev, block: stat.rdev } : { holder: stat.dev };
   },
-  readText: readKernelText,
+  readText: readSystemText,
   realPath(path) {
     try {
       return realpathSync(path);

@@ -22,7 +22,7 @@ import { ifPossible } from '../floor/cleanup.js';
 import { removeFile } from '../io/files.js';
 import { errnoOf, type FileRole } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
-import { type ReadText, readKernelLink, readKernelText } from './kernel-text.js';
+import { type ReadText, readSystemLink, readSystemText } from './system-files.js';
 
 /** The host is written as in the name. */
 export interface FileOwner extends ProcessIdentity {
@@ -166,8 +166,8 @@ export interface ProcessProbe {
 }
 
 const systemProbe: ProcessProbe = {
-  readText: readKernelText,
-  readLink: readKernelLink,
+  readText: readSystemText,
+  readLink: readSystemLink,
   pid: process.pid,
   signalNothing: (pid) => {
     process.kill(pid, 0);

@@ -6,14 +6,14 @@
 import { constants } from 'node:fs';
 import { basename } from 'node:path';
 import { isNullOpened } from './closed-streams.js';
-import { type ReadText, readKernelText } from './kernel-text.js';
+import { type ReadText, readSystemText } from './system-files.js';
 
 const STANDARD_INPUT_FD = 0;
 /** Bit of signal 1 in the masks of /proc/PID/status, which are hexadecimal. */
 const HANG_UP = 1;
 
 /** @param lastCommand what the shell notes in the environment of each command that it starts. */
-export function isHangUpIgnored(lastCommand = process.env['_'], readText: ReadText = readKernelText): boolean {
+export function isHangUpIgnored(lastCommand = process.env['_'], readText: ReadText = readSystemText): boolean {
   if (basename(lastCommand ?? '') === 'nohup') return true;
   // A child inherits what its parent ignores, and no usual shell ignores this signal for itself alone.
   const mask = /^SigIgn:\s*([\da-f]+)$/m.exec(readText(`/proc/${process.ppid}/status`) ?? '')?.[1] ?? '';

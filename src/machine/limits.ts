@@ -9,7 +9,7 @@
 
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { posix } from 'node:path';
-import { isWithin, type Mount, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
+import { isWithin, type Mount, parseMounts, type ReadText, readSystemText } from './system-files.js';
 
 /** The memory of this machine or container. */
 export interface Memory {
@@ -22,7 +22,7 @@ export interface Memory {
 }
 
 /** How much memory this process may use, within the limits of its container. */
-export function readMemory(readText: ReadText = readKernelText): Memory {
+export function readMemory(readText: ReadText = readSystemText): Memory {
   const machine = readMachineMemory(readText);
   const bounds = findCgroupDirectories('memory', readText).map((directory) => readBound(directory, readText));
   const totalBytes = Math.min(machine.totalBytes, ...bounds.map((bound) => bound.totalBytes));
@@ -40,7 +40,7 @@ export function readResidentBytes(): number {
 }
 
 /** The addresses that `ulimit -v` leaves to this process, in bytes; Infinity where there is no such limit. */
-export function readFreeAddressBytes(readText: ReadText = readKernelText): number {
+export function readFreeAddressBytes(readText: ReadText = readSystemText): number {
   const limit = /^Max address space\s+(\d+)/m.exec(readText('/proc/self/limits') ?? '')?.[1];
   const usedKib = parseNumbers(readText('/proc/self/status') ?? '').get('VmSize');
   return limit === undefined || usedKib === undefined ? Infinity : Math.max(0, Number(limit) - usedKib * 1024);
@@ -103,7 +103,7 @@ function parseNumbers(text: string): ReadonlyMap<string, number> {
  * when the quota of a period is used up.
  */
 export function readCpuCount(
-  readText: ReadText = readKernelText,
+  readText: ReadText = readSystemText,
   schedulableCount: number = availableParallelism(),
 ): number {
   const quotas = findCgroupDirectories('cpu', readText).map((directory) => readQuota(directory, readText));
@@ -128,7 +128,7 @@ function readQuota({ path, version }: CgroupDirectory, readText: ReadText): numb
 /** The soft limit of macOS, the lowest among the systems in use. */
 const unknownOpenFileLimit = 256;
 
-export function readOpenFileLimit(readText: ReadText = readKernelText): number {
+export function readOpenFileLimit(readText: ReadText = readSystemText): number {
   const soft = /^Max open files\s+(\S+)/m.exec(readText('/proc/self/limits') ?? '')?.[1];
   if (soft === 'unlimited') return Infinity;
   const limit = Number(soft);

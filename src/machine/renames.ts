@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { fileCalls } from '../io/file-calls.js';
 import { errnoOf } from '../io/io-error.js';
 import { lstatPath, realPathOf, statPath } from '../io/paths.js';
-import { isWithin, parseMounts, type ReadText, readKernelText } from './kernel-text.js';
+import { isWithin, parseMounts, type ReadText, readSystemText } from './system-files.js';
 
 const STICKY = 0o1000n;
 
@@ -16,7 +16,7 @@ const STICKY = 0o1000n;
  * Says why nothing can take the place of an existing file or directory, and what to do; undefined when it can. Reads the
  * mounts once. The paths are real ones.
  */
-export function renameObstacles(readText: ReadText = readKernelText): (path: string) => string | undefined {
+export function renameObstacles(readText: ReadText = readSystemText): (path: string) => string | undefined {
   const places = mountPoints(readText);
   return (path) => {
     if (places.includes(path))
@@ -34,7 +34,7 @@ export function renameObstacles(readText: ReadText = readKernelText): (path: str
 }
 
 /** Returns whether names can be given from one of two existing directories to the other. */
-export function areOnOneMount(a: string, b: string, readText: ReadText = readKernelText): boolean {
+export function areOnOneMount(a: string, b: string, readText: ReadText = readSystemText): boolean {
   const [one, other] = [a, b].map((path) => realPathOf(path, 'output'));
   if (one === undefined || other === undefined) return false;
   const places = mountPoints(readText);

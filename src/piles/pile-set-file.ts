@@ -41,18 +41,20 @@ export function damagedPileSet(
 }
 
 /** Returns what is wrong with a pile set, for a job that makes it again and needs no advice. */
-export function damageOf({ message }: Error): string {
+export function describeDamage({ message }: Error): string {
   return Object.values(PILE_SET_ADVICE).reduce((text, advice) => text.replace(`; ${advice}`, ''), message);
 }
 
 /** Returns whether the disk reports an unreadable part, and is present as a whole: its directories still answer. */
 export function isUnreadable(error: unknown, directories: readonly string[]): error is SystemError {
   return (
-    error instanceof SystemError && UNREADABLE.has(errnoOf(error.cause)) && directories.every((path) => answers(path))
+    error instanceof SystemError &&
+    UNREADABLE.has(errnoOf(error.cause)) &&
+    directories.every((path) => isDirectoryReadable(path))
   );
 }
 
-function answers(directory: string): boolean {
+function isDirectoryReadable(directory: string): boolean {
   try {
     listNames(directory, 'temp');
     return true;

@@ -95,22 +95,22 @@ export class PileSetWriter {
   /** Writes the next bytes of a pile, which lie in the hasher's memory; the caller may then overwrite them. */
   append(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const { ramPool } = this.#parts;
-    const inRam = ramPool === undefined ? 0 : this.#keepInRam(ramPool, pile, bytes, offset, byteLength);
+    const inRam = ramPool === undefined ? 0 : this.#storeInRam(ramPool, pile, bytes, offset, byteLength);
     if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
   }
 
   /** @returns the number of bytes that the pool took. */
-  #keepInRam(ramPool: RamPool, pile: number, bytes: Uint8Array, offset: number, byteLength: number): number {
-    let kept = 0;
-    while (kept < byteLength) {
-      const pieceBytes = Math.min(byteLength - kept, ramPool.roomBytes());
+  #storeInRam(ramPool: RamPool, pile: number, bytes: Uint8Array, offset: number, byteLength: number): number {
+    let storedBytes = 0;
+    while (storedBytes < byteLength) {
+      const pieceBytes = Math.min(byteLength - storedBytes, ramPool.roomBytes());
       if (pieceBytes === 0) break;
-      const place = inPhase('write', () => ramPool.store(bytes, offset + kept, pieceBytes));
-      const checksum = this.#parts.hasher.hash(bytes, offset + kept, pieceBytes);
+      const place = inPhase('write', () => ramPool.store(bytes, offset + storedBytes, pieceBytes));
+      const checksum = this.#parts.hasher.hash(bytes, offset + storedBytes, pieceBytes);
       this.#log.add(pile, { place, byteLength: pieceBytes, diskBytes: 0, checksum });
-      kept += pieceBytes;
+      storedBytes += pieceBytes;
     }
-    return kept;
+    return storedBytes;
   }
 
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
@@ -165,7 +165,7 @@ export class PileSetWriter {
     }
   }
 
-  /** @param report any JSON value, which the index keeps for the job. */
+  /** @param report any JSON value, which the index stores for the job. */
   commit(totals: PileTotals, report: unknown): PileSet {
     this.close();
     const { name, layout, indexInFile } = this.#parts;

@@ -1,6 +1,6 @@
 /**
  * The totals of the records of each pile: number, bytes and multiset checksum. The scatter pass takes them, the index of
- * a pile set keeps them, and the job adds them up over pile sets and compares them with the records that the shuffle
+ * a pile set stores them, and the job adds them up over pile sets and compares them with the records that the shuffle
  * pass gathers. Each is one column of plain data: they cross threads, and a job has up to 65,536 piles.
  */
 
@@ -12,6 +12,7 @@ export interface Amount {
   readonly bytes: number;
 }
 
+/** The totals of a set of records. */
 export interface RecordTotals extends Amount {
   /** Sum modulo 2^64 of the records' hashes. */
   readonly checksum: bigint;
@@ -19,11 +20,12 @@ export interface RecordTotals extends Amount {
 
 export const NO_TOTALS: RecordTotals = { records: 0, bytes: 0, checksum: 0n };
 
-/** The tally as reports and files have it: the checksum in 16 hex digits. */
+/** The totals as reports and files have them: the checksum in 16 hex digits. */
 export interface RecordTotalsText extends Amount {
   readonly checksum: string;
 }
 
+/** The totals of each pile, by its number. */
 export interface PileTotals {
   readonly records: Float64Array;
   readonly recordBytes: Float64Array;
@@ -56,7 +58,7 @@ export function copyOfTotals({ records, recordBytes, checksums }: PileTotals): P
   return { records: records.slice(), recordBytes: recordBytes.slice(), checksums: checksums.slice() };
 }
 
-/** Adds `more` to the piles from `firstPile` on. The column keeps checksums modulo 2^64. */
+/** Adds `more` to the piles from `firstPile` on. The column holds checksums modulo 2^64. */
 export function addTotals(totals: PileTotals, more: PileTotals, firstPile = 0): void {
   for (let i = 0; i < more.records.length; i++) {
     const pile = firstPile + i;
@@ -121,7 +123,7 @@ export function textOfTotals({ records, bytes, checksum }: RecordTotals): Record
   return { records, bytes, checksum: checksumTextOf(checksum) };
 }
 
-/** Describes a tally for messages. */
+/** Describes totals for messages. */
 export function describeTotals({ records, bytes, checksum }: RecordTotalsText): string {
   return `${counted(records, 'record')} of ${counted(bytes, 'byte')}, checksum ${checksum}`;
 }

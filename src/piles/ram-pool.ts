@@ -5,7 +5,7 @@
  *
  * All threads of a job share slabs of memory. The calling thread holds none of them: memory that the main thread of a
  * program has held stays resident until its collector runs, and shared memory does not make the collector run. So a thread
- * of its own keeps the slabs (`workers/memory-keeper.cts`) and hands them to the threads that ask. A job on one thread uses
+ * of its own holds the slabs (`workers/pool-owner.cts`) and hands them to the threads that ask. A job on one thread uses
  * that thread's own memory, which the collector does count.
  *
  * A place in the pool is one number, its byte offset; a segment never crosses a chunk, nor a chunk a slab.
@@ -20,7 +20,7 @@ export const CHUNK_BYTES = 1024 * 1024;
 /** Slabs in the form that travels to other threads; the memory of a single thread does not travel. */
 export type PoolMemoryHandle =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
-  | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
+  | { readonly kind: 'shared'; readonly channelName: string; readonly slabBytes: number };
 
 export interface RamPoolHandle {
   readonly memory: PoolMemoryHandle;
@@ -112,10 +112,10 @@ export class RamPool {
 
 export async function slabsOf(memory: PoolMemoryHandle, control: JobControl): Promise<Uint8Array[]> {
   if (memory.kind === 'own') return memory.slabs;
-  return (await askKeeper(memory.channelName, control)).map((slab) => new Uint8Array(slab));
+  return (await askPoolOwner(memory.channelName, control)).map((slab) => new Uint8Array(slab));
 }
 
-export interface KeeperTask {
+export interface PoolOwnerTask {
   readonly channelName: string;
   /** The question on that channel that it answers. */
   readonly question: string;
@@ -130,7 +130,7 @@ export const ASK_FOR_SLABS = 'slabs?';
 /** How often a thread that waits for the answer looks whether the job was stopped. */
 const POLL_MILLISECONDS = 50;
 
-async function askKeeper(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
+async function askPoolOwner(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
   const channel = new BroadcastChannel(channelName);
   let timer: NodeJS.Timeout | undefined;
   try {

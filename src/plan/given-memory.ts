@@ -18,7 +18,7 @@ export interface GivenMemory {
 }
 
 /** Returns the memory that the caller gave. */
-export function memoryOf({ budgetBytes, shareOfMemory = 1, transfers }: GivenMemory): number {
+export function callerMemoryOf({ budgetBytes, shareOfMemory = 1, transfers }: GivenMemory): number {
   return Math.ceil(budgetBytes / shareOfMemory) + (transfers?.byteLength ?? 0);
 }
 
@@ -45,7 +45,7 @@ export function leastMemory(
   isEnough: (budgetBytes: number) => boolean,
 ): number | undefined {
   const suffices = (mebibytes: number) => isEnough(budgetOf(mebibytes * MIB, given));
-  let tooFew = Math.floor(memoryOf(given) / MIB);
+  let tooFew = Math.floor(callerMemoryOf(given) / MIB);
   let enough = tooFew + 1;
   for (; !suffices(enough); enough += Math.max(1, Math.floor(enough * STEP))) {
     if (enough * MIB > mostBytes) return undefined;

@@ -12,7 +12,7 @@ const SMALLEST_READ_BYTES = 64 * 1024;
 const BLOCK_MEMORY_BYTES = 1.25 * MIB;
 /** The part of a thread's share that its window takes; decoders and long records get the rest. */
 const WINDOW_SHARE = 1 / 8;
-/** The slices for each thread that keep all threads busy to the end. */
+/** The slices for each thread: so many that all threads are busy to the end. */
 const SLICES_PER_WORKER = 8;
 const SMALLEST_SLICE_BYTES = MIB;
 

@@ -11,7 +11,7 @@
  * the plan tries fewer workers, down to half of them. Beyond that, piles are too large to load, and pass 2 scatters
  * each of them again by the next part of its keys: in two levels, or as many as it takes.
  *
- * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
+ * When everything fits, a pool of R bytes holds the segments in memory: R + W * arena <= B.
  *
  * Memory outside the arenas is spare: the pool and longer read windows draw from it as they grow. So a record longer
  * than planned sends segments to disk, and the job does not fail.
@@ -28,16 +28,16 @@ import {
   storedByteCost,
   TALLY_BYTES,
 } from './arena-sizes.js';
-import { type GivenMemory, leastMemoryWith, memoryOf } from './given-memory.js';
+import { callerMemoryOf, type GivenMemory, leastMemoryWith } from './given-memory.js';
 import {
-  divide,
   divideInMemory,
+  dividePiles,
   IN_MEMORY,
+  leastShareForLayout,
   ON_DISK,
   ON_ROTATING_DISK,
   type PileDivision,
-  type Sizes,
-  shareForLayout,
+  type PileSizes,
 } from './pile-division.js';
 
 const KIB = 1024;
@@ -137,7 +137,7 @@ const WAITING_OUTPUT_SHARE = 1 / 8;
  * disk.
  */
 const WAITING_ROWS_SHARE = 3 / 8;
-/** The size of a table is known about. One of so many budgets does not fit in memory, so no part of it is kept there. */
+/** The size of a table is known about. One of so many budgets does not fit in memory, so no part of it stays there. */
 const TABLE_BEYOND_MEMORY = 2;
 /** The part that pages of columns may have. Where they need more, there are fewer threads. */
 const MOST_COLUMNS_SHARE = 1 / 2;
@@ -150,7 +150,7 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   const waitingShare = columnBytes === 0 ? WAITING_OUTPUT_SHARE : WAITING_ROWS_SHARE;
   const wantedBytes =
     Math.min(workers * columnBytes, mostForColumns) + (need.outputWaits ? budgetBytes * waitingShare : 0);
-  const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
+  const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : leastShareForLayout(layout));
   const setAside = Math.max(0, Math.floor(Math.min(wantedBytes, budgetBytes - neededBytes)));
   const plan = planArenas({ ...need, workers, budgetBytes: budgetBytes - setAside }, tuning);
   return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + setAside, columnBytes, ...(tableLogs && { tableLogs }) };
@@ -169,7 +169,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
     throw new UsageError(
-      `a memory budget of ${memoryOf(need)} bytes is too small: expected at least ${leastMemoryWith(SMALLEST_SHARE_BYTES, need) / MIB}M; give more with \`memoryBytes\``,
+      `a memory budget of ${callerMemoryOf(need)} bytes is too small: expected at least ${leastMemoryWith(SMALLEST_SHARE_BYTES, need) / MIB}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
@@ -197,14 +197,14 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   if (mayFit && tuning.keepInRam !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
-    const sizes = fitting ?? divide(storedBytes, share, perStoredByte, onDisk);
+    const sizes = fitting ?? dividePiles(storedBytes, share, perStoredByte, onDisk);
     return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
   }
 
   let workers = mostWorkers;
-  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, onDisk, layout);
+  let sizes = dividePiles(storedBytes, budgetBytes / workers, perStoredByte, onDisk, layout);
   for (let fewer = workers - 1; !sizes.oneLevel && fewer >= Math.ceil(mostWorkers / 2); fewer--) {
-    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, onDisk, layout);
+    const roomier = dividePiles(storedBytes, budgetBytes / fewer, perStoredByte, onDisk, layout);
     if (roomier.oneLevel) {
       workers = fewer;
       sizes = roomier;
@@ -216,10 +216,10 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
 /** The most workers that the budget and the file limit allow for existing piles. */
 function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const { pileCount, stripeCount } = layout;
-  const shareBytes = shareForLayout(layout);
+  const shareBytes = leastShareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
     throw new UsageError(
-      `a memory budget of ${memoryOf(need)} bytes is too small for the ${pileCount} existing piles: expected at least ${leastMemoryWith(shareBytes, need) / MIB}M; give more with \`memoryBytes\``,
+      `a memory budget of ${callerMemoryOf(need)} bytes is too small for the ${pileCount} existing piles: expected at least ${leastMemoryWith(shareBytes, need) / MIB}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
@@ -228,7 +228,7 @@ function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
 }
 
 function finish(
-  sizes: Sizes,
+  sizes: PileSizes,
   workers: number,
   share: number,
   ramPoolBytes: number,
@@ -311,7 +311,7 @@ export function memoryOfPass1(
     poolBytes: plan.ramPoolBytes,
     transferBytes: given.transfers?.byteLength ?? 0,
   };
-  return { ...sizes, spareBytes: restOf(memoryOf(given), sizes) };
+  return { ...sizes, spareBytes: restOf(callerMemoryOf(given), sizes) };
 }
 
 export function memoryOfPass2(plan: MemoryPlan, given: GivenMemory): MemoryOfPass2 {
@@ -319,7 +319,7 @@ export function memoryOfPass2(plan: MemoryPlan, given: GivenMemory): MemoryOfPas
   const outputBufferBytes = workers * OUTPUT_BUFFER_COUNT * plan.outputBytes;
   const pileBytes = Math.max(0, workers * plan.pass2ArenaBytes - outputBufferBytes);
   const sizes = { outputBufferBytes, pileBytes, poolBytes, transferBytes: given.transfers?.byteLength ?? 0 };
-  return { ...sizes, spareBytes: restOf(memoryOf(given), sizes) };
+  return { ...sizes, spareBytes: restOf(callerMemoryOf(given), sizes) };
 }
 
 /** Sizes that tests set may be more than the budget. */

@@ -108,7 +108,7 @@ const MIB = 1024 * KIB;
 /** A window grows by at least 1 MiB, and needs 1 MiB more than the record. */
 const WINDOW_GROWTH_BYTES = 2 * MIB;
 
-export interface LongNeed {
+export interface LongestNeed {
   /** The bytes of one record. */
   readonly recordBytes: number;
   /** The bytes of the windows of decoders. */
@@ -119,7 +119,7 @@ export interface LongNeed {
  * About the least budget above the present one, in whole MiB, with which a job is sure to have room for this: it passes
  * the same check as the plan of that budget. In the form that `memoryBytes` takes, such as 512M.
  */
-export function memoryFor(need: MemoryNeed, long: LongNeed): string {
+export function memoryFor(need: MemoryNeed, long: LongestNeed): string {
   const { unlessLarge } = need;
   const memoryBytes = leastMemory(need, Number.POSITIVE_INFINITY, (budgetBytes) => {
     const isEnough = (planned: MemoryNeed) => hasRoomFor({ ...planned, budgetBytes }, long);
@@ -136,7 +136,7 @@ export function memoryFor(need: MemoryNeed, long: LongNeed): string {
  */
 export function hasRoomFor(
   need: MemoryNeed,
-  { recordBytes, decoderBytes }: LongNeed,
+  { recordBytes, decoderBytes }: LongestNeed,
   growthBytes = WINDOW_GROWTH_BYTES,
 ): boolean {
   const { budgetBytes, exact, reads } = need;
@@ -159,7 +159,7 @@ export function hasRoomFor(
 }
 
 /** Returns whether it is worth a try: a thread alone may have room. */
-export function mayHaveRoomFor(need: MemoryNeed, long: LongNeed): boolean {
+export function mayHaveRoomFor(need: MemoryNeed, long: LongestNeed): boolean {
   return hasRoomFor(need, long, 0);
 }
 

@@ -90,13 +90,13 @@ export interface PileDivision {
   readonly stripeCount: number;
 }
 
-export interface PilePlace extends PileLimits {
+export interface PileStorageLimits extends PileLimits {
   readonly diskCount: number;
   /** Threads, each of which may scatter a pile again at the same time. */
   readonly workers: number;
 }
 
-export interface Sizes {
+export interface PileSizes {
   readonly readBytes: number;
   readonly outputBytes: number;
   readonly pileCount: number;
@@ -105,13 +105,13 @@ export interface Sizes {
   readonly oneLevel: boolean;
 }
 
-export function divide(
+export function dividePiles(
   storedBytes: number,
   share: number,
   perStoredByte: number,
-  place: PilePlace,
+  place: PileStorageLimits,
   layout?: PileDivision,
-): Sizes {
+): PileSizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, place.mostReadBytes), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 8 / OUTPUT_BUFFER_COUNT, 32 * KIB, place.mostOutputBytes), 4 * KIB);
@@ -124,7 +124,7 @@ export function divide(
     SMALLEST_PREFERRED_PILE_BYTES,
     place.preferredPileBytes,
   );
-  // More piles than necessary keep each pile in the cache, as long as the buffers stay large.
+  // With more piles than necessary, each pile fits the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
     Math.ceil(storedBytes / preferredPileBytes),
     MOST_PREFERRED_PILES,
@@ -168,10 +168,10 @@ export function divideInMemory(
   poolBytes: number,
   budgetBytes: number,
   perStoredByte: number,
-  place: PilePlace,
-): Sizes | undefined {
+  place: PileStorageLimits,
+): PileSizes | undefined {
   for (let share = budgetBytes / place.workers; ; share = Math.max((share * 7) / 8, SMALLEST_SHARE_IN_MEMORY_BYTES)) {
-    const sizes = divide(storedBytes, share, perStoredByte, place);
+    const sizes = dividePiles(storedBytes, share, perStoredByte, place);
     const arenaBytes = Math.max(pass1Arena(sizes), pass2Arena(sizes, storedBytes, perStoredByte));
     if (sizes.oneLevel && poolBytes + place.workers * arenaBytes <= budgetBytes) return sizes;
     if (share <= SMALLEST_SHARE_IN_MEMORY_BYTES) return undefined;
@@ -190,7 +190,7 @@ function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number, f
 }
 
 /** The smallest share with which a worker can use existing piles. */
-export function shareForLayout({ pileCount }: PileDivision): number {
+export function leastShareForLayout({ pileCount }: PileDivision): number {
   const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
   // The two halves of the read window take an eighth of a share.
   return ((buffersBytes + BOUNDARY_TABLE_BYTES + 64 * KIB) * 8) / 7;

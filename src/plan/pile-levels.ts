@@ -6,7 +6,7 @@ import { planWithColumns } from './pass2-memory.js';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
-/** The memory that a thread has beside a loaded pile, as in `divide`. */
+/** The memory that a thread has beside a loaded pile, as in `dividePiles`. */
 const BESIDE_PILE_BYTES = 64 * 1024;
 
 /** 1: each pile fits in memory when it is loaded. */
@@ -19,7 +19,7 @@ export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
   let piles = pileCount;
   for (let levels = 1; ; levels++) {
     const loadBytes = (storedBytes / piles) * perStoredByte + BESIDE_PILE_BYTES;
-    // Piles of a byte are not divided further: in a tiny arena, nothing ever fits beside what a thread keeps.
+    // Piles of a byte are not divided further: in a tiny arena, nothing ever fits beside what a thread always holds.
     if (Math.floor(loadBytes) <= roomBytes || !(piles < storedBytes)) return levels;
     const subPiles = Math.ceil(loadBytes / roomBytes / SUB_PILE_FILL);
     piles *= Math.min(MOST_SUB_PILES, Math.max(2, subPiles));
@@ -32,7 +32,7 @@ export function staysInMemory({ ramPoolBytes, maySpill, storedBytes }: MemoryPla
 }
 
 /** About the least memory above what is given with which a plan is as wished; undefined if there is none up to `mostBytes`. */
-export function leastMemoryFor(
+export function leastMemoryForPlan(
   need: MemoryNeed,
   mostBytes: number,
   isAsWished: (plan: MemoryPlan) => boolean,

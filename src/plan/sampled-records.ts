@@ -13,7 +13,7 @@ export interface Expected {
 }
 
 /** A case: as few records as the samples and chance allow, as many as are expected, or as many as there can be. */
-export type Case = keyof Expected;
+export type Scenario = keyof Expected;
 
 /** A part of the data in which each byte was equally likely to choose a window. */
 export interface Stratum {
@@ -34,7 +34,7 @@ const UNSEEN_RECORDS = 4.5;
  * @param seenBytes of all windows.
  * @param least so many records there are in any case.
  */
-export function recordsOf(strata: readonly Stratum[], seenBytes: number, least: number): Expected {
+export function estimateRecords(strata: readonly Stratum[], seenBytes: number, least: number): Expected {
   let [low, expected, high, variance, squares, bytes] = [0, 0, 0, 0, 0, 0];
   for (const stratum of strata) {
     const records = stratum.bytes * meanOf(stratum.densities);
@@ -59,7 +59,7 @@ export function recordsOf(strata: readonly Stratum[], seenBytes: number, least: 
  * How many strata each stratum should become, `more` in all: more where its windows differ more, from one another or
  * from those of its neighbours.
  */
-export function partsOf(strata: readonly Stratum[], more: number): readonly number[] {
+export function divideStrata(strata: readonly Stratum[], more: number): readonly number[] {
   const means = strata.map(({ densities }) => meanOf(densities));
   const errors = strata.map((stratum, i) => {
     const mean = means[i] ?? 0;
@@ -92,7 +92,7 @@ function deviationsOf(freedom: number): number {
 }
 
 /** Returns what `size` says in each case. The limits are rounded outwards, but not for the errors of floating point. */
-export function inCases(size: (each: Case) => number): Expected {
+export function inEachScenario(size: (each: Scenario) => number): Expected {
   const most = size('most');
   const slack = 1e-6 + 1e-12 * Math.abs(most);
   return {
@@ -107,24 +107,24 @@ export function exactly(value: number): Expected {
 }
 
 /** Amounts of random records, in each case. */
-export type AmountInCases = Readonly<Record<Case, Amount>>;
+export type AmountsByScenario = Readonly<Record<Scenario, Amount>>;
 
-export function casesOf(amountIn: (each: Case) => Amount): AmountInCases {
+export function amountsByScenario(amountIn: (each: Scenario) => Amount): AmountsByScenario {
   return { least: amountIn('least'), expected: amountIn('expected'), most: amountIn('most') };
 }
 
 /** The side of the expected number on which a case lies. */
-export const SIDE: Readonly<Record<Case, number>> = { least: -1, expected: 0, most: 1 };
+export const SCENARIO_SIGN: Readonly<Record<Scenario, number>> = { least: -1, expected: 0, most: 1 };
 /** Counts of random keys hardly ever vary by more standard deviations. */
 const COUNT_DEVIATIONS = 4;
 
 /** How far a random count may lie from its mean. */
-export function spreadIn(each: Case, variance: number): number {
-  return SIDE[each] * COUNT_DEVIATIONS * Math.sqrt(variance);
+export function spreadOfCount(each: Scenario, variance: number): number {
+  return SCENARIO_SIGN[each] * COUNT_DEVIATIONS * Math.sqrt(variance);
 }
 
 /** The bytes of so many random records. Without more knowledge, they differ in length as exponential ones do. */
-export function bytesOfSome(records: number, { expected: all }: AmountInCases, each: Case): number {
+export function bytesOfSome(records: number, { expected: all }: AmountsByScenario, each: Scenario): number {
   const meanBytes = all.bytes / Math.max(1, all.records);
-  return Math.max(0, meanBytes * (records + spreadIn(each, records)));
+  return Math.max(0, meanBytes * (records + spreadOfCount(each, records)));
 }

@@ -226,7 +226,7 @@ export interface Crossing {
 type MeasureCrossings = (bytes: readonly number[]) => Promise<readonly Crossing[]>;
 
 /**
- * The part of a shard that is kept free for the records across its ends. The first makes the fewest shards, and is nearly
+ * The part of a shard that stays free for the records across its ends. The first makes the fewest shards, and is nearly
  * always enough; the second always leaves room for records that are not long.
  */
 const SPARE_SHARES = [512, 16] as const;
@@ -254,7 +254,7 @@ export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Pro
 }
 
 /**
- * Begins each shard at the last end of a crossing that keeps the shard before it within its room. There always is one: a
+ * Begins each shard at the last end of a crossing that leaves the shard before it within its room. There always is one: a
  * record fits a shard, and so does what lies between two crossings. No choice among these ends makes fewer shards.
  */
 function chooseStarts(crossings: readonly Crossing[], totalBytes: number, roomBytes: number): number[] {

@@ -60,13 +60,13 @@ const MIB = 1024 * 1024;
 /** A slice gives each pile a segment of at least this size, so that pass 2 reads large pieces. */
 const SEGMENT_BYTES = 256 * 1024;
 const LARGEST_SLICE_BYTES = 65536 * MIB;
-/** A thread, and then the index of the pile set, keeps some 64 bytes for each segment: 8 MB. */
+/** A thread, and then the index of the pile set, holds some 64 bytes for each segment: 8 MB. */
 const MOST_SEGMENTS = 2 ** 17;
 /** A task and its inputs' descriptions are in memory twice while the task is sent to a thread. */
 const MOST_PARTS = 4096;
 
 /**
- * Decoded bytes that a slice should hold: small enough to keep all workers busy to the end and to limit the number of
+ * Decoded bytes that a slice should hold: small enough that all workers are busy to the end and to limit the number of
  * segments, large enough for large segments. All segments of a pile but the last have `bufferBytes`.
  */
 export function planSliceBytes(totalBytes: number, workers: number, pileCount: number, bufferBytes: number): number {

@@ -7,7 +7,7 @@ const WORDS_OF_SLOT = 4;
 /** Two u64 a slot: see workers/kernel/assembly/tally-sets.ts. */
 export const SLOTS_BYTES = SLOT_COUNT * WORDS_OF_SLOT * 4;
 export const MAX_SHOWN_PLACES = 10;
-export const WANTED_BYTES = SLOT_COUNT / 8;
+export const SLOT_BITMAP_BYTES = SLOT_COUNT / 8;
 
 export class SlotTally {
   records = 0;
@@ -87,8 +87,8 @@ export function slotsToExamine(
   return chosen.length > 0 || smallest === undefined ? chosen : [smallest];
 }
 
-export function bitsOfSlots(slots: readonly number[]): Uint8Array {
-  const bits = new Uint8Array(WANTED_BYTES);
+export function bitmapOfSlots(slots: readonly number[]): Uint8Array {
+  const bits = new Uint8Array(SLOT_BITMAP_BYTES);
   for (const slot of slots) bits[slot >> 3] = (bits[slot >> 3] ?? 0) | (1 << (slot & 7));
   return bits;
 }

@@ -41,7 +41,7 @@ export function planUnitRanges(
     const mayEnd = unit !== undefined && unit.begin < end && range !== undefined && pile - range.first >= wanted;
     if (isDone(pile) || mayEnd) endBefore(pile);
     if (!isDone(pile)) {
-      if (range === undefined) wanted = pilesWanted(left, threadCount);
+      if (range === undefined) wanted = pilesForNextRange(left, threadCount);
       range ??= { first: pile, firstRank: rank, firstByte: byte };
       left -= Number((totals.records[pile] ?? 0) > 0);
     }
@@ -54,7 +54,7 @@ export function planUnitRanges(
   return ranges;
 }
 
-function pilesWanted(left: number, threadCount: number): number {
+function pilesForNextRange(left: number, threadCount: number): number {
   return Math.max(1, Math.min(Math.floor(left / (RANGES_PER_THREAD * threadCount)), MOST_PILES_WANTED));
 }
 
@@ -72,8 +72,8 @@ interface UnitsToWrite {
  * The most bytes of records whose units are there and not in the output: those that each thread makes, and those of a shard
  * that another task began, which wait for their turn.
  */
-export function mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }: UnitsToWrite): number {
-  const piles = pilesWanted(pileCount, threadCount) + 1;
+export function maxPendingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }: UnitsToWrite): number {
+  const piles = pilesForNextRange(pileCount, threadCount) + 1;
   const rangeBytes = (bytes / pileCount) * piles + unitBytes;
   return Math.min(bytes, threadCount * Math.min(rangeBytes, shardBytes + unitBytes));
 }

@@ -22,7 +22,7 @@
  * file. Each record starts where the record before it ends. All numbers are little-endian.
  */
 import { crc32 } from 'node:zlib';
-import type { Member } from '../formats/codec.js';
+import type { StoredMember } from '../formats/codec.js';
 import { nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
 import type { Remedy } from '../io/sealed-file.js';
@@ -202,7 +202,7 @@ export class CellEncoder {
     return this.#cellCount;
   }
 
-  add({ storedStart, decodedStart }: Pick<Member, 'storedStart' | 'decodedStart'>): void {
+  add({ storedStart, decodedStart }: Pick<StoredMember, 'storedStart' | 'decodedStart'>): void {
     if (decodedStart - this.#start.decodedStart < this.#cellBytes) return;
     this.#endSpan(storedStart, decodedStart);
     this.#encodeUpTo(Math.floor(decodedStart / this.#cellBytes));

@@ -2,7 +2,7 @@
  * A sink for records whose place is known only when those before them are written. It gathers records in its buffers,
  * used together as one. Each time they are full, it appends their bytes when it is its turn.
  *
- * It may make members of them (../formats/member.ts): compressed ones, so that a file is a sequence of members of a few MiB that
+ * It may make members of them (../formats/encoded-members.ts): compressed ones, so that a file is a sequence of members of a few MiB that
  * others can read in parallel, or units, of which each part of a shard is one. A task makes members ahead, and they wait in
  * spare memory for its turn. A task that finds no spare memory left waits for its turn, and from then on appends at once. To a
  * shard that a task begins it appends at once anyway: those before it never write there.
@@ -12,8 +12,8 @@
  */
 import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
 import { inPhaseAsync } from '../floor/phase-clock.js';
+import { compressedMembers, type EncodedMember, type MemberWriter } from '../formats/encoded-members.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import { compressedMembers, type Member, type MemberWriter } from '../formats/member.js';
 import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { StagedShard, StreamShard } from './appended-shards.js';
@@ -39,7 +39,7 @@ interface Region {
 
 interface WaitingMember {
   readonly region: Region;
-  readonly member: Member;
+  readonly member: EncodedMember;
   /** Spare memory that was taken for it. */
   readonly spareBytes: number;
 }
@@ -217,7 +217,7 @@ export class AppendedSink implements OutputSink {
   }
 
   /** The hasher works on linear memory; the buffers are free now. */
-  #hash(member: Member): void {
+  #hash(member: EncodedMember): void {
     const { hasher, buffer } = this.#parts;
     if (hasher === undefined) return;
     const memory = buffer.memory();

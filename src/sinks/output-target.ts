@@ -7,8 +7,8 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { GateNumber, JobControl } from '../floor/job-control.js';
+import type { MemberWriter } from '../formats/encoded-members.js';
 import type { Compression } from '../formats/encoder-table.js';
-import type { MemberWriter } from '../formats/member.js';
 import type { RowsOutput } from '../formats/rows/row-format.js';
 import { NO_PROOF, type RegionProof, type WrittenRegion } from '../job-directory/notes.js';
 import type { SegmentHasher } from '../piles/segments.js';

@@ -6,7 +6,7 @@
  */
 import { UsageError } from '../errors.js';
 import { hearSignals, hearSignalsAt } from '../floor/pause.js';
-import type { Member } from '../formats/codec.js';
+import type { StoredMember } from '../formats/codec.js';
 import { type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
@@ -16,7 +16,7 @@ import { isSeekable, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
-import { type FileInput, headerBytesOf, type Input, type Inputs, isPlain, storedBytesIn } from './source.js';
+import { type FileInput, headerBytesOf, type Input, type Inputs, isPlain, storedBytesIn } from './input.js';
 
 export interface MemberCuts {
   readonly decodedBytes: number;
@@ -101,7 +101,7 @@ export function findCuts(
   sliceBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<MemberCuts | undefined> {
-  const isNoMore = ({ decodedBytes }: Member) => decodedBytes >= estimatedBytes;
+  const isNoMore = ({ decodedBytes }: StoredMember) => decodedBytes >= estimatedBytes;
   return walkMembers(input, framing, sliceBytes / POINTS_PER_SLICE, signal, isNoMore);
 }
 
@@ -115,7 +115,7 @@ export async function walkMembers(
   framing: Framing,
   spacingBytes: number,
   signal: AbortSignal | undefined,
-  onMember: (member: Member) => boolean,
+  onMember: (member: StoredMember) => boolean,
 ): Promise<MemberCuts | undefined> {
   const listMembers = codec?.listMembers;
   if (listMembers === undefined) return undefined;
@@ -157,7 +157,7 @@ async function plannedRows(
   return { ...whole, end, cutPoints: points.before(end) };
 }
 
-/** Keeps some of the points, which come in order and may be millions. */
+/** Selects some of the points, which come in order and may be millions. */
 class SpacedPoints {
   #points: CutPoint[] = [];
   #nextPlace = 0;

@@ -13,7 +13,7 @@ import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFile } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
-import { type FileInput, type Inputs, isFileInput } from './source.js';
+import { type FileInput, type Inputs, isFileInput } from './input.js';
 import { doubtsOf } from './start-findings.js';
 
 /** Usually all inputs of a job are of one format, so before the job only so many compressed files are looked at. */
@@ -27,7 +27,7 @@ const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
 /**
  * Looks at all plain files, and at the first compressed ones. The task that reads the beginning of another input looks
  * at it then. Refuses names of tables unless the caller says what a record or a header is.
- * @param mayHaveHeaders whether the job keeps headers, so that a line may advise one.
+ * @param mayHaveHeaders whether the output can have a header, so that a line may advise one.
  */
 export function refuseForeignFiles(
   inputs: Inputs,

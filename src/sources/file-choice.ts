@@ -49,7 +49,7 @@ export function requireDirectory({ hidden, include, exclude }: FileChoice, direc
   );
 }
 
-/** Names that no data has: those that programs give to what they keep beside data. */
+/** Names that no data has: programs give them to their own files beside data. */
 const NAMES_OF_PROGRAMS: readonly RegExp[] = [
   // Hadoop, Spark, Delta Lake and Databricks. An unfinished copy ends in ._COPYING_.
   /^_(?:SUCCESS|FAILURE|metadata|common_metadata|temporary|temp|tmp|logs|spark_metadata)$/,

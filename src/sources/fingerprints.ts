@@ -15,9 +15,9 @@ import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { FINGERPRINT_BYTES, type NotedInputs } from '../job-directory/job-manifest.js';
 import { factsOf } from '../places/inputs/find-input.js';
-import { type Input, type Inputs, isFileInput } from './source.js';
+import { type Input, type Inputs, isFileInput } from './input.js';
 
-/** @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest. */
+/** @param withEnds whether each input gets a fingerprint, with a hash of its ends, instead of one digest of all. */
 export async function noteInputs(
   inputs: Inputs,
   withEnds: boolean,

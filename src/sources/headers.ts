@@ -25,8 +25,8 @@ import { readBytes, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
+import { type FileInput, type Input, type Inputs, isFileInput, isPlain, isReadOnce } from './input.js';
 import { PackedInputs } from './packed-inputs.js';
-import { type FileInput, type Input, type Inputs, isFileInput, isPlain, isReadOnce } from './source.js';
 
 interface HeaderRequest extends RecordFormat {
   readonly decompressProgram?: DecompressProgram;
@@ -85,10 +85,10 @@ export async function readInputHeaders(
     else requireSameHeader(rule, first, { path, header });
     const { byteLength, recordBytes, isMarked } = header;
     isEveryMarked &&= isMarked === true;
-    const kept = { byteLength, recordBytes, isMarked };
+    const inputHeader = { byteLength, recordBytes, isMarked };
     if (isFileInput(input)) {
       const { version, codec, finding } = input;
-      withHeaders.push({ kind: 'file', path: input.path, version, codec, finding, header: kept });
+      withHeaders.push({ kind: 'file', path: input.path, version, codec, finding, header: inputHeader });
     } else withHeaders.push(input);
     const key = sampleKeys?.keyOf(rest);
     if (key === undefined) continue;

@@ -11,7 +11,7 @@ import { contentKeyOf } from '../keep/distinct.js';
 import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { Input, Inputs } from './source.js';
+import type { Input, Inputs } from './input.js';
 
 /**
  * `ordinal`: the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array:
@@ -30,7 +30,10 @@ export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): b
 }
 
 /** The generator key of an input: where the order follows from the content of records, the same for all. */
-export function keyRuleOf({ key: { seed }, keep }: ShuffleSpec, inputIds: InputIds): (inputOrdinal: number) => bigint {
+export function inputKeysOf(
+  { key: { seed }, keep }: ShuffleSpec,
+  inputIds: InputIds,
+): (inputOrdinal: number) => bigint {
   const ofContent = contentKeyOf(keep, seed);
   return (inputOrdinal) => ofContent ?? inputKeyOf(seed, inputIds, inputOrdinal);
 }

@@ -10,7 +10,7 @@ import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { loadPlaces } from '../places/inputs/find-input.js';
 import type { MemberRange, Slice, SlicePart } from '../plan/slices.js';
-import { type Inputs, pathsOf } from './source.js';
+import { type Inputs, pathsOf } from './input.js';
 
 export interface ReadableInputs {
   readonly inputs: Inputs;
@@ -75,7 +75,7 @@ export interface Coverage {
   readonly trailerBytes: number;
   /** Bytes of a UTF-8 mark before the first record, if this part has read it. Absent: 0. */
   readonly markBytes?: number | undefined;
-  /** The blank records, which were left out. Absent: the job keeps them. */
+  /** The blank records, which were left out. Absent: they count as records. */
   readonly blank?: Amount | undefined;
   /** The weighed records, in a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
@@ -100,7 +100,7 @@ interface WeighedRecords {
   readonly undrawnSum?: string | undefined;
 }
 
-/** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */
+/** The report of a task on its slice. The index of a committed pile set stores it for a later attempt at the job. */
 export interface SliceReport {
   readonly coverage: readonly Coverage[];
   readonly longestRecordBytes: number;

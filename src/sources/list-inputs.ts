@@ -21,10 +21,10 @@ import { moreInputs, nameSome } from '../values/quantity.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
+import { type Input, type Inputs, identityOf, isFileInput, isPlain, isReadOnce, NO_HEADER } from './input.js';
 import { type FoundPaths, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
 import { PackedInputs } from './packed-inputs.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
-import { type Input, type Inputs, identityOf, isFileInput, isPlain, isReadOnce, NO_HEADER } from './source.js';
 
 export interface ListedInputs {
   readonly inputs: Inputs;
@@ -74,15 +74,15 @@ export async function listInputs(
   }: ListingRequest = {},
 ): Promise<ListedInputs> {
   const leavesOutEmpty = header !== undefined && !DESCRIBES_ITSELF.has(header.kind);
-  const asked = names.map((name) => (typeof name === 'string' ? name : 'path' in name ? name.path : ''));
-  const fetchBytes = remote === undefined ? 0 : await beginFetching(asked, remote);
+  const paths = names.map((name) => (typeof name === 'string' ? name : 'path' in name ? name.path : ''));
+  const fetchBytes = remote === undefined ? 0 : await beginFetching(paths, remote);
   const named = await expandNames(names, fileChoice, signal, remote !== undefined);
   const listing = new Listing(leavesOutEmpty);
   const { inputs, empty } = listing;
-  const look = await lookAhead(named.flatMap(addressesOf), 'look');
+  const waitForPrefetch = await lookAhead(named.flatMap(addressesOf), 'look');
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
-    await look(path, signal);
+    await waitForPrefetch(path, signal);
     const opened = examine(path, { format, decompressProgram, takesRows });
     const codec = leavesOutEmpty && opened.isEmpty !== true ? opened.input.codec : undefined;
     return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };

@@ -6,7 +6,7 @@ import { deserialize, serialize } from 'node:v8';
 import { InputError } from '../errors.js';
 import { PackedList } from '../floor/paged-list.js';
 import type { FileVersion } from '../io/files.js';
-import type { FileInput, Input } from './source.js';
+import type { FileInput, Input } from './input.js';
 
 type Form = Pick<FileInput, 'codec' | 'finding' | 'header'>;
 

@@ -4,7 +4,7 @@ import { loadRowFormat, rowFormats } from '../formats/rows/registry.js';
 import type { OpenedRows, RowChoice, RowFacts, RowFormat, RowsRequest } from '../formats/rows/row-format.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ReadSpec } from '../spec.js';
-import type { FileInput, Input, Inputs } from './source.js';
+import type { FileInput, Input, Inputs } from './input.js';
 
 type RowsInput = FileInput & { readonly rows: RowFacts };
 
@@ -36,8 +36,8 @@ export function asRows(read: ReadSpec, inputs: Inputs): ReadSpec {
 export function refuseOptionsOfOthers(choice: RowChoice = {}, first: RowsInput | undefined): void {
   for (const [format, { options }] of Object.entries(rowFormats))
     for (const [option, what] of Object.entries(options)) {
-      const asked = choice[option];
-      if (asked === undefined || asked === false || format === first?.rows.format) continue;
+      const given = choice[option];
+      if (given === undefined || given === false || format === first?.rows.format) continue;
       throw new UsageError(`\`${option}\` ${what} of ${format} files, and no input is one; leave it out`);
     }
 }
@@ -47,12 +47,15 @@ export interface RowsOfInputs extends Omit<OpenedRows, 'facts'> {
   readonly format: RowFormat;
 }
 
-interface AskedRows extends Omit<RowsRequest, 'choice'> {
+interface OpenRowsRequest extends Omit<RowsRequest, 'choice'> {
   readonly read: Pick<ReadSpec, 'rowChoice'>;
 }
 
 /** Opens the rows of the inputs. Undefined: the inputs hold no rows. */
-export async function openRows(inputs: Inputs, { read, ...request }: AskedRows): Promise<RowsOfInputs | undefined> {
+export async function openRows(
+  inputs: Inputs,
+  { read, ...request }: OpenRowsRequest,
+): Promise<RowsOfInputs | undefined> {
   const first = firstOfRows(inputs);
   if (first === undefined) return undefined;
   const format = await loadRowFormat(first.rows);

@@ -5,8 +5,8 @@ import { NO_BYTES } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { moreInputs } from '../values/quantity.js';
+import type { InputHeader, Inputs } from './input.js';
 import type { Coverage } from './input-part.js';
-import type { InputHeader, Inputs } from './source.js';
 
 export interface RaisedDoubt {
   readonly inputOrdinal: number;
@@ -28,10 +28,10 @@ class Doubts {
     return this.#raised.has(kind);
   }
 
-  /** @param told kinds that the user knows already. */
-  tell(inputs: Inputs, onWarning: (line: string) => void, told?: Doubts): void {
+  /** @param knownDoubts kinds that the user knows already. */
+  tell(inputs: Inputs, onWarning: (line: string) => void, knownDoubts?: Doubts): void {
     for (const { inputOrdinal, doubt, count } of this.#raised.values()) {
-      if (told?.has(doubt.kind) === true) continue;
+      if (knownDoubts?.has(doubt.kind) === true) continue;
       onWarning(describeDoubt(inputs.at(inputOrdinal)?.path ?? '', doubt, moreInputs(count - 1)));
     }
   }

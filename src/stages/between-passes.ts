@@ -27,8 +27,8 @@ import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../s
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
-import type { FoundInInputs } from './gathered-slices.js';
-import { measurePlaces, pileFinder } from './measure-piles.js';
+import { measureCrossingsAt, pileFinder } from './measure-piles.js';
+import type { Pass1Facts } from './pass1-results.js';
 import { type CheckpointRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
 import type { PilesWork, ScatteredPiles, ShuffleWork } from './shuffle-work.js';
 import { takeHead } from './take-head.js';
@@ -37,7 +37,7 @@ import type { Threads } from './threads.js';
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
 export function foundEnds(
   { header: spec }: Pick<ReadSpec, 'header'>,
-  { header, startFindings: { markOfOutput } }: Pick<FoundInInputs, 'header' | 'startFindings'>,
+  { header, startFindings: { markOfOutput } }: Pick<Pass1Facts, 'header' | 'startFindings'>,
 ): ShardEnds {
   const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
   const headerOf = (recordBytes: number) =>
@@ -178,7 +178,7 @@ function fitPart(cuts: CutsToFit, firstByte: number, work: PilesWork, threads: T
   return fitCuts(cuts, async (bytes) => {
     const find = pileFinder(work.piles.totals, 'byte');
     const places = bytes.map((byte) => find(firstByte + byte));
-    const crossings = await measurePlaces(work, threads, 'byte', places);
+    const crossings = await measureCrossingsAt(work, threads, 'byte', places);
     return crossings.map(({ start, end }) => ({ start: start - firstByte, end: end - firstByte }));
   });
 }

@@ -19,13 +19,13 @@ import { planDraws } from './draw.js';
 import type { SampleSource } from './sample-places.js';
 import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
 import type { OnProfile } from './task-pool.js';
-import { type OpenedPiles, openPiles, type ScatteredState, type WorkPlan } from './task-settings.js';
+import { type MachinePlan, type OpenedPiles, openPiles, type ScatteredState } from './task-settings.js';
 import type { Threads } from './threads.js';
 
 export interface ChainJob {
   /** The records of a store were read by other jobs. */
   readonly spec: ShuffleSpec | (OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> });
-  readonly plan: WorkPlan;
+  readonly plan: MachinePlan;
   /** Part of the names of temp files, that no other attempt at the job has. */
   readonly attempt: string;
   /** The notes of what was decided before of the output. Undefined: if the job fails, its output is lost. */
@@ -59,7 +59,7 @@ export async function openScattered<From extends Scattered>(
   return { scattered, ...opened };
 }
 
-export interface Decided<From = Scattered> {
+export interface OutputDecision<From = Scattered> {
   readonly scattered: From;
   /** The part of the piles that stays, before they are cut down to the head. */
   readonly distinct: ScatteredPiles;
@@ -70,7 +70,7 @@ export interface Decided<From = Scattered> {
 export async function decideOutput<From extends Scattered>(
   job: ChainJob,
   executor: Executor<From>,
-): Promise<Decided<From>> {
+): Promise<OutputDecision<From>> {
   const { spec, notes } = job;
   const { scattered, work: opened, threads } = await openScattered(job, executor);
   const { ends, samples } = scattered;

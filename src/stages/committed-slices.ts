@@ -18,7 +18,7 @@ import {
   sliceOfPileSet,
 } from '../job-directory/pile-set-commits.js';
 import { dataFilePath, type PileSetLayout, roleOf } from '../piles/pile-layout.js';
-import { damagedPileSet, damageOf, isUnreadable } from '../piles/pile-set-file.js';
+import { damagedPileSet, describeDamage, isUnreadable } from '../piles/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
 import type { PileTotals } from '../piles/pile-totals.js';
@@ -92,7 +92,7 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
   const slices = listCommittedSlices(layout.indexDirectory);
   const damage: string[] = [];
   const revoke = async (slice: number, error: Error) => {
-    damage.push(damageOf(error));
+    damage.push(describeDamage(error));
     await revokePileSet(layout.indexDirectory, slice);
   };
   for (const slice of slices) {
@@ -162,7 +162,7 @@ function ofOtherJob(path: string): VerificationError {
   return new VerificationError(`the index ${path} belongs to another job`);
 }
 
-/** Removes the files of tasks that did not finish. @param names of the pile sets to keep. */
+/** Removes the files of tasks that did not finish. @param names of the pile sets that stay. */
 export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string>): void {
   for (const { directory } of layout.disks) {
     for (const file of listNames(directory, 'temp')) {

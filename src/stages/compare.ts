@@ -9,12 +9,12 @@ import type { FoundHeader } from '../formats/header.js';
 import type { Slice } from '../plan/slices.js';
 import { MAX_SHOWN_PLACES, SlotTally } from '../plan/slot-tally.js';
 import { type InputPart, inputPart } from '../sources/input-part.js';
-import { type CountBefore, type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { type CountBefore, countByteBeforeParts, type SlicedInputs } from './start-states.js';
 import type { Threads } from './threads.js';
 
-export interface RecordSet extends CutInputs {
+export interface RecordSet extends SlicedInputs {
   readonly settings: ComparisonSettings;
 }
 
@@ -72,7 +72,7 @@ export async function findDifferences(
       const ofSet = record.inSets[set];
       if (ofSet === undefined) throw new RangeError(`there is no set ${set}`);
       ofSet.count += count;
-      ofSet.places = [...ofSet.places, ...places].sort(byPlace).slice(0, MAX_SHOWN_PLACES);
+      ofSet.places = [...ofSet.places, ...places].sort(comparePlaces).slice(0, MAX_SHOWN_PLACES);
     }
   };
   await runTasks(await partsOf(sets, threads), find, take, tasksAtOnce(threads), threads.stop);
@@ -81,7 +81,7 @@ export async function findDifferences(
   );
 }
 
-export function byPlace(a: FoundPlace, b: FoundPlace): number {
+export function comparePlaces(a: FoundPlace, b: FoundPlace): number {
   return a.inputOrdinal - b.inputOrdinal || a.position - b.position;
 }
 
@@ -93,7 +93,7 @@ interface PartsOfSet {
 
 async function partsOf(sets: readonly RecordSet[], threads: Threads): Promise<Iterable<PartsOfSet>> {
   const countsBefore: CountBefore[] = [];
-  for (const set of sets) countsBefore.push(await countBeforeRanges(set, threads, () => false));
+  for (const set of sets) countsBefore.push(await countByteBeforeParts(set, threads, () => false));
   // Keys play no part in a comparison.
   const read = (set: RecordSet, slice: Slice, i: number) =>
     slice.map((part) => inputPart(set, part, 0n, countsBefore[i]?.(part) ?? 0));

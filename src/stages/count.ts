@@ -10,12 +10,12 @@ import type { CountedGroup } from '../keep/mix.js';
 import { ONCE } from '../keep/weights.js';
 import type { Slice } from '../plan/slices.js';
 import { inputPart, readBytesOf, tellReadingOrder } from '../sources/input-part.js';
-import { type CutInputs, countBeforeRanges } from './before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { countByteBeforeParts, type SlicedInputs } from './start-states.js';
 import type { Threads } from './threads.js';
 
-export interface CountWork extends CutInputs {
+export interface CountWork extends SlicedInputs {
   readonly settings: ReadSettings;
   /** The group of each input. */
   readonly groupOf: readonly number[];
@@ -26,7 +26,7 @@ export interface CountWork extends CutInputs {
 
 export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
   const { inputs, slices, settings, groupOf, groupCount, field } = work;
-  const countBefore = await countBeforeRanges(work, threads, () => false);
+  const countBefore = await countByteBeforeParts(work, threads, () => false);
   const check = new CoverageCheck(inputs);
   const groups = Array.from({ length: groupCount }, () => ({ records: 0, bytes: 0, sum: 0n }));
   let readBytes = 0;

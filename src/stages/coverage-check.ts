@@ -6,7 +6,6 @@ import { counted, VerificationError } from '../errors.js';
 import { requireRecordBytes } from '../formats/header.js';
 import { isNothing, type Weight } from '../keep/weights.js';
 import { inputName } from '../places/inputs/input-source.js';
-import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
 import {
   endOfInput,
   type Input,
@@ -15,7 +14,8 @@ import {
   isFileInput,
   NO_HEADER,
   unitOf,
-} from '../sources/source.js';
+} from '../sources/input.js';
+import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
 
 /** The counts of each input, where the keys come from ordinals, or it holds rows; else 0. */
 export interface InputCounts {

@@ -12,7 +12,7 @@ import { openEncoder } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { WrittenRegion } from '../job-directory/notes.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
-import { type NumberOrder, orderOfNumbers, sourceOf } from '../keep/numbers.js';
+import { type NumberOrder, orderOfNumbers, sourceAmount } from '../keep/numbers.js';
 import { requireRecords } from '../keep/repeat.js';
 import { tooLargeToDraw } from '../piles/pile-set-writer.js';
 import { addRecordTotals, pileTotalsOf, type RecordTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
@@ -23,7 +23,7 @@ import { addRegion, type OutputTarget } from '../sinks/output-target.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { OutputPlan, SampledWork } from './between-passes.js';
 import { openSlabs } from './job-memory.js';
-import { inTurn, runTasks, runVerified } from './run-tasks.js';
+import { inOrder, runTasks, runVerified } from './run-tasks.js';
 import { type PilesWork, pilesTask, rangesForThreads } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -48,7 +48,7 @@ export function planDraws(
   threads: Threads,
   { plan, signal, releases }: DrawnJob,
 ): OutputPlan {
-  const { records, bytes } = sourceOf(keep, work.piles);
+  const { records, bytes } = sourceAmount(keep, work.piles);
   const places = recordsOfOutput(keep, records);
   if (keep.repeat) requireRecords(records, places);
   const meanRecordBytes = bytes / Math.max(1, records);
@@ -139,7 +139,7 @@ export async function writeAllDraws(
     await hearSignals(signal, work.target.kind === 'stream' ? 'incomplete' : 'none');
     return threads.pool.run('write-draws', task);
   };
-  const takeInTurn = inTurn(take, ({ start }: DrawsTask) => start.turn);
+  const takeInTurn = inOrder(take, ({ start }: DrawsTask) => start.turn);
   // Every task that is handed out must have a thread: the task whose turn it is must not wait.
   await runTasks(tasksOf(work, places, placesOfTask), run, takeInTurn, threads.pool.threadCount, threads.stop);
   return { ...written, regions };

@@ -36,12 +36,12 @@ export async function findSplits(
   checkpoint: CheckpointNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
-  const asked = splitBounds(splits, work.piles.records, keep);
-  const note = await notedOrFound(checkpoint, 'splits', () => measureBounds(asked, work, threads));
-  const { before } = requireFits(note, asked, work.piles);
-  const bounds = [NO_TOTALS, ...before.map(totalsOfText), work.piles];
+  const bounds = splitBounds(splits, work.piles.records, keep);
+  const note = await notedOrFound(checkpoint, 'splits', () => measureBounds(bounds, work, threads));
+  const { before } = requireFits(note, bounds, work.piles);
+  const totalsBefore = [NO_TOTALS, ...before.map(totalsOfText), work.piles];
   return splits.map(({ rule: { name } }, i) => {
-    const [start = NO_TOTALS, end = NO_TOTALS] = bounds.slice(i);
+    const [start = NO_TOTALS, end = NO_TOTALS] = totalsBefore.slice(i);
     return { ...subtractRecordTotals(end, start), name, firstRank: start.records, firstByte: start.bytes };
   });
 }

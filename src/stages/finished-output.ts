@@ -7,7 +7,7 @@ import { StagedOutputError } from '../errors.js';
 import type { FinishedRange, WrittenRegion } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import { recordBytesOf, stagedPath } from '../sinks/output-target.js';
-import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import { retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -38,7 +38,7 @@ export async function verifyFinishedRanges(
   };
   await runTasks(
     ranges.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => onceMore(() => readBack(regions), onWarning),
+    ({ regions }) => retryOnce(() => readBack(regions), onWarning),
     () => {},
     tasksAtOnce(threads),
     threads.stop,

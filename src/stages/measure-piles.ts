@@ -38,7 +38,7 @@ export function pileFinder(totals: PileTotals, by: 'rank' | 'byte'): (place: num
 }
 
 /** @param places ascending. @returns each place with the record across it, in bytes of the whole output. */
-export async function measurePlaces<Place extends PlaceInPile>(
+export async function measureCrossingsAt<Place extends PlaceInPile>(
   work: PilesWork,
   threads: Threads,
   by: 'rank' | 'byte',

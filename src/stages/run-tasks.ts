@@ -85,7 +85,7 @@ async function waitBriefly(tasks: Iterable<Promise<void>>): Promise<void> {
  * Returns a function that gets results in any order and passes them to `take` in the order of their turns: 0, 1, 2,
  * ..., each once.
  */
-export function inTurn<Result, Task>(
+export function inOrder<Result, Task>(
   take: (result: Result, task: Task) => void,
   turnOf: (task: Task) => number,
 ): (result: Result, task: Task) => void {
@@ -107,17 +107,17 @@ export function inTurn<Result, Task>(
  * @param work leaves nothing behind when it throws a VerificationError, except the WrongStreamError.
  * @throws WrongTwiceError, or StagedOutputError, if it is wrong again.
  */
-export async function onceMore<T>(work: () => Promise<T>, onWarning: (line: string) => void): Promise<T> {
+export async function retryOnce<T>(work: () => Promise<T>, onWarning: (line: string) => void): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!mayBeRepeated(error)) throw error;
+    if (!isWorthRetrying(error)) throw error;
     onWarning(`${error.message}; it is tried once more`);
   }
   try {
     return await work();
   } catch (error) {
-    throw mayBeRepeated(error) && !(error instanceof StagedOutputError) ? new WrongTwiceError(error) : error;
+    throw isWorthRetrying(error) && !(error instanceof StagedOutputError) ? new WrongTwiceError(error) : error;
   }
 }
 
@@ -129,10 +129,10 @@ export function runVerified<Name extends TaskName, Task extends TaskOf<Name>>(
   onWarning: (line: string) => void,
   onResult: (result: ResultOf<Name>, task: Task) => void,
 ): Promise<void> {
-  const run = (task: Task) => onceMore(() => pool.run(name, task), onWarning);
+  const run = (task: Task) => retryOnce(() => pool.run(name, task), onWarning);
   return runTasks(tasks, run, onResult, tasksAtOnce({ pool }), stop);
 }
 
-function mayBeRepeated(error: unknown): error is VerificationError {
+function isWorthRetrying(error: unknown): error is VerificationError {
   return error instanceof VerificationError && !(error instanceof WrongStreamError);
 }

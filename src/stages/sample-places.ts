@@ -68,7 +68,7 @@ export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours 
 }
 
 /** The error for neighbours of one key, with the places of both. */
-export async function neighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
+export async function errorForNeighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
   const shown = JSON.stringify(Buffer.from(one.sampleKey, 'latin1').toString());
   const asError = (who: string, remedy = ONCE_IN_ALL) =>
     new InputError(

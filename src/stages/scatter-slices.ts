@@ -26,6 +26,7 @@ import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.j
 import { areSameTotals, checksumTextOf, sumOverPiles } from '../piles/pile-totals.js';
 import { takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
+import { type Inputs, storedBytesIn } from '../sources/input.js';
 import {
   bytesWithCopies,
   inputPart,
@@ -33,14 +34,13 @@ import {
   recordsWithCopies,
   tellReadingOrder,
 } from '../sources/input-part.js';
-import { type Inputs, storedBytesIn } from '../sources/source.js';
-import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type CheckpointPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
-import { type FoundInInputs, GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
-import { onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
+import { type Pass1Facts, Pass1Results } from './pass1-results.js';
+import { retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './shuffle-work.js';
+import { findStartStates, type StartStateOf } from './start-states.js';
 import type { Threads } from './threads.js';
 
 type ScatterHead = Pick<HeadPlan, 'records' | 'zeroBits'>;
@@ -61,7 +61,7 @@ export interface ScatterWork extends ReadableInputs {
 
 export interface ScatterOutcome {
   readonly piles: ScatteredPiles;
-  readonly found: FoundInInputs;
+  readonly found: Pass1Facts;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
 }
@@ -77,9 +77,9 @@ export async function scatterInputs(
   checkpoint: CheckpointPileSets | undefined,
 ): Promise<ScatterOutcome> {
   const { control } = threads;
-  const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
+  const gathered = new Pass1Results(work, work.settings.layout.pileCount);
   const resumedCount = checkpoint === undefined ? 0 : await takeOver(work, checkpoint, gathered, threads);
-  const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
+  const before = await findStartStates(work, threads, (slice) => gathered.has(slice));
   const left = Array.from({ length: work.slices.length }, (_, slice) => slice).filter((slice) => !gathered.has(slice));
   const take = (result: ScatterResult, slice: number) => {
     gathered.add(slice, result);
@@ -88,7 +88,7 @@ export async function scatterInputs(
   const { layout } = work.settings;
   const giveName = (done: PileSetOfSlice) => {
     nameIndex(layout, done);
-    gathered.indexMoved(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
+    gathered.setIndexPath(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
   };
   await scatterSlices(work, threads, left, before, { take, giveName: checkpoint && giveName });
   const piles = gathered.piles();
@@ -125,7 +125,7 @@ export async function scatterSlices(
   work: ScatterWork,
   threads: Threads,
   slices: readonly number[],
-  before: BeforePart,
+  before: StartStateOf,
   { take, giveName, warn }: ScatteredSlices,
 ): Promise<void> {
   const { pool, control, stop } = threads;
@@ -143,7 +143,7 @@ export async function scatterSlices(
     commits?.add({ ...result, slice });
   };
   try {
-    await committing(commits, () => scatterAll(limited(work), threads, slices, before, done));
+    await committing(commits, () => scatterAll(withHeadLimit(work), threads, slices, before, done));
   } catch (error) {
     if (warn === undefined) throw error;
     // No thread may make a file of this attempt after the removal.
@@ -198,7 +198,7 @@ async function scatterAll(
   work: ScatterWork,
   threads: Threads,
   slices: readonly number[],
-  before: BeforePart,
+  before: StartStateOf,
   take: (result: ScatterResult, slice: number) => void,
 ): Promise<void> {
   const { pool, stop } = threads;
@@ -211,7 +211,7 @@ async function scatterAll(
     const scatter = (slice: number) => {
       const task = scatterTask({ ...work, settings }, slice, before);
       const run = () => takeVerified(task, (tried) => pool.run('scatter', tried), work.onWarning);
-      return unlessNoRoom(task, run, (error) => {
+      return undefinedIfNoRoom(task, run, (error) => {
         noRoom ??= error;
       });
     };
@@ -225,7 +225,7 @@ async function scatterAll(
     if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;
     left = setAside;
     await restartThreads(threads, settings, Math.ceil(pool.threadCount / 2), left.length);
-    settings = countingAnew(settings);
+    settings = withFreshHeadLimit(settings);
   }
   if (pool.threadCount !== threadCount) await restartThreads(threads, settings, threadCount, slices.length);
 }
@@ -244,7 +244,7 @@ async function restartThreads(
 }
 
 /** @returns undefined: the task has found no room, and leaves nothing behind. */
-async function unlessNoRoom(
+async function undefinedIfNoRoom(
   task: ScatterTask,
   run: () => Promise<ScatterResult>,
   onNoRoom: (error: unknown) => void,
@@ -265,12 +265,12 @@ async function unlessNoRoom(
  * Returns settings with the same limit, on which no records count yet: those of a slice that is read again would count
  * twice.
  */
-function countingAnew(settings: ScatterSettings): ScatterSettings {
+function withFreshHeadLimit(settings: ScatterSettings): ScatterSettings {
   if (settings.headLimit === undefined) return settings;
   return { ...settings, headLimit: HeadLimit.create(new HeadLimit(settings.headLimit)) };
 }
 
-function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
+function scatterTask(work: ScatterWork, slice: number, before: StartStateOf): ScatterTask {
   const { settings, attempt, keyOf } = work;
   const parts = (work.slices.at(slice) ?? []).map((part) => {
     const { count, records } = before(part);
@@ -294,12 +294,12 @@ async function takeVerified(
       return await verified();
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
-      tried = { ...task, job: countingAnew(task.job) };
+      tried = { ...task, job: withFreshHeadLimit(task.job) };
       // The next try takes the same name.
       throw afterFailure(error, () => removePileSet(task.job.layout, task.pileSetName));
     }
   };
-  return onceMore(orMakeWay, onWarning);
+  return retryOnce(orMakeWay, onWarning);
 }
 
 /** The piles must hold as many bytes as were read, and as many records where these are known. */
@@ -326,7 +326,7 @@ function removePileSet(layout: PileSetLayout, name: string): void {
 async function takeOver(
   { slices, inputs, settings: { layout }, onWarning }: ScatterWork,
   { isStripeDone }: CheckpointPileSets,
-  gathered: GatheredSlices,
+  gathered: Pass1Results,
   { control }: Threads,
 ): Promise<number> {
   const names = new Set<string>();
@@ -356,7 +356,7 @@ export function storedBytesOf(slice: Slice, inputs: Inputs): number {
   }, 0);
 }
 
-function limited(work: ScatterWork): ScatterWork {
+function withHeadLimit(work: ScatterWork): ScatterWork {
   const { head, settings } = work;
   if (head === undefined) return work;
   const headLimit = HeadLimit.create({ records: head.records, largestKey: largestKeyWith(head.zeroBits) });

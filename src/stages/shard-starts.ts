@@ -5,7 +5,7 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
 import type { SinkEnd, SinkStart } from '../sinks/output-target.js';
-import { measurePlaces, type PlaceInPile, pileFinder } from './measure-piles.js';
+import { measureCrossingsAt, type PlaceInPile, pileFinder } from './measure-piles.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -89,7 +89,8 @@ async function measureCuts(
       firstByteOfShard.set(shard, pileByte + (totals.recordBytes[pile] ?? 0));
     } else unknown.push({ shard, pile, pileByte, limit });
   }
-  for (const { shard, end } of await measurePlaces(work, threads, cuts.by, unknown)) firstByteOfShard.set(shard, end);
+  for (const { shard, end } of await measureCrossingsAt(work, threads, cuts.by, unknown))
+    firstByteOfShard.set(shard, end);
   return firstByteOfShard;
 }
 

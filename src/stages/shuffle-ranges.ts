@@ -28,8 +28,8 @@ import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
-import { inTurn, onceMore, runTasks, tasksAtOnce } from './run-tasks.js';
-import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
+import { inOrder, retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
+import { errorForNeighboursOfOneKey, type Neighbours, neighboursAtSeams } from './sample-places.js';
 import { findEnds, findStarts } from './shard-starts.js';
 import type { ScatteredPileSet, ScatteredPiles } from './shuffle-work.js';
 import { isInPart, pilesTask, type ShuffleWork } from './shuffle-work.js';
@@ -41,7 +41,7 @@ const RANGE_BYTES = 4 * 2 ** 20;
 /**
  * Tasks a thread, if each record has its place. More tasks balance the threads better; but inside a task one pile is loaded
  * while the last one is written, and with shards each task may need one pile to be measured first. Tasks that take turns
- * keep all threads busy with one pile each.
+ * give every thread a pile at any time.
  */
 const FILE_RANGES_PER_THREAD = 8;
 
@@ -100,7 +100,7 @@ export async function shuffleRanges(
     return written;
   } catch (error) {
     if (!(error instanceof OneKeyFound) || work.samples === undefined) throw error;
-    throw await neighboursOfOneKey(error.neighbours, work.samples);
+    throw await errorForNeighboursOfOneKey(error.neighbours, work.samples);
   }
 }
 
@@ -136,7 +136,7 @@ async function writeRanges(
     done({ first: range.first, end: range.end, regions, ends, distinct });
   };
   // The records of appended output must cover it from the start, without a gap.
-  const take = takesTurns ? inTurn(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
+  const take = takesTurns ? inOrder(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
   // When tasks take turns, every task that is handed out must have a thread: the task whose turn it is must not wait.
   const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
   await committing(commits, async () => {
@@ -146,11 +146,11 @@ async function writeRanges(
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
       else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
     }
-    const placed = [...ranges, ...rangeBehind(work)];
+    const placed = [...ranges, ...rangeAfterPart(work)];
     const starts = await findStarts(work, threads, placed, finished, isFinished);
     const ends = findEnds(work, placed, starts, finished);
     const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i]));
-    const write = (task: WriteTask) => onceMore(() => threads.pool.run('write', task), work.onWarning);
+    const write = (task: WriteTask) => retryOnce(() => threads.pool.run('write', task), work.onWarning);
     await runTasks(tasks, write, take, concurrency, threads.stop);
   });
   return written;
@@ -227,7 +227,7 @@ function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenByte
 }
 
 /** The piles after the part: others write them, and nothing may be written over them. */
-function rangeBehind({ part, piles }: ShuffleWork): PileRange[] {
+function rangeAfterPart({ part, piles }: ShuffleWork): PileRange[] {
   const { records, recordBytes } = piles.totals;
   if (part === undefined) return [];
   const isRest = recordBytes.subarray(part.end).some((bytes) => bytes > 0);
@@ -290,7 +290,7 @@ class StripeRemoval {
   readonly #isOn: boolean;
   readonly #pilesLeft: number[];
 
-  /** @param isOn false: deletes no files, because a pile store keeps its piles. */
+  /** @param isOn false: deletes no files, because the piles belong to a store. */
   constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean) {
     this.#layout = layout;
     this.#pileSets = pileSets.filter((pileSet) => pileSet.diskBytes > 0);

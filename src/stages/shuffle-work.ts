@@ -65,7 +65,7 @@ export function bytesOfPart({ recordBytes }: PileTotals, part: PilePart | undefi
   return recordBytes.subarray(part?.first, part?.end).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The ranges for each thread: the last tasks to end keep the other threads waiting. */
+/** The ranges for each thread: the other threads wait for the last tasks to end. */
 const RANGES_A_THREAD = 4;
 
 /** Ranges of about equal size for tasks that write no output. @param part absent: all piles. */

@@ -13,7 +13,7 @@ import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
 
 /** The machine that a job may use: the same for all of its stages. */
-export interface WorkPlan {
+export interface MachinePlan {
   readonly memory: MemoryPlan;
   readonly memoryNeed: MemoryNeed;
   /** True if the calling thread does all the work, because that is faster than starting threads. */
@@ -25,7 +25,7 @@ export type PileStorage = Required<Pick<PileSettings, 'layout' | 'ramPool' | 'te
 /** @param rest what depends on more than the spec. */
 export function scatterSettings(
   { jobName, control }: Threads,
-  { memory, memoryNeed }: WorkPlan,
+  { memory, memoryNeed }: MachinePlan,
   spec: ShuffleSpec,
   storage: PileStorage,
   rest: Pick<ScatterSettings, 'commitsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField'>,
@@ -64,7 +64,7 @@ export type OrderRule = Pick<
   'framing' | 'tiesByBytes' | 'content' | 'hashesOutput' | 'rescatterTo' | 'isProfiled' | 'sampledKeys'
 >;
 
-interface MemoryOfPass1 extends Pick<WorkPlan, 'memory' | 'memoryNeed'> {
+interface Pass1Memory extends Pick<MachinePlan, 'memory' | 'memoryNeed'> {
   readonly ramPool: RamPoolHandle | undefined;
   readonly control: JobControl;
 }
@@ -79,7 +79,7 @@ interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes' | 'col
  * spare memory of the job.
  */
 export function fitPass2(
-  { memory, memoryNeed, ramPool, control }: MemoryOfPass1,
+  { memory, memoryNeed, ramPool, control }: Pass1Memory,
   { longestRecordBytes }: ScatteredPiles,
 ): FittedMemory {
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
@@ -110,7 +110,7 @@ export function fitPass2(
 export async function openPiles(
   { piles, ...rest }: Omit<PilesWork, 'settings'>,
   { storage, order, threads: first }: ScatteredState,
-  plan: WorkPlan,
+  plan: MachinePlan,
   onProfile: OnProfile,
   releases: Release[],
 ): Promise<OpenedPiles> {

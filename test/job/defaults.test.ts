@@ -10,11 +10,11 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 /** The kernel's files, when a test makes them up. */
 const kernel = vi.hoisted((): { texts: Record<string, string> | undefined } => ({ texts: undefined }));
-vi.mock('#src/machine/kernel-text.js', async (importOriginal) => {
-  const original = await importOriginal<typeof import('#src/machine/kernel-text.js')>();
+vi.mock('#src/machine/system-files.js', async (importOriginal) => {
+  const original = await importOriginal<typeof import('#src/machine/system-files.js')>();
   return {
     ...original,
-    readKernelText: (path: string) => (kernel.texts === undefined ? original.readKernelText(path) : kernel.texts[path]),
+    readSystemText: (path: string) => (kernel.texts === undefined ? original.readSystemText(path) : kernel.texts[path]),
   };
 });
 

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { contentRuleOf } from '#src/keep/content-rule.js';
 import { isMeasuredBefore } from '#src/keep/distinct.js';
 import { planHead, withoutHead } from '#src/keep/head.js';
-import { isEndless, KEEP_ALL, lacksOf, mayLimitPass1, recordsOfOutput, requireEnd } from '#src/keep/keep-spec.js';
+import {
+  isEndless,
+  KEEP_ALL,
+  mayLimitPass1,
+  missingRecords,
+  recordsOfOutput,
+  requireEnd,
+} from '#src/keep/keep-spec.js';
 import { expectSplits, splitBounds, UNCUT } from '#src/keep/splits.js';
 
 const DISTINCT = { ...KEEP_ALL, unique: { by: undefined } };
@@ -33,14 +40,14 @@ describe('the records of an output', () => {
 
   it('lack what pass 1, equal records and the head leave out', () => {
     const kept = { all: amount(50), leftOut: amount(4), distinct: amount(40), written: amount(10) };
-    expect(lacksOf(KEEP_ALL, kept)).toEqual({ leftOut: undefined, duplicates: undefined });
-    expect(lacksOf(HEAD, kept)).toEqual({ leftOut: amount(44), duplicates: undefined });
-    expect(lacksOf(DISTINCT, kept)).toEqual({ leftOut: undefined, duplicates: amount(14) });
-    expect(lacksOf({ ...HEAD, ...DISTINCT, headCount: 10 }, kept)).toEqual({
+    expect(missingRecords(KEEP_ALL, kept)).toEqual({ leftOut: undefined, duplicates: undefined });
+    expect(missingRecords(HEAD, kept)).toEqual({ leftOut: amount(44), duplicates: undefined });
+    expect(missingRecords(DISTINCT, kept)).toEqual({ leftOut: undefined, duplicates: amount(14) });
+    expect(missingRecords({ ...HEAD, ...DISTINCT, headCount: 10 }, kept)).toEqual({
       leftOut: amount(30),
       duplicates: amount(14),
     });
-    expect(lacksOf(DRAWN, kept)).toEqual({ leftOut: undefined, duplicates: undefined });
+    expect(missingRecords(DRAWN, kept)).toEqual({ leftOut: undefined, duplicates: undefined });
   });
 
   it('of a head are limited in pass 1, unless records are drawn or equal ones count as one', () => {

@@ -36,7 +36,7 @@ describe('the package', () => {
         ),
       ),
     );
-    expect(files).toEqual(expect.arrayContaining(['dist/bundle/task-thread.cjs', 'dist/bundle/memory-keeper.cjs']));
+    expect(files).toEqual(expect.arrayContaining(['dist/bundle/task-thread.cjs', 'dist/bundle/pool-owner.cjs']));
   });
 
   it('has nothing else, and is small', () => {

@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/floor/cleanup.js';
 import { JobControl } from '#src/floor/job-control.js';
 import { CHUNK_BYTES, ownRamPool, RamPool, type RamPoolHandle, takenBytes } from '#src/piles/ram-pool.js';
-import { keepRamPool } from '#src/stages/job-memory.js';
+import { startPoolOwner } from '#src/stages/job-memory.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
 
 const MIB = 1024 * 1024;
@@ -38,7 +38,7 @@ function load(pool: RamPool, place: number, byteLength: number): Uint8Array {
 }
 
 const poolModule = new URL('../../dist/src/piles/ram-pool.js', import.meta.url).href;
-const keeperModule = new URL('../../dist/src/stages/job-memory.js', import.meta.url).href;
+const jobMemoryModule = new URL('../../dist/src/stages/job-memory.js', import.meta.url).href;
 const controlModule = new URL('../../dist/src/floor/job-control.js', import.meta.url).href;
 
 /** What another thread finds at `place`. */
@@ -59,9 +59,9 @@ function loadOnOtherThread(handle: unknown, place: number, byteLength: number): 
   });
 }
 
-describe('keepRamPool', () => {
+describe('startPoolOwner', () => {
   it('gives memory that all threads share', async () => {
-    const handle = await keepRamPool(3 * MIB, stop, releases);
+    const handle = await startPoolOwner(3 * MIB, stop, releases);
     const pool = await RamPool.open(handle, plenty);
     pool.roomBytes();
     expect(pool.store(Buffer.from('..shared..'), 2, 6)).toBe(0);
@@ -70,9 +70,9 @@ describe('keepRamPool', () => {
 
   it('gives less if the system has less', () => {
     const code = `
-      const { keepRamPool } = await import(${JSON.stringify(keeperModule)});
+      const { startPoolOwner } = await import(${JSON.stringify(jobMemoryModule)});
       const releases = [];
-      const { capacityBytes } = await keepRamPool(2 ** 36, { fail: () => {} }, releases);
+      const { capacityBytes } = await startPoolOwner(2 ** 36, { fail: () => {} }, releases);
       for (const release of releases) await release();
       process.stdout.write(String(capacityBytes));
     `;
@@ -102,7 +102,7 @@ describe('ownRamPool', () => {
 });
 
 describe.each([
-  ['memory that a thread keeps', (byteLength: number) => keepRamPool(byteLength, stop, releases)],
+  ['memory that a thread keeps', (byteLength: number) => startPoolOwner(byteLength, stop, releases)],
   ['memory of one thread', async (byteLength: number) => ownRamPool(byteLength)],
 ])('RamPool in %s', (_, poolOfBytes) => {
   const poolOf = (byteLength: number): Promise<RamPoolHandle> => poolOfBytes(byteLength);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MemoryNeed, memoryOfPass1, memoryOfPass2, planMemory } from '#src/plan/memory-plan.js';
-import { leastMemoryFor, levelsOf, staysInMemory } from '#src/plan/pile-levels.js';
+import { leastMemoryForPlan, levelsOf, staysInMemory } from '#src/plan/pile-levels.js';
 import { anyNeed, GIB, MIB, usualNeed } from './memory-needs.js';
 
 const need: MemoryNeed = {
@@ -50,10 +50,10 @@ describe('levels', () => {
     const large = { ...need, recordBytes: 2 ** 42 };
     const isOneLevel = (plan: ReturnType<typeof planMemory>) => levelsOf(plan, 100) === 1;
     expect(isOneLevel(planMemory(large))).toBe(false);
-    const budgetBytes = leastMemoryFor(large, 2 ** 40, isOneLevel) ?? 0;
+    const budgetBytes = leastMemoryForPlan(large, 2 ** 40, isOneLevel) ?? 0;
     expect(isOneLevel(planMemory({ ...large, budgetBytes }))).toBe(true);
-    expect(leastMemoryFor(large, 2 * large.budgetBytes, isOneLevel)).toBeUndefined();
-    const inMemory = leastMemoryFor(need, 2 ** 40, staysInMemory) ?? 0;
+    expect(leastMemoryForPlan(large, 2 * large.budgetBytes, isOneLevel)).toBeUndefined();
+    const inMemory = leastMemoryForPlan(need, 2 ** 40, staysInMemory) ?? 0;
     expect(inMemory).toBeGreaterThan(need.recordBytes);
     expect(staysInMemory(planMemory({ ...need, budgetBytes: inMemory }))).toBe(true);
   });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
-import { hasRoomFor, type LongNeed, memoryFor, planPass2, planWithColumns } from '#src/plan/pass2-memory.js';
+import { hasRoomFor, type LongestNeed, memoryFor, planPass2, planWithColumns } from '#src/plan/pass2-memory.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
@@ -100,7 +100,7 @@ describe('planWithColumns', () => {
 });
 
 describe('memoryFor', () => {
-  const advised = (need: MemoryNeed, long: LongNeed) => Number.parseInt(memoryFor(need, long), 10) * MIB;
+  const advised = (need: MemoryNeed, long: LongestNeed) => Number.parseInt(memoryFor(need, long), 10) * MIB;
 
   it('names more than the budget, and what passes the check that the job is held to, whatever its shape', () => {
     const shape = fc.record({

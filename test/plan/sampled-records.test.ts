@@ -1,21 +1,21 @@
 /** What counted windows say: the truth lies within the limits, and more or more equal windows narrow them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { partsOf, recordsOf, type Stratum } from '#src/plan/sampled-records.js';
+import { divideStrata, estimateRecords, type Stratum } from '#src/plan/sampled-records.js';
 
 const stratum = (bytes: number, ...densities: number[]): Stratum => ({ bytes, densities, doubt: 1 });
 const widthOf = (strata: readonly Stratum[], seenBytes = 1000) => {
-  const { least, expected, most } = recordsOf(strata, seenBytes, 0);
+  const { least, expected, most } = estimateRecords(strata, seenBytes, 0);
   return (most - least) / expected;
 };
 
 describe('the number of records', () => {
   it('is that of the strata', () => {
-    expect(recordsOf([stratum(1000, 0.1, 0.1), stratum(3000, 0.02, 0.04)], 100, 0).expected).toBe(190);
+    expect(estimateRecords([stratum(1000, 0.1, 0.1), stratum(3000, 0.02, 0.04)], 100, 0).expected).toBe(190);
   });
 
   it('is exact if all was seen, hardly in doubt if all windows agree, and more in doubt if they do not', () => {
-    expect(recordsOf([stratum(1000, 0.1), stratum(10, 0.5)], 1010, 0)).toEqual({
+    expect(estimateRecords([stratum(1000, 0.1), stratum(10, 0.5)], 1010, 0)).toEqual({
       least: 105,
       expected: 105,
       most: 105,
@@ -28,13 +28,13 @@ describe('the number of records', () => {
   });
 
   it('is at least the number of inputs, and may be more than none where no window has an end', () => {
-    const { least, expected, most } = recordsOf([stratum(1e6, 0, 0)], 1e5, 2);
+    const { least, expected, most } = estimateRecords([stratum(1e6, 0, 0)], 1e5, 2);
     expect([least, expected]).toEqual([2, 2]);
     expect(most).toBeGreaterThan(20);
   });
 
   it('is in doubt where only a part can be seen', () => {
-    const { least, expected, most } = recordsOf([{ bytes: 1000, densities: [0.1], doubt: 2 }], 1000, 0);
+    const { least, expected, most } = estimateRecords([{ bytes: 1000, densities: [0.1], doubt: 2 }], 1000, 0);
     expect([least, expected, most]).toEqual([50, 100, 200]);
   });
 
@@ -44,7 +44,7 @@ describe('the number of records', () => {
     fc.assert(
       fc.property(fc.array(any), (drawn) => {
         const strata = drawn.map(([bytes, densities, doubt]) => ({ bytes: bytes + 1, densities, doubt }));
-        const { least, expected, most } = recordsOf(strata, 1000, 0);
+        const { least, expected, most } = estimateRecords(strata, 1000, 0);
         const bytes = strata.reduce((sum, each) => sum + each.bytes, 0);
         expect(0 <= least && least <= expected && expected <= most && most <= bytes * (1 + 1e-9)).toBe(true);
       }),
@@ -53,8 +53,8 @@ describe('the number of records', () => {
 });
 
 it('strata become more where windows differ, and beside strata that differ', () => {
-  expect(partsOf([stratum(10, 0.1, 0.1), stratum(10, 0.1, 0.1), stratum(10, 0.1, 0.1)], 8)).toEqual([1, 1, 1]);
-  const [first = 0, second = 0, third = 0, last = 0] = partsOf(
+  expect(divideStrata([stratum(10, 0.1, 0.1), stratum(10, 0.1, 0.1), stratum(10, 0.1, 0.1)], 8)).toEqual([1, 1, 1]);
+  const [first = 0, second = 0, third = 0, last = 0] = divideStrata(
     [stratum(10, 0.9, 0.9), stratum(10, 0.1, 0.3), stratum(10, 0.2, 0.2), stratum(10, 0.2, 0.2)],
     8,
   );

@@ -1,6 +1,6 @@
 /** The tally of a set: parts add up to the whole with their carries, and the slots to examine fit their limit. */
 import { describe, expect, it } from 'vitest';
-import { bitsOfSlots, SLOTS_BYTES, SlotTally, slotsToExamine, WANTED_BYTES } from '#src/plan/slot-tally.js';
+import { bitmapOfSlots, SLOT_BITMAP_BYTES, SLOTS_BYTES, SlotTally, slotsToExamine } from '#src/plan/slot-tally.js';
 
 /** A part with so many records in each slot, whose hashes have this sum. */
 function partOf(slots: Readonly<Record<number, readonly [records: bigint, sum: bigint]>>) {
@@ -57,7 +57,7 @@ describe('the slots to examine', () => {
   });
 
   it('are a bit each', () => {
-    const bits = bitsOfSlots([0, 9, 65535]);
-    expect([bits.byteLength, bits[0], bits[1], bits.at(-1)]).toEqual([WANTED_BYTES, 1, 2, 128]);
+    const bits = bitmapOfSlots([0, 9, 65535]);
+    expect([bits.byteLength, bits[0], bits[1], bits.at(-1)]).toEqual([SLOT_BITMAP_BYTES, 1, 2, 128]);
   });
 });

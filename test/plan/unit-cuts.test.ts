@@ -9,7 +9,7 @@ import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { PileRange } from '#src/plan/pile-ranges.js';
 import { cutAt, cutsAt, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { ownUnits, planExactCuts, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
-import { endOfReading, mostWaitingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
+import { endOfReading, maxPendingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, more) => total + more, 0);
 
@@ -282,7 +282,7 @@ describe('planUnitRanges', () => {
         const together = waiting.toSorted((a, b) => b - a).slice(0, threadCount);
         const unitBytes = Math.min(most, shardBytes);
         expect(sum(together)).toBeLessThanOrEqual(
-          mostWaitingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }) + 1e-9,
+          maxPendingBytes({ bytes, pileCount, threadCount, unitBytes, shardBytes }) + 1e-9,
         );
       }),
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LINES } from '#src/formats/framing-table.js';
 import type { RecordFormat } from '#src/formats/record-format.js';
 import { refuseForeignFiles, warnOfMates } from '#src/sources/doubtful-records.js';
-import type { Input } from '#src/sources/source.js';
+import type { Input } from '#src/sources/input.js';
 
 const streams = (names: readonly string[]): Input[] => names.map((path) => ({ kind: 'stream', path, identity: path }));
 const assumed: RecordFormat = { framing: LINES, header: undefined, linesAssumed: true };

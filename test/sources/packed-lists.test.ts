@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { List } from '#src/floor/paged-list.js';
 import { codecNamed } from '#src/formats/codec-table.js';
 import type { Slice } from '#src/plan/slices.js';
+import { type Input, identityOf, isFileInput, NO_HEADER } from '#src/sources/input.js';
 import { PackedInputs } from '#src/sources/packed-inputs.js';
 import { PackedSlices } from '#src/sources/packed-slices.js';
-import { type Input, identityOf, isFileInput, NO_HEADER } from '#src/sources/source.js';
 import { atScale } from '../fixtures/scale.js';
 
 /** More than some pages. */

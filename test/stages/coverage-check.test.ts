@@ -8,8 +8,8 @@ import { InputError, VerificationError } from '#src/errors.js';
 import { gzip } from '#src/formats/codecs/gzip.js';
 import { joinRecords } from '#src/formats/record-format.js';
 import type { PileTotals } from '#src/piles/pile-totals.js';
+import { type Input, type InputHeader, NO_HEADER } from '#src/sources/input.js';
 import type { Coverage } from '#src/sources/input-part.js';
-import { type Input, type InputHeader, NO_HEADER } from '#src/sources/source.js';
 import { CoverageCheck } from '#src/stages/coverage-check.js';
 import { verifyRange } from '#src/stages/shuffle-ranges.js';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/floor/job-control.js';
-import { inTurn, runTasks } from '#src/stages/run-tasks.js';
+import { inOrder, runTasks } from '#src/stages/run-tasks.js';
 import { JobStop } from '#src/stages/threads.js';
 
 const openStop = () => new JobStop(JobControl.create([], 0), undefined);
@@ -87,7 +87,7 @@ describe('inTurn', () => {
     fc.assert(
       fc.property(order, (turns) => {
         const taken: (readonly [string, number])[] = [];
-        const take = inTurn(
+        const take = inOrder(
           (result: string, turn: number) => taken.push([result, turn]),
           (turn) => turn,
         );

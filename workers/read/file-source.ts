@@ -25,7 +25,7 @@ const BEHIND_PART_BYTES = 64 * 1024;
 
 type FilePart = InputPart & { kind: 'file' };
 
-export function withFile<T>(part: FilePart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
+export function withFileSource<T>(part: FilePart, context: ReadContext, use: UseOfSource<T>): Promise<T> {
   const { framing } = context;
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
   const end = part.codec === undefined ? part.end : (part.members?.storedEnd ?? part.version.byteLength);
@@ -139,10 +139,10 @@ function decodePart(
   start: number,
   end: number,
   decode: (source: CompressedSource) => AsyncGenerator<Uint8Array, void>,
-  { control, read, told }: ReadContext,
+  { control, read, sourceFacts }: ReadContext,
 ): AsyncGenerator<Uint8Array, void> {
   const onDecoder = (name: string) => {
-    told.decoder = name;
+    sourceFacts.decoder = name;
   };
   const open = (onRead?: (count: number) => void) => ({
     ...storedBytes(input, start, end, control, onRead),
@@ -152,7 +152,7 @@ function decodePart(
   const pieces = decode(read.igzip ? { ...source, again: { byteLength: end - start, open } } : source);
   if (start > 0 || !isHeldToText(read)) return pieces;
   return lookedAt(pieces, input.path, read, (doubt) => {
-    told.doubt = doubt;
+    sourceFacts.doubt = doubt;
   });
 }
 

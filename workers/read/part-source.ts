@@ -29,11 +29,11 @@ export interface ReadContext {
   readonly framing: Framing | undefined;
   readonly control: JobControl;
   readonly decoderMemory: ThreadDecoderMemory;
-  readonly told: ToldBySource;
+  readonly sourceFacts: SourceFacts;
 }
 
 /** The facts that are known while the bytes are read. */
-export interface ToldBySource {
+export interface SourceFacts {
   /** The library or program that decodes the bytes; undefined for plain ones. */
   decoder?: string;
   /** The doubt that the first bytes raise, if nothing looked at them before. */

@@ -23,12 +23,12 @@ import { Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import { type ReadState, readStateOf, rowThreadOf } from '../thread-state.js';
-import { withFile } from './file-source.js';
-import { beginAt, type PartSource, type ReadContext, type ToldBySource, type UseOfSource } from './part-source.js';
+import { withFileSource } from './file-source.js';
+import { beginAt, type PartSource, type ReadContext, type SourceFacts, type UseOfSource } from './part-source.js';
 import { ReadWindow } from './read-window.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
 
-export interface PartReport extends ToldBySource {
+export interface PartReport extends SourceFacts {
   readonly coverage: Coverage;
   /** The header of a stream; undefined for files, and for streams without one. */
   readonly header: Header | undefined;
@@ -54,9 +54,9 @@ export async function readPart(
   const { read } = job;
   const { control, decoderMemory } = thread;
   await loadPlaces([part.path]);
-  const told: ToldBySource = {};
+  const sourceFacts: SourceFacts = {};
   const framing = read.framing && framingOf(read.framing);
-  return withSource(part, job, { control, decoderMemory, read, framing, told }, async (source) => {
+  return withSource(part, job, { control, decoderMemory, read, framing, sourceFacts }, async (source) => {
     const { header, end } = source;
     const reader = new RecordReader(part, source.framing, taker, job);
     if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
@@ -73,10 +73,10 @@ export async function readPart(
       }
       const coverage = isAtEnd ? reader.endOfInput() : reader.endOfRange(end);
       await source.finish?.();
-      return { coverage, header, ...told };
+      return { coverage, header, ...sourceFacts };
     } catch (error) {
       if (error instanceof InputError) {
-        const isConfirmed = isAtEnd || told.decoder !== IGZIP || OF_READS.has(error.code);
+        const isConfirmed = isAtEnd || sourceFacts.decoder !== IGZIP || OF_READS.has(error.code);
         // A damaged file gives the error that it gives without igzip: the reader refused what nothing has confirmed yet.
         if (!isConfirmed) await readPart(part, taker, thread, { ...job, read: { ...read, igzip: false } });
         await findEarlierMistake(error, part, source.framing, job);
@@ -108,7 +108,7 @@ async function withSource<T>(
     );
   }
   if (part.kind === 'list') return use(listSource(part.list, context));
-  return part.kind === 'stream' ? withStream(part, context, use) : withFile(part, context, use);
+  return part.kind === 'stream' ? withStreamSource(part, context, use) : withFileSource(part, context, use);
 }
 
 /** Errors of files, not of their records. */
@@ -190,9 +190,9 @@ export function listSource(list: RecordList, { framing: given, control }: ReadCo
 /** A stream may be silent for ever, so the abort flag is watched while its bytes are awaited. */
 const ABORT_WATCH_MILLISECONDS = 50;
 
-async function withStream<T>(
+async function withStreamSource<T>(
   { path, firstHeader }: InputPart & { kind: 'stream' },
-  { read, control, decoderMemory: memory, told, ...context }: ReadContext,
+  { read, control, decoderMemory: memory, sourceFacts, ...context }: ReadContext,
   use: UseOfSource<T>,
 ): Promise<T> {
   const stream = openStreamInput(path);
@@ -206,10 +206,10 @@ async function withStream<T>(
       throwIfAborted: () => control.throwIfAborted(),
       onRead: (byteLength) => control.count('scatteredBytes', byteLength),
       onDecoder: (name) => {
-        told.decoder = name;
+        sourceFacts.decoder = name;
       },
       onDoubt: (doubt) => {
-        told.doubt = doubt;
+        sourceFacts.doubt = doubt;
       },
     });
     const usePieces = async () => {

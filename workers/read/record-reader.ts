@@ -1,6 +1,6 @@
 /**
  * Turns the decoded bytes of one part of a slice into records: fills the read window, lets the framing mark the records,
- * passes them to a taker, and keeps account of the bytes covered.
+ * passes them to a taker, and counts the bytes covered.
  */
 import { InputError } from '../../src/errors.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
@@ -287,11 +287,11 @@ export class RecordReader implements FramingKernel {
       this.#skipping = false;
       return true;
     }
-    // The kept bytes may hold the first part of a terminator, and what the scanner must see before that.
+    // The last bytes may hold the first part of a terminator, and what the scanner must see before that.
     const { cut } = this.#framing;
     const { lookAheadBytes = 0 } = this.#scanner;
-    const keptBytes = (cut?.lookBehindBytes ?? 0) + (cut?.contextBytes ?? 0) + lookAheadBytes;
-    window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
+    const contextBytes = (cut?.lookBehindBytes ?? 0) + (cut?.contextBytes ?? 0) + lookAheadBytes;
+    window.recordStart = Math.max(window.recordStart, window.filledEnd - contextBytes);
     window.scannedEnd = window.filledEnd;
     return false;
   }
@@ -303,9 +303,9 @@ export class RecordReader implements FramingKernel {
   }
 
   /** Turns a BadRecord into an InputError with the position in the decoded input. */
-  #onBadRecord<T>(look: () => T): T {
+  #onBadRecord<T>(work: () => T): T {
     try {
-      return look();
+      return work();
     } catch (error) {
       if (!(error instanceof BadRecord)) throw error;
       const position = this.#position(error.address);
@@ -364,12 +364,12 @@ export class RecordReader implements FramingKernel {
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
     const end = this.#tableEnd(count - 1);
-    const kept = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
-    if (kept > 0) {
-      const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(kept, base, basePosition)));
-      if (longest > this.#longestBytes) throw overLimit(this.#longestPlace(kept), this.#longestBytes);
-      this.#requireValues(kept, base, basePosition);
-      this.#addUndrawn(kept, base, basePosition);
+    const recordCount = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
+    if (recordCount > 0) {
+      const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(recordCount, base, basePosition)));
+      if (longest > this.#longestBytes) throw overLimit(this.#longestPlace(recordCount), this.#longestBytes);
+      this.#requireValues(recordCount, base, basePosition);
+      this.#addUndrawn(recordCount, base, basePosition);
     }
     this.#firstStart ??= basePosition;
     this.#markBefore = 0;
@@ -380,10 +380,10 @@ export class RecordReader implements FramingKernel {
 
   #leaveBlankOut(count: number): number {
     const { wasm } = this.#taker.kernel;
-    const kept = wasm.dropBlank(this.#table, count, this.#framing.delimiter?.byteLength ?? 0) >>> 0;
-    this.#blank.records += count - kept;
+    const recordCount = wasm.dropBlank(this.#table, count, this.#framing.delimiter?.byteLength ?? 0) >>> 0;
+    this.#blank.records += count - recordCount;
     this.#blank.bytes += wasm.blankBytes.value >>> 0;
-    return kept;
+    return recordCount;
   }
 
   /** Refuses the first record without a value that it must have. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { MAX_SHOWN_PLACES, WANTED_BYTES } from '../../src/plan/slot-tally.js';
+import { MAX_SHOWN_PLACES, SLOT_BITMAP_BYTES } from '../../src/plan/slot-tally.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena, readPart } from '../read/read-part.js';
@@ -72,8 +72,8 @@ class WantedRecords extends ReadArena {
     wanted: Uint8Array,
     add: (bytes: Uint8Array, position: number) => void,
   ) {
-    super(arena, job, WANTED_BYTES + SELECTED_BYTES);
-    this.#selected = this.own + WANTED_BYTES;
+    super(arena, job, SLOT_BITMAP_BYTES + SELECTED_BYTES);
+    this.#selected = this.own + SLOT_BITMAP_BYTES;
     this.#add = add;
     this.kernel.bytes.set(wanted, this.own);
     this.kernel.wasm.resetTally(...job.drawnKeys);

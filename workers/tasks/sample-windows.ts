@@ -31,7 +31,7 @@ export interface SampledWindows {
 
 /** Kinds of bytes: lower and upper case letters, digits, blanks and controls, other ASCII, the rest. */
 export const BYTE_KINDS = 6;
-/** A record keeps the words with the smallest hashes: a random choice that is the same in every record. */
+/** A record is compared by its words with the smallest hashes: a random choice that is the same in every record. */
 const MOST_WORDS = 32;
 
 export interface DescribedRecord {

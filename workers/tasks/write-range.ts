@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
+import type { MemberWriter } from '../../src/formats/encoded-members.js';
 import type { SampleKeys } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
-import type { MemberWriter } from '../../src/formats/member.js';
 import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
 import {

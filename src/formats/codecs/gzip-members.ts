@@ -9,7 +9,7 @@
  *     end - 4  u32 bytes that it decodes to, at most 65,536
  */
 import { corruptInput } from '../../errors.js';
-import type { Member, StoredBytes } from '../codec.js';
+import type { StoredBytes, StoredMember } from '../codec.js';
 
 export const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
 export const FLAGS_AT = 3;
@@ -37,7 +37,7 @@ export function findBgzfMember(bytes: Uint8Array): number {
   return -1;
 }
 
-export function* listGzipMembers(bytes: StoredBytes): Generator<Member, number | undefined, void> {
+export function* listGzipMembers(bytes: StoredBytes): Generator<StoredMember, number | undefined, void> {
   let decodedStart = 0;
   for (let storedStart = 0; storedStart < bytes.byteLength; ) {
     const usual = bufferOf(bytes.read(storedStart, USUAL_HEADER_BYTES));

@@ -13,7 +13,7 @@ import {
   WindowOverMemoryError,
 } from '../../errors.js';
 import { freeBytes } from '../../machine/free-bytes.js';
-import type { Codec, CompressedSource, DecodedHead, DecoderMemory, Member, StoredBytes } from '../codec.js';
+import type { Codec, CompressedSource, DecodedHead, DecoderMemory, StoredBytes, StoredMember } from '../codec.js';
 import {
   findZstdInNode,
   nodeDecoder,
@@ -71,7 +71,7 @@ async function* decode(source: CompressedSource, memory: DecoderMemory): AsyncGe
   yield* decodeZstd(decoder, source, memory);
 }
 
-function* listMembers(bytes: StoredBytes): Generator<Member, number | undefined, void> {
+function* listMembers(bytes: StoredBytes): Generator<StoredMember, number | undefined, void> {
   let decodedStart = 0;
   for (const { storedOffset, contentBytes } of listZstdFrames(bytes.path, bytes)) {
     if (contentBytes === undefined || !Number.isSafeInteger(decodedStart + contentBytes)) return undefined;

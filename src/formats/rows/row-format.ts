@@ -10,7 +10,7 @@ import type { JobControl } from '../../floor/job-control.js';
 import type { FileVersion } from '../../io/files.js';
 import type { RegularInput } from '../../places/inputs/input-source.js';
 import type { DecoderMemory } from '../codec.js';
-import type { MemberWriter } from '../member.js';
+import type { MemberWriter } from '../encoded-members.js';
 import type { RecordSource } from '../record-source.js';
 import type { StoredEnds } from '../stored-ends.js';
 import type { SpillPlace } from './finished-pages.js';

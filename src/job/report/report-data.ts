@@ -2,7 +2,7 @@
 import { arch, cpus, release, totalmem } from 'node:os';
 import { ownVersion } from '../../io/shipped-files.js';
 import { isHead } from '../../keep/head.js';
-import { factsOf, type KeepSpec, whyNotUniform } from '../../keep/keep-spec.js';
+import { type KeepSpec, reportedRules, whyNotUniform } from '../../keep/keep-spec.js';
 import { isSplitByValue, type SplitRule, sizesOfSplits } from '../../keep/splits.js';
 import { numberOf } from '../../keep/weights.js';
 import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from '../../options/report-facts.js';
@@ -42,7 +42,7 @@ export function reportData(
       tempDirs: job?.tempDirs ?? request.tempDirs,
       memoryBytes: givenBytesOf(request),
       isSeedDrawn: request.isSeedDrawn,
-      ...factsOf(keep),
+      ...reportedRules(keep),
     },
     environment: environment(),
     result,

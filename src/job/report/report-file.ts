@@ -9,7 +9,7 @@ import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.j
 import { renameObstacles } from '../../machine/renames.js';
 import type { Destination } from '../../places/outputs/destination.js';
 import { requireOutside } from '../../places/outputs/output-files.js';
-import { type Inputs, identityOf } from '../../sources/source.js';
+import { type Inputs, identityOf } from '../../sources/input.js';
 
 const STANDARD_OUTPUT_FD = 1;
 

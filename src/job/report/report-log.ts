@@ -1,6 +1,6 @@
 /**
  * Takes down what a report tells, while the job runs: looks at the shared words of the threads, joins the samples of the
- * tasks, and keeps what is decided between the passes. A job without a report does not load this file.
+ * tasks, and notes what is decided between the passes. A job without a report does not load this file.
  */
 
 import type { WrittenRecord } from '../../../workers/piles/written-ranks.js';
@@ -55,7 +55,7 @@ export class ReportLog {
   /** @param jobBegan as `performance.now()` told it. */
   begin(jobBegan: number): void {
     this.#began = jobBegan;
-    this.#look();
+    this.#sample();
     this.#startTimer();
   }
 
@@ -87,7 +87,7 @@ export class ReportLog {
   }
 
   close(): void {
-    if (this.#timer !== undefined) this.#look();
+    if (this.#timer !== undefined) this.#sample();
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -104,12 +104,12 @@ export class ReportLog {
 
   #startTimer(): void {
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#look(), this.#everyMilliseconds);
+    this.#timer = setInterval(() => this.#sample(), this.#everyMilliseconds);
     // A job that fails does not wait for it.
     this.#timer.unref();
   }
 
-  #look(): void {
+  #sample(): void {
     const { control, deviceGates, inline } = this.job;
     const trafficOf = (gate: number): DeviceTraffic => {
       const { callsUnderWay, bytesRead, bytesWritten } = control.trafficOf(gate);

@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Member, StoredBytes } from '#src/formats/codec.js';
+import type { StoredBytes, StoredMember } from '#src/formats/codec.js';
 import { bgzf } from '#src/formats/codecs/gzip.js';
 import { isOnPath, runOn } from '../../fixtures/foreign-program.js';
 import { BGZF_END, bgzfFile, bgzfMember } from './bgzf-file.js';
@@ -15,9 +15,9 @@ function storedBytes(bytes: Uint8Array): StoredBytes {
   };
 }
 
-function list(bytes: Uint8Array): { readonly members: Member[]; readonly decodedBytes: number | undefined } {
+function list(bytes: Uint8Array): { readonly members: StoredMember[]; readonly decodedBytes: number | undefined } {
   const found = bgzf.listMembers?.(storedBytes(bytes)) ?? expect.fail('it lists no members');
-  const members: Member[] = [];
+  const members: StoredMember[] = [];
   for (;;) {
     const { done, value } = found.next();
     if (done === true) return { members, decodedBytes: value };
@@ -44,7 +44,7 @@ describe('bgzf.listMembers', () => {
   it('finds all members, empty ones and that at the end too', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 12 }), (contents) => {
-        const expected: Member[] = [];
+        const expected: StoredMember[] = [];
         let [storedStart, decodedStart] = [0, 0];
         for (const content of [...contents, new Uint8Array()]) {
           expected.push({ storedStart, decodedStart, decodedBytes: content.byteLength });

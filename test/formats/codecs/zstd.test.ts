@@ -3,15 +3,15 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Member } from '#src/formats/codec.js';
+import type { StoredMember } from '#src/formats/codec.js';
 import { zstd } from '#src/formats/codecs/zstd.js';
 import { zstdFrameOf } from './zstd-file.js';
 import { blockHeader, skippable } from './zstd-samples.mjs';
 
-function list(bytes: Uint8Array): { readonly members: Member[]; readonly decodedBytes: number | undefined } {
+function list(bytes: Uint8Array): { readonly members: StoredMember[]; readonly decodedBytes: number | undefined } {
   const read = (position: number, byteLength: number) => bytes.subarray(position, position + byteLength);
   const found = zstd.listMembers?.({ path: 'in.zst', byteLength: bytes.byteLength, read });
-  const members: Member[] = [];
+  const members: StoredMember[] = [];
   for (;;) {
     const { done, value } = found?.next() ?? expect.fail('it lists no members');
     if (done === true) return { members, decodedBytes: value };
@@ -32,7 +32,7 @@ describe('zstd.listMembers', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), fc.boolean(), (frames, isSkippableFirst) => {
         const stored: Uint8Array[] = isSkippableFirst ? [skippable] : [];
-        const expected: Member[] = [];
+        const expected: StoredMember[] = [];
         let decodedStart = 0;
         for (const { content, skipped } of frames) {
           const decodedBytes = content.byteLength;

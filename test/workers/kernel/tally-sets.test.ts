@@ -1,14 +1,14 @@
 /** The tally of records in the kernel, against the twin: both hashes, the slots, and which records a slot selects. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bitsOfSlots, SLOTS_BYTES, WANTED_BYTES } from '#src/plan/slot-tally.js';
+import { bitmapOfSlots, SLOT_BITMAP_BYTES, SLOTS_BYTES } from '#src/plan/slot-tally.js';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { atScale } from '../../fixtures/scale.js';
 import { keyedHash, recordHash } from './kernel-twin.js';
 
 const SLOTS = ARENA_START;
 const WANTED = SLOTS + SLOTS_BYTES;
-const TABLE = WANTED + WANTED_BYTES;
+const TABLE = WANTED + SLOT_BITMAP_BYTES;
 const SELECTED = TABLE + 8192;
 const RECORDS = SELECTED + 8192;
 const kernel = new Kernel();
@@ -72,7 +72,7 @@ it('selects the records of the wanted slots, and no others', () => {
       place(list);
       const slots = list.map((record) => Number(keyedHash(record, drawn) >> 48n));
       const wanted = slots.filter((_, i) => (choice >> (i % 31)) & 1);
-      kernel.bytes.set(bitsOfSlots(wanted), WANTED);
+      kernel.bytes.set(bitmapOfSlots(wanted), WANTED);
       kernel.wasm.resetTally(...drawn);
       const count = kernel.wasm.selectRecords(TABLE, list.length, WANTED, SELECTED);
       const selected = Array.from({ length: count }, (_, i) => kernel.view.getUint32(SELECTED + 4 * i, true));

@@ -3,7 +3,7 @@ import { VerificationError } from '../../../errors.js';
 import type { JobControl } from '../../../floor/job-control.js';
 import { inPhase } from '../../../floor/phase-clock.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
-import type { Member, MemberWriter } from '../../member.js';
+import type { EncodedMember, MemberWriter } from '../../encoded-members.js';
 import { type FinishedPage, FinishedPages } from '../finished-pages.js';
 import type { WaitingUnits } from '../row-format.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
@@ -61,7 +61,7 @@ export function datasetMembers(
   };
 }
 
-function unitOf(chunks: FinishedPages, ordered: readonly FinishedPage[], rows: number): Member {
+function unitOf(chunks: FinishedPages, ordered: readonly FinishedPage[], rows: number): EncodedMember {
   const chunkBytes = ordered.map(({ byteLength }) => byteLength);
   const description = describeChunks(rows, chunkBytes);
   return {

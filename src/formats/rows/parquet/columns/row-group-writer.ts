@@ -6,7 +6,7 @@
 import { UsageError, VerificationError } from '../../../../errors.js';
 import type { JobControl } from '../../../../floor/job-control.js';
 import { inPhase } from '../../../../floor/phase-clock.js';
-import type { Member } from '../../../member.js';
+import type { EncodedMember } from '../../../encoded-members.js';
 import { FinishedPages, type SpillPlace } from '../../finished-pages.js';
 import { encodeDescription } from '../description.js';
 import { nameOfLeaf } from '../leaf.js';
@@ -139,7 +139,7 @@ export class RowGroupWriter {
   }
 
   /** Ends the row group, which must have a row. The next `add` begins another one. */
-  end(): Member {
+  end(): EncodedMember {
     this.#split(true);
     const [rows, pages] = [this.#rows, this.#pages];
     const chunks = inPhase('encode', () => this.#leaves.map((leaf) => leaf.endChunk(rows, pages)));

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { describedUnits } from '#src/formats/described-units.js';
-import type { Member } from '#src/formats/member.js';
+import type { EncodedMember } from '#src/formats/encoded-members.js';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { rowGroupWriterBytes } from '#src/formats/rows/parquet/columns/page-sizes.js';
 import { RowGroupWriter } from '#src/formats/rows/parquet/columns/row-group-writer.js';
@@ -102,7 +102,7 @@ function noFile(): string {
   throw new Error('pages went to a file');
 }
 
-export function bytesOf(member: Member): Buffer {
+export function bytesOf(member: EncodedMember): Buffer {
   const bytes = Buffer.concat([...member.pieces()].map((piece) => Buffer.from(piece)));
   if (bytes.byteLength !== member.byteLength) throw new Error(`${bytes.byteLength}, not ${member.byteLength} bytes`);
   return bytes;

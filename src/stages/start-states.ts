@@ -16,12 +16,12 @@ import type { List } from '../floor/paged-list.js';
 import { type Framing, readerStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { Slice, SlicePart } from '../plan/slices.js';
+import { headerBytesOf, isPlain } from '../sources/input.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
-import { headerBytesOf, isPlain } from '../sources/source.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
 
-export interface CutInputs extends ReadableInputs {
+export interface SlicedInputs extends ReadableInputs {
   readonly slices: List<Slice>;
   readonly settings: ReadSettings;
   /** The source of keys. Absent: `position`. */
@@ -36,8 +36,8 @@ export type CountBefore = (part: SlicePart) => number;
  * last range that the job still has to read.
  * @param isDone whether an earlier attempt at the job has scattered the slice.
  */
-export async function countBeforeRanges(
-  work: CutInputs,
+export async function countByteBeforeParts(
+  work: SlicedInputs,
   threads: Threads,
   isDone: (slice: number) => boolean,
 ): Promise<CountBefore> {
@@ -83,11 +83,11 @@ function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): nu
 }
 
 function startsToCountTo(
-  { inputs, slices }: CutInputs,
+  { inputs, slices }: SlicedInputs,
   isDone: (slice: number) => boolean,
 ): ReadonlyMap<number, readonly number[]> {
   const startsOfInput = new Map<number, number[]>();
-  // Starts at the last slice: all starts before a needed one are kept, so several threads share the counting.
+  // Starts at the last slice, and takes all starts before a needed one, so that several threads share the counting.
   for (let slice = slices.length - 1; slice >= 0; slice--) {
     for (const { inputOrdinal, start } of slices.at(slice) ?? []) {
       if (start <= headerBytesOf(inputs.at(inputOrdinal))) continue;
@@ -100,31 +100,32 @@ function startsToCountTo(
   return startsOfInput;
 }
 
-export interface Before {
+/** The facts about earlier bytes that the reader of a part needs. */
+export interface StartState {
   /** See `Cut`. */
   readonly count: number;
-  /** How many records begin before it; undefined: nobody asks. */
+  /** The number of records that begin before the part; undefined unless keys come from ordinals. */
   readonly records: number | undefined;
 }
 
-export type BeforePart = (part: SlicePart) => Before;
+export type StartStateOf = (part: SlicePart) => StartState;
 
-export async function lookBeforeRanges(
-  work: CutInputs,
+export async function findStartStates(
+  work: SlicedInputs,
   threads: Threads,
   isDone: (slice: number) => boolean,
-): Promise<BeforePart> {
-  const countBefore = await countBeforeRanges(work, threads, isDone);
+): Promise<StartStateOf> {
+  const countBefore = await countByteBeforeParts(work, threads, isDone);
   if (work.keys !== 'ordinal') return (part) => ({ count: countBefore(part), records: undefined });
   const framing = work.settings.read.framing && framingOf(work.settings.read.framing);
   const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs.at(inputOrdinal));
-  const derived = (part: SlicePart): number | undefined => {
+  const knownOrdinal = (part: SlicePart): number | undefined => {
     // Without a framing there are only streams, and each is one part.
     if (framing === undefined || isFirst(part)) return 0;
     return recordsBefore(framing, part, headerBytesOf(work.inputs.at(part.inputOrdinal)), countBefore);
   };
-  const counted = await countRecords(work, threads, isDone, countBefore, derived);
-  return (part) => ({ count: countBefore(part), records: derived(part) ?? counted(part) });
+  const counted = await countRecords(work, threads, isDone, countBefore, knownOrdinal);
+  return (part) => ({ count: countBefore(part), records: knownOrdinal(part) ?? counted(part) });
 }
 
 /** How many records begin before a part that is not the first of its input; undefined: they must be counted. */
@@ -142,13 +143,13 @@ function recordsBefore(
 
 /** Counts the records before the parts for which `derived` knows no number. */
 async function countRecords(
-  work: CutInputs,
+  work: SlicedInputs,
   threads: Threads,
   isDone: (slice: number) => boolean,
   countBefore: CountBefore,
-  derived: (part: SlicePart) => number | undefined,
+  knownOrdinal: (part: SlicePart) => number | undefined,
 ): Promise<CountBefore> {
-  const parts = partsToCount(work, isDone, derived);
+  const parts = partsToCount(work, isDone, knownOrdinal);
   const countOf = new Map<SlicePart, number>();
   const count = (part: SlicePart): Promise<CountedRecords> => {
     const parts = [inputPart(work, part, 0n, countBefore(part))];
@@ -170,16 +171,16 @@ async function countRecords(
 
 /** All parts of an input before the last one that the job has to read and whose ordinals nobody knows, in order. */
 function partsToCount(
-  { slices }: CutInputs,
+  { slices }: SlicedInputs,
   isDone: (slice: number) => boolean,
-  derived: (part: SlicePart) => number | undefined,
+  knownOrdinal: (part: SlicePart) => number | undefined,
 ): readonly SlicePart[] {
   const isNeeded = new Set<number>();
   const parts: SlicePart[] = [];
   for (let slice = slices.length - 1; slice >= 0; slice--) {
     for (const part of slices.at(slice) ?? []) {
       if (isNeeded.has(part.inputOrdinal)) parts.push(part);
-      else if (!isDone(slice) && derived(part) === undefined) isNeeded.add(part.inputOrdinal);
+      else if (!isDone(slice) && knownOrdinal(part) === undefined) isNeeded.add(part.inputOrdinal);
     }
   }
   return parts.reverse();

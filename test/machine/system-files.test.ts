@@ -1,6 +1,6 @@
 /** The mount table: every field at its place in proc(5), escapes undone, malformed lines skipped. */
 import { describe, expect, it } from 'vitest';
-import { isWithin, parseMounts } from '#src/machine/kernel-text.js';
+import { isWithin, parseMounts } from '#src/machine/system-files.js';
 
 describe('parseMounts', () => {
   it('reads the fields, however many tags there are', () => {

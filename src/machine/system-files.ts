@@ -8,7 +8,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 
 export type ReadText = (path: string) => string | undefined;
 
-export const readKernelText: ReadText = (path) => {
+export const readSystemText: ReadText = (path) => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -16,7 +16,7 @@ export const readKernelText: ReadText = (path) => {
   }
 };
 
-export function readKernelLink(path: string): string | undefined {
+export function readSystemLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {

@@ -13,12 +13,12 @@ export interface MemberWriter {
   /** @param records the next ones; one that is longer than a buffer comes in several calls. */
   add(records: Uint8Array): void;
   /** @returns the member of all records since the last one; undefined: there were none. */
-  end(): Member | undefined;
+  end(): EncodedMember | undefined;
   /** Frees what it holds, also in the middle of a member. */
   close(): void;
 }
 
-export interface Member {
+export interface EncodedMember {
   readonly byteLength: number;
   /** Memory that is not counted yet, if it waits. */
   readonly memoryBytes: number;
@@ -46,7 +46,7 @@ export function compressedMembers(encoder: MemberEncoder): MemberWriter {
   };
 }
 
-function memberOf(bytes: Uint8Array): Member {
+function memberOf(bytes: Uint8Array): EncodedMember {
   const { byteLength } = bytes;
   return {
     byteLength,

@@ -1,16 +1,16 @@
-/** The thread that keeps the memory pool. If it ends before its job, nobody waits for it, and the job ends with the reason. */
+/** The thread that owns the memory pool. If it ends before its job, nobody waits for it, and the job ends with the reason. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AbortError, SystemError } from '#src/errors.js';
 import type { Release } from '#src/floor/cleanup.js';
 import { JobControl } from '#src/floor/job-control.js';
 import { RamPool } from '#src/piles/ram-pool.js';
-import { keepRamPool, openSlabs } from '#src/stages/job-memory.js';
+import { openSlabs, startPoolOwner } from '#src/stages/job-memory.js';
 import { JobStop } from '#src/stages/threads.js';
 
-const keeper = vi.hoisted(() => ({ code: '' }));
+const owner = vi.hoisted(() => ({ code: '' }));
 vi.mock('#workers/thread-urls.js', async (original) => ({
   ...(await original<object>()),
-  memoryKeeperUrl: () => new URL(`data:text/javascript,${encodeURIComponent(keeper.code)}`),
+  poolOwnerUrl: () => new URL(`data:text/javascript,${encodeURIComponent(owner.code)}`),
 }));
 
 const MIB = 2 ** 20;
@@ -24,45 +24,45 @@ function openStop() {
   return { control, stop: new JobStop(control, undefined) };
 }
 
-/** Answers as the keeper does, and ends in its own way when it is asked for memory. */
-const keeperThat = (ends: string) => `
+/** Answers as the owner does, and ends in its own way when it is asked for memory. */
+const ownerThat = (ends: string) => `
   import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
   new BroadcastChannel(workerData.channelName).onmessage = () => { ${ends} };
   parentPort.postMessage(workerData.wantedBytes);
 `;
 
-describe('keepRamPool', () => {
+describe('startPoolOwner', () => {
   it.each([
     ['fails', "throw new Error('out of slabs');", /out of slabs/],
     ['ends', 'process.exit(0);', /the thread that keeps memory has ended/],
   ])('stops the job when its thread %s', async (_, ends, reason) => {
-    keeper.code = keeperThat(ends);
+    owner.code = ownerThat(ends);
     const { control, stop } = openStop();
-    const handle = await keepRamPool(MIB, stop, releases);
+    const handle = await startPoolOwner(MIB, stop, releases);
     await expect(RamPool.open(handle, control)).rejects.toBeInstanceOf(AbortError);
     expect(stop.reason).toBeInstanceOf(SystemError);
     expect(stop.reason).toMatchObject({ code: 'ERR_WORKER', message: expect.stringMatching(reason) });
   });
 
   it('fails when its thread ends before it answers', async () => {
-    keeper.code = 'process.exit(0);';
+    owner.code = 'process.exit(0);';
     const { stop } = openStop();
-    await expect(keepRamPool(MIB, stop, releases)).rejects.toMatchObject({ code: 'ERR_WORKER' });
+    await expect(startPoolOwner(MIB, stop, releases)).rejects.toMatchObject({ code: 'ERR_WORKER' });
   });
 
   it('lets go of those who wait for a silent thread when the job is stopped', async () => {
-    keeper.code = keeperThat('');
+    owner.code = ownerThat('');
     const { control, stop } = openStop();
-    const opening = RamPool.open(await keepRamPool(MIB, stop, releases), control);
+    const opening = RamPool.open(await startPoolOwner(MIB, stop, releases), control);
     stop.request();
     await expect(opening).rejects.toBeInstanceOf(AbortError);
     expect(stop.reason).toBeUndefined();
   });
 
   it('does not stop a job that releases it', async () => {
-    keeper.code = keeperThat('');
+    owner.code = ownerThat('');
     const { control, stop } = openStop();
-    await keepRamPool(MIB, stop, releases);
+    await startPoolOwner(MIB, stop, releases);
     for (const release of releases.splice(0)) await release();
     expect(control.isAborted).toBe(false);
   });
@@ -70,7 +70,7 @@ describe('keepRamPool', () => {
 
 describe('openSlabs', () => {
   it('refuses fewer slabs than asked for', async () => {
-    keeper.code = keeperThat('').replace('workerData.wantedBytes', 'workerData.wantedBytes - workerData.slabBytes');
+    owner.code = ownerThat('').replace('workerData.wantedBytes', 'workerData.wantedBytes - workerData.slabBytes');
     const opening = openSlabs(3, MIB, false, openStop().stop, releases);
     await expect(opening).rejects.toMatchObject({ code: 'ERR_OUT_OF_MEMORY' });
   });

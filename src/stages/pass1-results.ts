@@ -6,6 +6,7 @@ import { headerRuleOf } from '../formats/record-format.js';
 import type { GroupAmount, Weighing } from '../keep/mix.js';
 import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
+import { isFileInput } from '../sources/input.js';
 import {
   bytesWithCopies,
   type Coverage,
@@ -13,23 +14,21 @@ import {
   readBytesOf,
   recordsWithCopies,
 } from '../sources/input-part.js';
-
-import { isFileInput } from '../sources/source.js';
 import { StartFindings } from '../sources/start-findings.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
-/** The facts that the tasks found beside the piles. */
-export type FoundInInputs = Pick<
-  GatheredSlices,
+/** The results of pass 1 beside the piles. */
+export type Pass1Facts = Pick<
+  Pass1Results,
   'header' | 'recordEnds' | 'counts' | 'decoders' | 'leftOut' | 'blank' | 'startFindings' | 'groups'
 >;
 
-interface GatherableWork extends Omit<ReadableInputs, 'gates'> {
+interface Pass1Work extends Omit<ReadableInputs, 'gates'> {
   readonly settings: Pick<ReadSettings, 'read'>;
 }
 
-export class GatheredSlices {
+export class Pass1Results {
   /** The decoders of the parts of inputs that this attempt read, and how many parts each decoded. */
   readonly decoders: Record<string, number> = {};
   readonly #pileSets: ScatteredPileSet[] = [];
@@ -49,7 +48,7 @@ export class GatheredSlices {
   /** The records that were read and put on no pile. */
   readonly #leftOut = { records: 0, bytes: 0 };
 
-  constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
+  constructor({ inputs, firstHeader, weighing, settings }: Pass1Work, pileCount: number) {
     this.#inputs = inputs;
     const { header } = settings.read;
     this.#headerRule = header && headerRuleOf(header);
@@ -118,7 +117,7 @@ export class GatheredSlices {
     this.#coverage.setHeader(inputOrdinal, header);
   }
 
-  indexMoved(slice: number, path: string): void {
+  setIndexPath(slice: number, path: string): void {
     const pileSet = this.#pileSets[slice];
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }

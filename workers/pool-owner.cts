@@ -1,13 +1,13 @@
 /**
- * A thread that keeps shared memory for a job whose threads come and go, and hands it to threads that ask
- * (`src/piles/ram-pool.ts`). A page becomes memory when it is first written. Its `workerData` is a `KeeperTask`; it
+ * A thread that owns shared memory for a job whose threads come and go, and hands it to threads that ask
+ * (`src/piles/ram-pool.ts`). A page becomes memory when it is first written. Its `workerData` is a `PoolOwnerTask`; it
  * answers with the number of bytes reserved: fewer than wanted, if the system does not give them.
  */
-import type { KeeperTask } from '../src/piles/ram-pool.js';
+import type { PoolOwnerTask } from '../src/piles/ram-pool.js';
 
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 
-const { channelName, question, wantedBytes, slabBytes }: KeeperTask = workerData;
+const { channelName, question, wantedBytes, slabBytes }: PoolOwnerTask = workerData;
 const slabs: SharedArrayBuffer[] = [];
 let reservedBytes = 0;
 try {

@@ -9,7 +9,7 @@ import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { closeFile } from '../io/files.js';
 import { openInput } from '../places/inputs/find-input.js';
 import { decodedPieces, storedPieces } from '../sources/decoded-pieces.js';
-import type { FileInput } from '../sources/source.js';
+import type { FileInput } from '../sources/input.js';
 
 export interface NamedReads {
   readonly input: FileInput;
