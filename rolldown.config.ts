@@ -155,5 +155,5 @@ export default [
   program,
   starter('main', './dist/src/cli/main.cjs'),
   starter('task-thread', './dist/workers/task-thread.cjs'),
-  starter('fetch-thread', './dist/src/remote/fetch-thread.cjs'),
+  starter('start-transfer-thread', './dist/src/remote/start-transfer-thread.cjs'),
 ];

@@ -36,7 +36,7 @@ export {
   type RunningAttempt,
 } from './cluster/cluster-status.js';
 export type { ClusterOutput } from './cluster/commit-job.js';
-export { type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
+export { type ClusterPlanReport, planCluster } from './cluster/plan-cluster.js';
 export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
 export { type SlurmQueueEntry, slurmQueue } from './cluster/slurm-calls.js';
 export { followSlurm, type SlurmOutcome } from './cluster/slurm-follow.js';
@@ -156,7 +156,7 @@ export type { MemoryOfPass1, MemoryOfPass2, Tuning } from './plan/memory-plan.js
 export type { Expected } from './plan/sampled-records.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
-export { reportPage } from './report/page-of-report.js';
+export { reportPage } from './report/render-report.js';
 export type { NamedInput } from './sources/expand-names.js';
 export type { InputIdRule } from './sources/ids.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';

@@ -18,7 +18,7 @@ import { type IndexPlan, planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/slot-tally.js';
-import { besideTransfers } from '../remote/transfer-pool.js';
+import { memoryBesideTransfers } from '../remote/transfer-pool.js';
 import { describeForSlices } from '../sources/cuts.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import type { AskedInput } from '../sources/expand-names.js';
@@ -74,7 +74,7 @@ export async function openSets(
   for (const inputs of named) listed.push(await listInputs(inputs, onWarning, listing));
   // All sets share them.
   const fetchBytes = Math.max(0, ...listed.map((each) => each.fetchBytes));
-  const request = { ...asked, ...besideTransfers(asked, fetchBytes) };
+  const request = { ...asked, ...memoryBesideTransfers(asked, fetchBytes) };
   const directories = listed.flatMap((each) => each.directories);
   requireDirectory(fileChoice, directories);
   refuseSharedStreams(listed.map(({ inputs }) => inputs));

@@ -14,7 +14,7 @@ import { statPath } from '../io/paths.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
 import { VERIFY_OPTIONS, type VerifyOptions } from '../options/shuffle-options.js';
-import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { inputFactsOf, STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { bitmapOfSlots, type SlotTally, slotsToExamine } from '../plan/slot-tally.js';
@@ -141,7 +141,8 @@ async function compareSides(
 function requireOutputs(outputs: VerifyOptions['outputs']): void {
   for (const output of outputs) {
     const path = typeof output === 'string' ? output : 'path' in output ? output.path : STANDARD_INPUT;
-    if (path === STANDARD_INPUT || factsOf(path).isFar || (typeof output === 'string' && isPattern(path))) continue;
+    if (path === STANDARD_INPUT || inputFactsOf(path).isRemote || (typeof output === 'string' && isPattern(path)))
+      continue;
     if (statPath(path, 'input') === undefined)
       throw new InputError('ERR_INPUT_MISSING', `the output ${path} does not exist; check the name`);
   }

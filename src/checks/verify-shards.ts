@@ -4,14 +4,14 @@
  */
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
+import { readHead } from '../io/atomic-files.js';
 import { isShardOf, LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT, prefixOfMarker } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { readHead } from '../io/small-file.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { completeReading } from '../job/request.js';
 import type { ReadOptions } from '../options/shuffle-options.js';
 import { READ_OPTIONS } from '../options/shuffle-options.js';
-import { isNameOfShard } from '../places/outputs/shard-names.js';
+import { isShardName } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tallySets } from '../stages/compare.js';
 import { requireKnownOptions } from '../values/known-options.js';
@@ -132,7 +132,7 @@ function shardsOf(prefix: string, shardCount: number, names: readonly string[]) 
   const byNumber = new Map<number, string[]>();
   for (const name of ofPrefix) {
     const shard = Number.parseInt(name.slice(prefix.length + 1), 10);
-    if (shard < shardCount && isNameOfShard(name, shard, shardCount))
+    if (shard < shardCount && isShardName(name, shard, shardCount))
       byNumber.set(shard, [...(byNumber.get(shard) ?? []), name]);
   }
   const missingShards: number[] = [];

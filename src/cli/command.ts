@@ -8,7 +8,7 @@ import { UsageError } from '../errors.js';
 import type { OptionFlag } from '../options/option.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { parsePath } from '../values/typed-values.js';
+import { parsePath } from '../values/parse-values.js';
 import {
   COMMANDS,
   type CommandName,

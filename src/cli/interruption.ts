@@ -1,6 +1,6 @@
 /**
  * Turns signals into an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop: it removes its files, or
- * keeps them if it can be resumed. A later SIGINT comes from an impatient person and ends the process at once.
+ * leaves them if it can be resumed. A later SIGINT comes from an impatient person and ends the process at once.
  *
  * `npx` and `npm run` pass a Ctrl-C on to their child, which already got it from the terminal: two SIGINT a few
  * milliseconds apart are one keypress. Node undoes the "ignore" of nohup, so a listener ignores SIGHUP in its place.
@@ -47,8 +47,8 @@ export function watchSignals(
       source.exit(exitCodes.SIGINT);
     }
   };
-  const heard = stopSignals.filter((signal) => signal !== 'SIGHUP' || !ignoresHangUp);
-  for (const signal of heard) {
+  const handled = stopSignals.filter((signal) => signal !== 'SIGHUP' || !ignoresHangUp);
+  for (const signal of handled) {
     source.on(signal, listener);
   }
   // For good: the default action would end the process.
@@ -57,7 +57,7 @@ export function watchSignals(
     abortSignal: controller.signal,
     receivedSignal: () => first?.signal,
     release: () => {
-      for (const signal of heard) {
+      for (const signal of handled) {
         source.off(signal, listener);
       }
     },

@@ -49,10 +49,10 @@ export function createMessages(
       const failure = describe(thrown, stopSignal);
       if (failure === undefined) return;
       const { message, resume, stack } = failure;
-      const kept =
+      const resumeHint =
         resume &&
         `; finished work is kept in ${resume.directory}; ${nameFlags(wordsBefore(resume))}: ${resume.command}`;
-      write(`${message}${kept ?? ''}`);
+      write(`${message}${resumeHint ?? ''}`);
       if (stack !== undefined) stream.write(`${stack.split('\n').map(oneLine).join('\n')}\n`);
     },
   };
@@ -61,7 +61,7 @@ export function createMessages(
 interface Failure {
   readonly code: string;
   readonly message: string;
-  /** The place of the finished work, and how to resume it. Undefined: nothing is kept. */
+  /** The place of the finished work, and how to resume it. Undefined: no work is left. */
   readonly resume?: (ResumeAdvice & { readonly directory: string }) | undefined;
   readonly stack?: string | undefined;
 }

@@ -7,8 +7,8 @@ import {
   parseSourcePath,
   parseStandardOutput,
   parseTogether,
-} from '../options/typed-options.js';
-import { oneOf, parseCount, parsePath, parsePaths, parseState, parseWhole } from '../values/typed-values.js';
+} from '../options/parse-options.js';
+import { oneOf, parseCount, parsePath, parsePaths, parseState, parseWhole } from '../values/parse-values.js';
 
 const progressStyle = oneOf('auto', 'bar', 'plain', 'json', 'none');
 export type ProgressStyle = (typeof progressStyle.words)[number];

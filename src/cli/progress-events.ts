@@ -1,6 +1,6 @@
 /** Progress as JSON, as in examples/progress.schema.json. A value that is not known (the total of a pipe) is null. */
 
-import { type JobState, type ProgressDisplay, passOf } from './measured-job.js';
+import { type JobState, type ProgressDisplay, passOf } from './progress-meters.js';
 import type { MessageStream } from './standard-streams.js';
 import { jsonLine } from './visible-text.js';
 

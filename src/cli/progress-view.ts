@@ -9,7 +9,7 @@
  */
 
 import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../values/quantity.js';
-import { type DiskRate, type JobState, type ProgressDisplay, passOf } from './measured-job.js';
+import { type DiskRate, type JobState, type ProgressDisplay, passOf } from './progress-meters.js';
 import type { MessageStream } from './standard-streams.js';
 import { oneLine } from './visible-text.js';
 
@@ -202,10 +202,10 @@ function columnsOf(text: string): number {
 
 /** Cuts only between characters as a person sees them. */
 function cut(text: string, room: number): string {
-  let kept = '';
+  let fitting = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (columnsOf(kept + segment) > room) break;
-    kept += segment;
+    if (columnsOf(fitting + segment) > room) break;
+    fitting += segment;
   }
-  return kept.trimEnd();
+  return fitting.trimEnd();
 }

@@ -3,14 +3,14 @@
  * steps aside before a message, which so never lands in a view. `quiet` silences all but errors, in every style.
  *
  * The code of a display is loaded when it has something to show: a short job starts sooner without it. Until then the
- * reports of the library are kept, because the display measures by all of them.
+ * reports of the library wait, because the display measures by all of them.
  */
 
 import type { ShuffleProgress } from '../options/progress.js';
-import type { JobMeter, JobState, ProgressDisplay } from './measured-job.js';
 import type { StopSignal } from './messages.js';
 import { createMessages } from './messages.js';
 import type { ProgressStyle } from './own-options.js';
+import type { JobMeter, JobState, ProgressDisplay } from './progress-meters.js';
 import type { ResumeAdviser } from './resume-command.js';
 import type { MessageStream } from './standard-streams.js';
 import { flagsAsTyped, type NameFlags } from './typed-words.js';
@@ -34,7 +34,7 @@ export interface Reporter {
 export interface ReporterOptions {
   readonly style?: ProgressStyle | undefined;
   readonly quiet?: boolean | undefined;
-  /** Says how to resume the job if it ends unfinished and its work is kept. Absent: no such job can have begun. */
+  /** Says how to resume the job if it ends unfinished and its work is left. Absent: no such job can have begun. */
   readonly adviseResume?: ResumeAdviser | undefined;
   /** Default: with the long flags. */
   readonly nameFlags?: NameFlags | undefined;
@@ -42,10 +42,10 @@ export interface ReporterOptions {
   readonly sharesTerminal?: boolean | undefined;
 }
 
-type WayToShow = 'view' | 'lines' | 'events' | 'asked';
+type DisplayKind = 'view' | 'lines' | 'events' | 'asked';
 
 /** A short job neither flickers nor leaves lines behind. */
-const FIRST_AFTER_SECONDS: Readonly<Record<WayToShow, number>> = { view: 0.5, lines: 10, events: 0, asked: 10 };
+const FIRST_AFTER_SECONDS: Readonly<Record<DisplayKind, number>> = { view: 0.5, lines: 10, events: 0, asked: 10 };
 
 interface LoadedDisplay {
   readonly meter: JobMeter;
@@ -71,11 +71,11 @@ export function createReporter(
 ): Reporter {
   const messages = createMessages(style === 'json', stream, adviseResume, nameFlags);
   const beganAtSeconds = nowSeconds();
-  const way = wayToShow(style, stream);
+  const way = displayKindOf(style, stream);
   const endsWithPass1 = sharesTerminal && style === 'auto';
-  const shown = new LateDisplay(() => loadDisplay(way, endsWithPass1, stream, beganAtSeconds), {
+  const shown = new LazyDisplay(() => loadDisplay(way, endsWithPass1, stream, beganAtSeconds), {
     showsFromSeconds: beganAtSeconds + FIRST_AFTER_SECONDS[way],
-    isBlind: quiet,
+    isSilent: quiet,
   });
   let closed = false;
   const close = (): void => {
@@ -85,7 +85,7 @@ export function createReporter(
   return {
     close,
     progress(progress) {
-      if (!closed) shown.take({ progress, atSeconds: nowSeconds() });
+      if (!closed) shown.record({ progress, atSeconds: nowSeconds() });
     },
     async ready() {
       if (way === 'events' && !quiet) void shown.load();
@@ -119,35 +119,35 @@ export function createReporter(
 }
 
 /** A display that is loaded when there is something to show. Progress that comes before waits for it. */
-class LateDisplay {
+class LazyDisplay {
   state: JobState | undefined;
   loading: Promise<void> | undefined;
   readonly #open: () => Promise<LoadedDisplay>;
   readonly #showsFromSeconds: number;
-  #isBlind: boolean;
-  #waiting: TimedProgress[] = [];
+  #isSilent: boolean;
+  #pending: TimedProgress[] = [];
   #loaded: LoadedDisplay | undefined;
 
   constructor(
     open: () => Promise<LoadedDisplay>,
-    { showsFromSeconds, isBlind }: { readonly showsFromSeconds: number; readonly isBlind: boolean },
+    { showsFromSeconds, isSilent: isBlind }: { readonly showsFromSeconds: number; readonly isSilent: boolean },
   ) {
     this.#open = open;
     this.#showsFromSeconds = showsFromSeconds;
-    this.#isBlind = isBlind;
+    this.#isSilent = isBlind;
   }
 
   get display(): ProgressDisplay | undefined {
     return this.#loaded?.display;
   }
 
-  take(event: TimedProgress): void {
-    if (this.#isBlind) return;
+  record(event: TimedProgress): void {
+    if (this.#isSilent) return;
     if (this.#loaded !== undefined) {
       this.#show(this.#loaded, event);
       return;
     }
-    this.#waiting.push(event);
+    this.#pending.push(event);
     if (event.atSeconds >= this.#showsFromSeconds) void this.load();
   }
 
@@ -159,9 +159,9 @@ class LateDisplay {
   async #load(): Promise<void> {
     const now = await this.#open().catch(() => undefined);
     // A job does not end for want of a display.
-    if (now === undefined) this.#isBlind = true;
-    else for (const event of this.#waiting) this.#show(now, event);
-    this.#waiting = [];
+    if (now === undefined) this.#isSilent = true;
+    else for (const event of this.#pending) this.#show(now, event);
+    this.#pending = [];
     this.#loaded = now;
   }
 
@@ -172,7 +172,7 @@ class LateDisplay {
 }
 
 /** A view needs a terminal that can move its cursor; everything else gets lines. */
-function wayToShow(style: ProgressStyle, stream: MessageStream): WayToShow {
+function displayKindOf(style: ProgressStyle, stream: MessageStream): DisplayKind {
   switch (style) {
     case 'auto':
     case 'bar':
@@ -187,12 +187,12 @@ function wayToShow(style: ProgressStyle, stream: MessageStream): WayToShow {
 }
 
 async function loadDisplay(
-  way: WayToShow,
+  way: DisplayKind,
   endsWithPass1: boolean,
   stream: MessageStream,
   beganAtSeconds: number,
 ): Promise<LoadedDisplay> {
-  const { JobMeter } = await import('./measured-job.js');
+  const { JobMeter } = await import('./progress-meters.js');
   const meter = new JobMeter(beganAtSeconds);
   if (way === 'events') return { meter, display: (await import('./progress-events.js')).eventDisplay(stream) };
   const { plainDisplay, silentDisplay, untilRecordsCome, viewDisplay } = await import('./progress-view.js');

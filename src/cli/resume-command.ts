@@ -7,7 +7,7 @@
 
 import type { PileshufError } from '../errors.js';
 import type { OptionFlag } from '../options/option.js';
-import { factsOf } from '../places/inputs/find-input.js';
+import { inputFactsOf } from '../places/inputs/input-kinds.js';
 import { optionsOf } from './command-table.js';
 import { optionsNamedIn } from './option-names.js';
 import { typedParts } from './typed-words.js';
@@ -75,7 +75,7 @@ const bareWord = /^[\w@%+:,./-][\w@%+:,./=-]*$/;
 
 /** One line, which a shell takes apart into the same words. What is secret in addresses is left out. */
 export function quoteShellWords(words: readonly string[]): string {
-  return words.map((word) => quoteShellWord(factsOf(word).shown(word))).join(' ');
+  return words.map((word) => quoteShellWord(inputFactsOf(word).shown(word))).join(' ');
 }
 
 function quoteShellWord(word: string): string {

@@ -20,22 +20,22 @@ type Loader<Name extends CommandName> = () => Promise<{ readonly command: Comman
 /** Each command is loaded when it is called; the main command, which nearly always is, at once. */
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
   append: () => import('./commands/append-command.js'),
-  completion: () => import('./commands/completion.js'),
+  completion: () => import('./commands/completion-command.js'),
   'check-shuffled': () => import('./commands/check-shuffled-command.js'),
   'cluster plan': () => import('./commands/cluster-plan-command.js'),
-  'cluster slurm': () => import('./commands/cluster-slurm.js'),
+  'cluster slurm': () => import('./commands/cluster-slurm-command.js'),
   'cluster status': () => import('./commands/cluster-status-command.js'),
-  'cluster task': () => import('./commands/cluster-task.js'),
-  expire: () => import('./commands/expire.js'),
-  gc: () => import('./commands/gc.js'),
+  'cluster task': () => import('./commands/cluster-task-command.js'),
+  expire: () => import('./commands/expire-command.js'),
+  gc: () => import('./commands/gc-command.js'),
   index: () => import('./commands/index-command.js'),
-  inspect: () => import('./commands/inspect.js'),
-  pile: () => import('./commands/pile.js'),
-  plan: () => import('./commands/plan.js'),
-  shuf: () => import('./commands/shuf.js'),
+  inspect: () => import('./commands/inspect-command.js'),
+  pile: () => import('./commands/pile-command.js'),
+  plan: () => import('./commands/plan-command.js'),
+  shuf: () => import('./commands/shuf-command.js'),
   'shuffle-store': () => import('./commands/shuffle-store-command.js'),
   stream: () => import('./commands/stream-command.js'),
-  verify: () => import('./commands/verify.js'),
+  verify: () => import('./commands/verify-command.js'),
 };
 
 export interface RunCommandOptions {

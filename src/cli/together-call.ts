@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import { shuffleTogether } from '../job/shuffle-together.js';
 import type { ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import type { CommandCall, ParsedWords } from './command.js';
-import { readSeedFrom } from './input-list.js';
+import { readSeedFrom } from './named-files.js';
 import { describeTogether, warningOfSplits } from './report-text.js';
 
 const NO_MEANING = 'it has no meaning for tuples of files';

@@ -67,7 +67,7 @@ export function flagsAsTyped(argv: readonly string[]): NameFlags {
     const long = new Set(parts.map((part) => part.long?.name));
     const typed = new Set(parts.flatMap(({ short }) => short).filter(({ name }) => !long.has(name)));
     return [...typed].reduce(
-      // A message that has both forms keeps them.
+      // A message that has both forms stays as it is.
       (named, { name, short }) => named.replaceAll(new RegExp(`(?<!-${short}, )--${name}(?![\\w-])`, 'g'), `-${short}`),
       nameFlags(message),
     );

@@ -10,8 +10,8 @@ import type { TaskProfile } from '../../workers/tasks.js';
 import { PileshufError, UsageError } from '../errors.js';
 import { ifPossible } from '../floor/cleanup.js';
 import { PHASES } from '../floor/phase-clock.js';
+import { attemptName, createWhole } from '../io/atomic-files.js';
 import { makeOwnDirectory } from '../io/directories.js';
-import { moveIntoPlace } from '../io/durable.js';
 import { reasonOf } from '../io/io-error.js';
 import {
   amount,
@@ -25,16 +25,16 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { createWhole, nameOfAttempt } from '../io/small-file.js';
+import { moveIntoPlace } from '../io/rename-and-sync.js';
 import type { JobScope } from '../job/job.js';
 import { passSeconds } from '../job/job-profile.js';
 import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../job/report/report-file.js';
 import type { PassSeconds } from '../options/reports.js';
 import {
   ATTEMPTS_NAME,
+  arrayKindsOf,
   type ClusterPlan,
   formatOfJob,
-  kindsOf,
   type ProfilePlace,
   TASK_KINDS,
   type TaskKind,
@@ -107,7 +107,7 @@ export type AttemptRecord = ValueOf<typeof shape>;
 
 const format = formatOfJob('attempt', 2, 2 ** 17, shape);
 
-const TELL_MILLISECONDS = 5000;
+const WRITE_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;
 
 /** Makes the directory for a plan: made by an attempt, it would come back to a job that has just been committed. */
@@ -143,8 +143,8 @@ export class AttemptLog {
   begin(jobDirectory: string): void {
     const { kind, index } = this.#about;
     this.#path = join(jobDirectory, ATTEMPTS_NAME, `${kind}-${String(index).padStart(6, '0')}-${this.attempt}`);
-    this.#tell();
-    this.#timer = setInterval(() => this.#tell(), TELL_MILLISECONDS);
+    this.#write();
+    this.#timer = setInterval(() => this.#write(), WRITE_MILLISECONDS);
     this.#timer.unref();
   }
 
@@ -218,11 +218,11 @@ export class AttemptLog {
   #end(end: AttemptEnd): void {
     if (this.#timer === undefined) return;
     this.stop();
-    this.#tell(end);
+    this.#write(end);
   }
 
-  #tell(end: AttemptEnd = {}): void {
-    const whole = nameOfAttempt(this.#path);
+  #write(end: AttemptEnd = {}): void {
+    const whole = attemptName(this.#path);
     // A full disk shows elsewhere.
     ifPossible(() => {
       createWhole(whole, format.seal(this.#record(end)), 'temp');
@@ -299,12 +299,13 @@ export function writeClusterProfile(
 ): void {
   if (plan.profile === undefined) return;
   const { path, mayReplace } = plan.profile;
-  const told = new Map<string, ClusterTaskProfile>();
+  const profiles = new Map<string, ClusterTaskProfile>();
   // Of each task, that of the first attempt that did it.
   for (const attempt of readAttempts(directory).toReversed())
-    if (attempt.times !== undefined) told.set(`${attempt.kind} ${attempt.index}`, profileOf(attempt, attempt.times));
-  const arrays = kindsOf(plan).map((kind) => {
-    return { kind, found: tasksOf(plan, kind).map((task) => told.get(`${kind} ${task}`)) };
+    if (attempt.times !== undefined)
+      profiles.set(`${attempt.kind} ${attempt.index}`, profileOf(attempt, attempt.times));
+  const arrays = arrayKindsOf(plan).map((kind) => {
+    return { kind, found: tasksOf(plan, kind).map((task) => profiles.get(`${kind} ${task}`)) };
   });
   const all = [...arrays, { kind: 'commit' as const, found: [log.profile(bytes)] }];
   const tasks = all.flatMap(({ found }) => found.flatMap((task) => task ?? []));
@@ -313,7 +314,7 @@ export function writeClusterProfile(
     records,
     bytes,
     elapsedSeconds: elapsedOf(tasks),
-    passes: all.map(({ kind, found }) => passOf(kind, found)),
+    passes: all.map(({ kind, found }) => passProfile(kind, found)),
     tasks,
   };
   try {
@@ -323,7 +324,7 @@ export function writeClusterProfile(
   }
 }
 
-function passOf(kind: TaskKind, found: readonly (ClusterTaskProfile | undefined)[]): ClusterPassProfile {
+function passProfile(kind: TaskKind, found: readonly (ClusterTaskProfile | undefined)[]): ClusterPassProfile {
   const tasks = found.flatMap((task) => task ?? []);
   const sumOf = (value: (task: ClusterTaskProfile) => number) => tasks.reduce((sum, task) => sum + value(task), 0);
   const sums = <Name extends string>(names: readonly Name[], value: (task: ClusterTaskProfile, name: Name) => number) =>
@@ -350,7 +351,12 @@ function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
 }
 
 /** @param jobDir the job directory; it need not exist. */
-export function placeOfProfile(file: string, mayReplace: boolean, others: OtherPlaces, jobDir: string): ProfilePlace {
+export function requireProfilePlace(
+  file: string,
+  mayReplace: boolean,
+  others: OtherPlaces,
+  jobDir: string,
+): ProfilePlace {
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
   const refuse = refusalOf('profile', file);

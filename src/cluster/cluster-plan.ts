@@ -21,15 +21,15 @@ import { UsageError } from '../errors.js';
 import type { PagedList } from '../floor/paged-list.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { RowFacts } from '../formats/rows/row-format.js';
+import { createDurably } from '../io/atomic-files.js';
 import type { FileVersion } from '../io/files.js';
 import { asSealed, object, type Shape, text } from '../io/json-shape.js';
 import { lstatPath } from '../io/paths.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { ownVersion } from '../io/shipped-files.js';
-import { createDurably } from '../io/small-file.js';
 import type { MachineRequest } from '../job/request.js';
-import { MARK_OF_TASKS, PLAN_OF_TASKS } from '../job-directory/job-paths.js';
+import { CLUSTER_COMMITTED_FILE, CLUSTER_PLAN_FILE } from '../job-directory/job-paths.js';
 import type { HeadPlan } from '../keep/head.js';
 import type { Weighing } from '../keep/mix.js';
 import type { Destination } from '../places/outputs/destination.js';
@@ -43,7 +43,7 @@ import type { MachinePlan } from '../stages/task-settings.js';
 import { StoredTable, type TablePages, writeTable } from './plan-tables.js';
 
 /**
- * The arrays of tasks, in the order in which they run. `measure` has tasks only to keep one of equal records, `verify`
+ * The arrays of tasks, in the order in which they run. `measure` has tasks only if one of equal records is kept, `verify`
  * only for an output too large for the commit.
  */
 export const ARRAY_KINDS = ['scatter', 'measure', 'shuffle', 'verify'] as const;
@@ -116,7 +116,7 @@ export function tasksOf(plan: ClusterPlan, kind: ArrayKind): number[] {
 }
 
 /** The kinds of which the job has tasks. */
-export function kindsOf(plan: ClusterPlan): ArrayKind[] {
+export function arrayKindsOf(plan: ClusterPlan): ArrayKind[] {
   return ARRAY_KINDS.filter((kind) => taskCountOf(plan, kind) > 0);
 }
 
@@ -137,15 +137,15 @@ export function readBackBy({ readsBack, otherTasks }: Pick<ClusterPlan, 'readsBa
 
 const VERSION = 6;
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
-export const PLAN_NAME = PLAN_OF_TASKS.name;
+export const PLAN_NAME = CLUSTER_PLAN_FILE.name;
 export const DATA_NAME = 'disk-0';
-export const COMMITTED_NAME = MARK_OF_TASKS.name;
+export const COMMITTED_NAME = CLUSTER_COMMITTED_FILE.name;
 export const COMMITTING_NAME = 'committing';
 export const ATTEMPTS_NAME = 'attempts';
 export const SLURM_NAME = 'slurm';
 
 /** @param rewrite how often the output of the shuffle task was found damaged before. */
-export function recordNameOf(kind: keyof ClusterPlan['otherTasks'] | 'damaged', task: number, rewrite = 0): string {
+export function noteNameOf(kind: keyof ClusterPlan['otherTasks'] | 'damaged', task: number, rewrite = 0): string {
   return `${kind}-${String(task).padStart(6, '0')}${rewrite === 0 ? '' : `-${rewrite}`}`;
 }
 
@@ -175,7 +175,7 @@ type TableName = keyof typeof TABLES;
 
 /** The seal shows that these are the very bytes that this version wrote. */
 const planFormat = formatOfJob(
-  PLAN_OF_TASKS.kind,
+  CLUSTER_PLAN_FILE.kind,
   VERSION,
   MOST_BYTES,
   object({

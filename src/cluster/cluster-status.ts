@@ -4,9 +4,9 @@ import { type AttemptRecord, readAttempts } from './attempt-log.js';
 import {
   ARRAY_KINDS,
   type ArrayKind,
+  arrayKindsOf,
   type ClusterPlan,
   expectedBytesOf,
-  kindsOf,
   type ReadBackBy,
   readBackBy,
   type TaskKind,
@@ -98,7 +98,7 @@ export async function clusterStatus(jobDir: string): Promise<ClusterStatus> {
   const last = [...new Map(attempts.map((attempt) => [`${attempt.kind} ${attempt.index}`, attempt])).values()];
   const running = last.filter(({ state }) => state === 'running');
   const failed = last.filter(({ state }) => state === 'failed');
-  const passes = kindsOf(plan).map((kind) => [kind, passStatus(plan, kind, left.get(kind) ?? [], running)]);
+  const passes = arrayKindsOf(plan).map((kind) => [kind, passStatus(plan, kind, left.get(kind) ?? [], running)]);
   return {
     jobDir: directory,
     state: ARRAY_KINDS.find((kind) => left.get(kind)?.length !== 0) ?? 'commit',

@@ -4,14 +4,14 @@
  */
 import { dirname, join } from 'node:path';
 import { StagedOutputError } from '../errors.js';
+import { isAttemptName } from '../io/atomic-files.js';
 import { removeDirectory } from '../io/directories.js';
-import { moveIntoPlace } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
-import { isNameOfAttempt } from '../io/small-file.js';
+import { moveIntoPlace } from '../io/rename-and-sync.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
-import { MARK_OF_TASKS } from '../job-directory/job-paths.js';
+import { CLUSTER_COMMITTED_FILE } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
 import { missingRecords } from '../keep/keep-spec.js';
 import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
@@ -19,12 +19,12 @@ import type { OutputPlace } from '../places/outputs/output-place.js';
 import { StagedOutput } from '../places/outputs/staged-output.js';
 import { stagedPath } from '../sinks/output-target.js';
 import { errorForNeighboursOfOneKey, neighboursAtSeams } from '../stages/sample-places.js';
+import { decideClusterOutput, openOutputPlace } from './array-tasks.js';
 import { writeClusterProfile } from './attempt-log.js';
 import { ATTEMPTS_NAME, CLUSTER_REMEDY, COMMITTED_NAME, DATA_NAME, PLAN_NAME, readBackBy } from './cluster-plan.js';
-import { claimCommit } from './commit-claim.js';
-import { type ClusterJob, isCommitted, pathsOfShards, requireDone } from './open-job.js';
+import { acquireCommitLease } from './commit-lease.js';
+import { type ClusterJob, isCommitted, pathsOfShards, waitUntilDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
-import { decideTasks, openPlace } from './task-parts.js';
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
@@ -44,40 +44,40 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   // When outputs move, or the job is committed, all tasks were done.
   const isOver = () => isCommitted(directory) || readJournal(directory) !== undefined;
   await requireWritten(job, isOver);
-  await requireDone(job, 'verify', isOver);
-  const giveUp = await claimCommit(directory, deadline, stop);
-  if (giveUp === undefined) return undefined;
-  scope.releases.push(giveUp);
-  const place = await openPlace(job);
+  await waitUntilDone(job, 'verify', isOver);
+  const releaseLease = await acquireCommitLease(directory, deadline, stop);
+  if (releaseLease === undefined) return undefined;
+  scope.releases.push(releaseLease);
+  const place = await openOutputPlace(job);
   const directories = { stagingDirectory, jobDirectory: directory };
   const staged = new StagedOutput(place, directories, gates.gateOf(stagingDirectory, 'output'));
   const noted = readJournal(directory);
   const { journal, duplicates, blank } =
     noted === undefined
-      ? await noteMoves(job, staged, place)
+      ? await verifyAndJournal(job, staged, place)
       : { journal: noted, duplicates: undefined, blank: undefined };
-  const { records, bytes, checksum, ...ofShards } = reportOutput(journal, await staged.finish(journal));
+  const { records, bytes, checksum, ...ofShards } = reportOutput(journal, await staged.finishMoves(journal));
   const summary = { records, bytes, seed: plan.spec.key.seed, checksum };
   await writeCommitted(directory, { stagingDirectory, readBackBy: readBackBy(plan), ...summary, duplicates });
   writeClusterProfile(job, summary);
   log.stop();
   // Its last change must not come after the removal.
-  await giveUp().catch(scope.warn);
+  await releaseLease().catch(scope.warn);
   // What attempts have begun that nobody took.
-  await place.discard?.(stagingDirectory).catch(scope.warn);
-  removeRest(directory, scope.warn);
+  await place.abortUploads?.(stagingDirectory).catch(scope.warn);
+  removeJobFiles(directory, scope.warn);
   return { ...summary, ...ofShards, duplicates, blank };
 }
 
 /** Completes the files that tasks have written, verifies them, and writes down how they get their names. */
-async function noteMoves(
+async function verifyAndJournal(
   job: ClusterJob,
   staged: StagedOutput,
   place: OutputPlace,
 ): Promise<Pick<ClusterOutput, 'duplicates' | 'blank'> & { readonly journal: CommitJournal }> {
   const { plan, control, directory } = job;
   const records = readShuffleRecords(job);
-  const { scattered, distinct, output, layout, threads } = await decideTasks(job);
+  const { scattered, distinct, output, layout, threads } = await decideClusterOutput(job);
   const { piles, samples } = output.work;
   const { found } = scattered;
   found.startFindings.tell(job.inputs, 'output', job.onWarning);
@@ -90,13 +90,13 @@ async function noteMoves(
   for (const { first, end } of ranges) isWritten.fill(1, first, end);
   const missing = piles.totals.recordBytes.findIndex((bytes, pile) => bytes > 0 && isWritten[pile] !== 1);
   if (missing !== -1) throw new StagedOutputError(`no task of ${directory} has written pile ${missing}`);
-  await takeShards(job, records, place);
+  await moveShardsOfTasks(job, records, place);
   const regions = ranges.flatMap((range) => range.regions);
-  staged.shorten(regions, layout, true);
+  staged.truncate(regions, layout, true);
   await staged.complete(layout, regions, control);
   staged.verify(layout, regions);
   const journal = await staged.prepareCommit(summaryOf(piles, layout, output.splits), control);
-  await staged.noteMoves(journal);
+  await staged.journalMoves(journal);
   const { read, keep } = plan.spec;
   const ofOutput = { all: scattered.piles, leftOut: found.leftOut, distinct, written: piles };
   const blank = read.skipsBlank === true ? found.blank : undefined;
@@ -104,7 +104,7 @@ async function noteMoves(
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */
-async function takeShards(job: ClusterJob, records: readonly ShuffledNote[], place: OutputPlace): Promise<void> {
+async function moveShardsOfTasks(job: ClusterJob, records: readonly ShuffledNote[], place: OutputPlace): Promise<void> {
   for (const record of records) {
     const pathOf = await pathsOfShards(job, record);
     for (const shard of new Set(record.ranges.flatMap(({ regions }) => regions.map((region) => region.shard)))) {
@@ -134,7 +134,7 @@ const shape = object({
 type CommittedNote = ValueOf<typeof shape>;
 
 const COMMITTED = new NoteKind({
-  kind: MARK_OF_TASKS.kind,
+  kind: CLUSTER_COMMITTED_FILE.kind,
   version: 2,
   mostBytes: 2 ** 20,
   shape,
@@ -156,7 +156,7 @@ export function isCleanedUp(jobDirectory: string): boolean {
   return statPath(join(jobDirectory, PLAN_NAME), 'temp') === undefined;
 }
 
-const RECORD_NAME =
+const JOB_FILE_NAME =
   /^(inputs|slices|cuts|head|splits|slurm|commit|committing|(measure|shuffle|verify|damaged)-\d{6,}(-\d+)?|[a-z0-9-]+\.index)$/;
 
 /**
@@ -164,7 +164,7 @@ const RECORD_NAME =
  * still runs somewhere finds its files gone, and fails. The plan goes last: beside the marker it tells that something
  * may be left.
  */
-export function removeRest(jobDirectory: string, warn: (error: unknown) => void): void {
+export function removeJobFiles(jobDirectory: string, warn: (error: unknown) => void): void {
   let hasFailed = false;
   const attempt = (remove: () => void) => {
     try {
@@ -182,7 +182,7 @@ export function removeRest(jobDirectory: string, warn: (error: unknown) => void)
   attempt(() => removeDirectory(join(jobDirectory, ATTEMPTS_NAME)));
   attempt(() => {
     for (const name of listNames(jobDirectory, 'temp'))
-      if (RECORD_NAME.test(name) || isNameOfAttempt(name)) removeFile(join(jobDirectory, name), 'temp');
+      if (JOB_FILE_NAME.test(name) || isAttemptName(name)) removeFile(join(jobDirectory, name), 'temp');
   });
   if (!hasFailed) attempt(() => removeFile(join(jobDirectory, PLAN_NAME), 'temp'));
 }

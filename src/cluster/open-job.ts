@@ -12,7 +12,7 @@ import type { PagedList } from '../floor/paged-list.js';
 import { codecNamed } from '../formats/codec-table.js';
 import type { FileRole } from '../io/io-error.js';
 import { listNames, nameExists, realPathOf, statPath } from '../io/paths.js';
-import { Deadline } from '../io/wait-until-visible.js';
+import { VisibilityDeadline } from '../io/wait-until-visible.js';
 import type { JobScope } from '../job/job.js';
 import { TempDisks } from '../job/temp-disks.js';
 import { createControl } from '../job/work-plan.js';
@@ -32,9 +32,9 @@ import {
   type ClusterPlan,
   COMMITTED_NAME,
   DATA_NAME,
+  noteNameOf,
   PLAN_NAME,
   readClusterPlan,
-  recordNameOf,
   type TaskKind,
   tasksOf,
 } from './cluster-plan.js';
@@ -46,7 +46,7 @@ export interface TaskAttempt {
   readonly index: number;
   /** A directory on this machine, for piles that are too large. */
   readonly scratchDir: string;
-  readonly deadline: Deadline;
+  readonly deadline: VisibilityDeadline;
   readonly log: AttemptLog;
   readonly scope: JobScope;
   readonly signal: AbortSignal | undefined;
@@ -116,10 +116,10 @@ export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[])
 /** @param deadline default: looks once. @returns undefined if the job is committed. */
 export async function findPlan(
   jobDir: string,
-  deadline = new Deadline(0, undefined),
+  deadline = new VisibilityDeadline(0, undefined),
 ): Promise<{ readonly directory: string; readonly plan: ClusterPlan } | undefined> {
   const named = resolve(jobDir);
-  const found = await deadline.untilFound(named, () => {
+  const found = await deadline.waitUntilFound(named, () => {
     if (statPath(named, 'temp')?.isDirectory() !== true) return undefined;
     const directory = realPathOf(named, 'temp');
     if (isCommitted(directory)) return { directory, plan: undefined };
@@ -175,7 +175,7 @@ export async function startTaskThreads({ plan, control, stop, log, scope }: Clus
   return threads;
 }
 
-export function notReady(message: string): SystemError {
+export function notReadyError(message: string): SystemError {
   return new SystemError('ERR_NOT_READY', message);
 }
 
@@ -188,30 +188,30 @@ export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind):
   const isDone = (task: number) => {
     if (kind === 'scatter') return (plan.scatterTasks[task] ?? []).every(isSliceDone);
     const isOfOutput = kind === 'shuffle' || kind === 'verify';
-    return isNoted(recordNameOf(kind, task, isOfOutput ? rewriteOf(directory, task) : 0));
+    return isNoted(noteNameOf(kind, task, isOfOutput ? rewriteCountOf(directory, task) : 0));
   };
   return tasksOf(plan, kind).filter((task) => !isDone(task));
 }
 
 /** Waits until all tasks of a kind are done. @param isOver whether the job needs them no more. */
-export async function requireDone(
+export async function waitUntilDone(
   job: Pick<ClusterJob, 'directory' | 'plan' | 'deadline'>,
   kind: ArrayKind,
   isOver: () => boolean = () => false,
 ): Promise<void> {
   const { directory, deadline } = job;
   const isReady = () => unfinishedTasks(job, kind).length === 0 || isOver() || undefined;
-  if ((await deadline.untilFound(directory, isReady)) === true) return;
-  throw notReady(unfinished(kind, unfinishedTasks(job, kind), directory));
+  if ((await deadline.waitUntilFound(directory, isReady)) === true) return;
+  throw notReadyError(unfinishedMessage(kind, unfinishedTasks(job, kind), directory));
 }
 
-export function unfinished(kind: ArrayKind, tasks: readonly number[], directory: string): string {
+export function unfinishedMessage(kind: ArrayKind, tasks: readonly number[], directory: string): string {
   const one = tasks.length === 1;
   return `${kind} task${one ? '' : 's'} ${nameSome(tasks.map(String))} of ${directory} ${one ? 'is' : 'are'} not done; run ${one ? 'it' : 'them'} first`;
 }
 
 export function readShuffled(jobDirectory: string, task: number, rewrite: number): ShuffledNote | undefined {
-  return SHUFFLED.read(jobDirectory, recordNameOf('shuffle', task, rewrite));
+  return SHUFFLED.read(jobDirectory, noteNameOf('shuffle', task, rewrite));
 }
 
 /**
@@ -225,7 +225,7 @@ export async function pathsOfShards(
   const isEmpty = ranges.every(({ regions }) => regions.length === 0);
   if (own === null || isEmpty) return (shard) => stagedPath(stagingDirectory, shard);
   const directory = join(stagingDirectory, own);
-  const names = await deadline.untilFound(stagingDirectory, () =>
+  const names = await deadline.waitUntilFound(stagingDirectory, () =>
     nameExists(directory, 'output') ? new Set(listNames(directory, 'output')) : undefined,
   );
   return (shard) => {
@@ -236,14 +236,14 @@ export async function pathsOfShards(
 }
 
 /** How often the output of a shuffle task was found damaged. */
-export function rewriteOf(jobDirectory: string, task: number): number {
+export function rewriteCountOf(jobDirectory: string, task: number): number {
   let rewrite = 0;
-  while (statPath(join(jobDirectory, recordNameOf('damaged', task, rewrite)), 'temp') !== undefined) rewrite += 1;
+  while (statPath(join(jobDirectory, noteNameOf('damaged', task, rewrite)), 'temp') !== undefined) rewrite += 1;
   return rewrite;
 }
 
 export function lastDamage(jobDirectory: string, task: number): readonly DamagedRegion[] {
-  const rewrite = rewriteOf(jobDirectory, task) - 1;
+  const rewrite = rewriteCountOf(jobDirectory, task) - 1;
   if (rewrite < 0) return [];
-  return DAMAGED.read(jobDirectory, recordNameOf('damaged', task, rewrite))?.regions ?? [];
+  return DAMAGED.read(jobDirectory, noteNameOf('damaged', task, rewrite))?.regions ?? [];
 }

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { PagedList } from '../floor/paged-list.js';
+import { createDurablyFrom } from '../io/atomic-files.js';
 import { openOwnForRead, readBytes, withFile } from '../io/files.js';
 import { asSealed, list, object, readShape, text, wholeNumber } from '../io/json-shape.js';
 import { damagedFile, type Remedy, seal, unseal } from '../io/sealed-file.js';
-import { createDurablyFrom } from '../io/small-file.js';
 
 const VERSION = 1;
 

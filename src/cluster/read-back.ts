@@ -11,18 +11,18 @@ import { findChanged, rangesOf } from '../stages/finished-output.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
 import { nameSome } from '../values/quantity.js';
-import { recordNameOf, taskCountOf, tasksOf } from './cluster-plan.js';
+import { noteNameOf, taskCountOf, tasksOf } from './cluster-plan.js';
 import {
   type ClusterJob,
   lastDamage,
-  notReady,
+  notReadyError,
   pathsOfShards,
   readShuffled,
-  requireDone,
-  rewriteOf,
+  rewriteCountOf,
   startTaskThreads,
-  unfinished,
+  unfinishedMessage,
   unfinishedTasks,
+  waitUntilDone,
 } from './open-job.js';
 import { commandLine } from './slurm-script.js';
 
@@ -30,12 +30,12 @@ import { commandLine } from './slurm-script.js';
  * Reads back the output of the shuffle task of this index. If it is damaged, that task is no longer done.
  * @returns the stored bytes that this attempt read; undefined if the task was done before.
  */
-export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
+export async function runVerifyTask(job: ClusterJob): Promise<number | undefined> {
   const { directory, deadline, index } = job;
-  const rewrite = rewriteOf(directory, index);
-  const name = recordNameOf('verify', index, rewrite);
+  const rewrite = rewriteCountOf(directory, index);
+  const name = noteNameOf('verify', index, rewrite);
   if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
-  const record = await deadline.untilFound(directory, () => readShuffled(directory, index, rewrite));
+  const record = await deadline.waitUntilFound(directory, () => readShuffled(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
   const threads = await startTaskThreads(job);
   const bytes = await requireUndamaged(job, [record], threads);
@@ -46,7 +46,7 @@ export async function verifyPart(job: ClusterJob): Promise<number | undefined> {
 export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
   const { directory, plan } = job;
   return tasksOf(plan, 'shuffle').map((task) => {
-    const record = readShuffled(directory, task, rewriteOf(directory, task));
+    const record = readShuffled(directory, task, rewriteCountOf(directory, task));
     if (record === undefined) throw notWritten(job, [task]);
     return record;
   });
@@ -54,13 +54,13 @@ export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
 
 /** Throws a VerificationError if tasks are not done because what they wrote was damaged. */
 export async function requireWritten(job: ClusterJob, isOver: () => boolean): Promise<void> {
-  await requireDone(job, 'shuffle', isOver).catch((error: unknown) => {
+  await waitUntilDone(job, 'shuffle', isOver).catch((error: unknown) => {
     throw damageOf(job, unfinishedTasks(job, 'shuffle')) ?? error;
   });
 }
 
 function notWritten(job: ClusterJob, tasks: readonly number[]): Error {
-  return damageOf(job, tasks) ?? notReady(unfinished('shuffle', tasks, job.directory));
+  return damageOf(job, tasks) ?? notReadyError(unfinishedMessage('shuffle', tasks, job.directory));
 }
 
 /** Bytes of a staged file, and who wrote them. */
@@ -92,7 +92,7 @@ export async function requireUndamaged(
     const regions = damaged.flatMap(({ record, path, start, end }) => (record === each ? [{ path, start, end }] : []));
     if (regions.length === 0) continue;
     damage.set(each.task, regions);
-    const name = recordNameOf('damaged', each.task, each.rewrite);
+    const name = noteNameOf('damaged', each.task, each.rewrite);
     await DAMAGED.write(directory, name, { regions }, `shuffle task ${each.task}`);
   }
   throw damageError(job, damage);
@@ -113,7 +113,7 @@ async function findRanges(job: ClusterJob, records: readonly ShuffledNote[]) {
   const lengthOf = new Map<string, number>();
   for (const [path, end] of endOf) {
     await hearSignalsAt(lengthOf.size, signal);
-    await deadline.untilFound(dirname(path), () => lengthHere(path) >= end || undefined);
+    await deadline.waitUntilFound(dirname(path), () => lengthHere(path) >= end || undefined);
     lengthOf.set(path, lengthHere(path));
   }
   const isThere = ({ path, end }: WrittenRange) => end <= (lengthOf.get(path) ?? 0);

@@ -1,20 +1,20 @@
-/** One task of a planned job, on this machine. `make-plan.ts` says how tasks make a job. */
+/** One task of a planned job, on this machine. `plan-cluster.ts` says how tasks make a job. */
 import { hostname, tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { Deadline } from '../io/wait-until-visible.js';
+import { VisibilityDeadline } from '../io/wait-until-visible.js';
 import { runJob } from '../job/job.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
 import { requireKnownOptions } from '../values/known-options.js';
+import { runMeasureTask, runScatterTask, runShuffleTask } from './array-tasks.js';
 import { AttemptLog } from './attempt-log.js';
 import { TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
-import { type ClusterOutput, commitJob, removeRest } from './commit-job.js';
+import { type ClusterOutput, commitJob, removeJobFiles } from './commit-job.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
-import { verifyPart } from './read-back.js';
+import { runVerifyTask } from './read-back.js';
 import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
-import { measurePart, scatterPart, shufflePart } from './task-parts.js';
 
 export interface ClusterTaskOptions extends TaskOptions {
   /** There is one task of the kind `commit`, without an index. */
@@ -57,7 +57,7 @@ export async function runClusterTask(options: ClusterTaskOptions, startSeconds =
 async function runTask(options: ClusterTaskOptions, startSeconds: number): Promise<Omit<ClusterTaskReport, 'seconds'>> {
   const { kind, taskIndex: index = 0, stride, waitSeconds = DEFAULT_WAIT_SECONDS, signal } = options;
   requireOptions(options);
-  const deadline = new Deadline(waitSeconds, signal);
+  const deadline = new VisibilityDeadline(waitSeconds, signal);
   const done: number[] = [];
   const wereDone: number[] = [];
   let bytes = 0;
@@ -96,7 +96,7 @@ async function runOne(
   const job = await openClusterJob(jobDir, { ...attempt, kind, scratchDir, signal, onWarning });
   if (job === undefined) {
     // A commit before was killed at its very end.
-    if (kind === 'commit') removeRest(realPathOf(resolve(jobDir), 'temp'), scope.warn);
+    if (kind === 'commit') removeJobFiles(realPathOf(resolve(jobDir), 'temp'), scope.warn);
     return { count: 0, isCommitted: true };
   }
   const { plan, directory } = job;
@@ -109,7 +109,7 @@ async function runOne(
     if (outcome.isCommitted === true) {
       // The process that committed may have removed all but what this one told since.
       log.stop();
-      removeRest(directory, scope.warn);
+      removeJobFiles(directory, scope.warn);
     }
     log.done(plan.profile === undefined ? undefined : outcome.bytes);
     return { count, ...outcome };
@@ -122,10 +122,10 @@ async function runOne(
 }
 
 const TASKS: Readonly<Record<TaskKind, (job: ClusterJob) => Promise<Omit<TaskOutcome, 'count'>>>> = {
-  scatter: async (job) => ({ bytes: await scatterPart(job) }),
-  measure: async (job) => ({ bytes: await measurePart(job) }),
-  shuffle: async (job) => ({ bytes: await shufflePart(job) }),
-  verify: async (job) => ({ bytes: await verifyPart(job) }),
+  scatter: async (job) => ({ bytes: await runScatterTask(job) }),
+  measure: async (job) => ({ bytes: await runMeasureTask(job) }),
+  shuffle: async (job) => ({ bytes: await runShuffleTask(job) }),
+  verify: async (job) => ({ bytes: await runVerifyTask(job) }),
   async commit(job) {
     const output = await commitJob(job);
     return output === undefined ? { isCommitted: true } : { bytes: output.bytes, output };
@@ -151,7 +151,7 @@ async function requireStaging({ directory, plan, deadline }: ClusterJob): Promis
   const { stagingDirectory, output } = plan;
   const isThere = () =>
     statPath(stagingDirectory, 'output')?.isDirectory() === true || isCommitted(directory) || undefined;
-  if ((await deadline.untilFound(dirname(stagingDirectory), isThere)) === true) return;
+  if ((await deadline.waitUntilFound(dirname(stagingDirectory), isThere)) === true) return;
   throw new UsageError(
     `${hostname()} does not see ${stagingDirectory}, which the plan made for the output ${output.path}; put the output on storage that all machines share`,
     'ERR_OUTPUT_PLACE',

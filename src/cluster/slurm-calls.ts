@@ -39,7 +39,7 @@ export interface SlurmId {
 }
 
 /** Returns the id of a task as Slurm writes it: `12_3`. */
-export function idOf({ jobId, index }: Pick<SlurmTask, 'jobId' | 'index'>): string {
+export function slurmIdOf({ jobId, index }: Pick<SlurmTask, 'jobId' | 'index'>): string {
   return index === undefined ? jobId : `${jobId}_${index}`;
 }
 
@@ -70,7 +70,7 @@ export async function submit({ words, script }: Submission): Promise<string> {
   const answer = await callSlurm(words, script);
   // With several clusters, the name of one follows.
   const [id] = /^\d+/m.exec(answer) ?? [];
-  if (id === undefined) throw refused(`sbatch answered ${JSON.stringify(answer)}; expected the id of a job`);
+  if (id === undefined) throw slurmError(`sbatch answered ${JSON.stringify(answer)}; expected the id of a job`);
   return id;
 }
 
@@ -153,16 +153,16 @@ async function callSlurm([name = '', ...words]: readonly string[], input = ''): 
     return (await call).stdout;
   } catch (error) {
     const { code, signal, message, stderr = '' } = error as ExecFileException;
-    if (typeof code === 'string') throw refused(`cannot start ${name}: ${message}`, error);
+    if (typeof code === 'string') throw slurmError(`cannot start ${name}: ${message}`, error);
     const said = stderr
       .split('\n')
       .map((line) => line.replace(/^\w+: (error: )?/, '').trim())
       .filter((line) => line !== '');
-    throw refused(`${name}: ${said.join('; ') || `ended with ${signal ?? `exit code ${code}`}`}`);
+    throw slurmError(`${name}: ${said.join('; ') || `ended with ${signal ?? `exit code ${code}`}`}`);
   }
 }
 
-function refused(message: string, cause?: unknown): SystemError {
+function slurmError(message: string, cause?: unknown): SystemError {
   return new SystemError('ERR_SLURM', message, { cause });
 }
 
@@ -206,7 +206,7 @@ export function groupActive(tasks: readonly SlurmTask[]): SlurmQueueEntry[] {
 function entryOf({ kind, jobId, state, reason, ...task }: SlurmTask, tasks: number): SlurmQueueEntry {
   const index = tasks === 1 ? task.index : undefined;
   const advice = /held/i.test(reason)
-    ? `scontrol release ${idOf({ jobId, index })} lets ${tasks === 1 ? 'it' : 'them'} run`
+    ? `scontrol release ${slurmIdOf({ jobId, index })} lets ${tasks === 1 ? 'it' : 'them'} run`
     : undefined;
   return { kind, jobId, tasks, index, state, reason: /^(None)?$/.test(reason) ? undefined : reason, advice };
 }
@@ -241,10 +241,10 @@ export async function watchJobs<T>(
   look: (tasks: readonly SlurmTask[]) => Promise<T | undefined> = async () => undefined,
 ): Promise<{ readonly found: T | undefined; readonly ended: readonly SlurmTask[] }> {
   const ids = jobs.map(({ id }) => id);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const tellOnce = (line: string) => {
-    if (!told.has(line)) onWarning(line);
-    told.add(line);
+    if (!reported.has(line)) onWarning(line);
+    reported.add(line);
   };
   /** Slurm forgets tasks some minutes after their end, and a job may last for days. */
   const ended = new Map<string, SlurmTask>();
@@ -257,8 +257,8 @@ export async function watchJobs<T>(
     });
     const tasks = queue?.filter(({ jobId }) => ids.includes(jobId)) ?? [];
     for (const task of tasks) {
-      if (isActive(task)) ended.delete(idOf(task));
-      else ended.set(idOf(task), task);
+      if (isActive(task)) ended.delete(slurmIdOf(task));
+      else ended.set(slurmIdOf(task), task);
     }
     for (const { kind, index, reason, advice } of groupActive(tasks)) {
       const indexes = index === undefined ? [] : [String(index)];

@@ -5,8 +5,8 @@ import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { formatBudget, nameSome } from '../values/quantity.js';
 import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
-import { idOf, isActive, nameTasks, readAccounts, type SlurmId, type SlurmTask } from './slurm-calls.js';
-import { begunAs, logNameOf } from './slurm-script.js';
+import { isActive, nameTasks, readAccounts, type SlurmId, type SlurmTask, slurmIdOf } from './slurm-calls.js';
+import { logNameOf, startLineOf } from './slurm-script.js';
 import { limitsOf, type SlurmKind, type SlurmNote } from './slurm-settings.js';
 
 /** Most logs of tasks that nobody knows of tell nothing. */
@@ -39,9 +39,9 @@ export async function describeFailures(
         .filter((each) => !failed.some((task) => isOf(task)(each)))
         .map((each) => ({ ...each, node: each.host, cause: each.error })),
     ];
-    if (failures.length > 0) return inWords(failures);
+    if (failures.length > 0) return linesOf(failures);
   }
-  return inWords(failuresOfLogs(status, note));
+  return linesOf(failuresOfLogs(status, note));
 }
 
 /** @returns undefined if Slurm knows nothing of it any more. */
@@ -52,14 +52,14 @@ export async function describePlanFailure(
   note: SlurmNote,
 ): Promise<string | undefined> {
   const [task] = await endedTasks(seen, [job]);
-  return task && inWords([{ ...task, cause: causeOf(task, undefined, readLog(logPath, task), note) }])[0];
+  return task && linesOf([{ ...task, cause: causeOf(task, undefined, readLog(logPath, task), note) }])[0];
 }
 
 /** Returns ended tasks as the accounting knows them, and as the queue showed them last, which also has reasons. */
 async function endedTasks(seen: readonly SlurmTask[], jobs: readonly SlurmId[]): Promise<SlurmTask[]> {
   const tasks = new Map<string, SlurmTask>();
   for (const task of [...(await readAccounts(jobs)), ...seen])
-    tasks.set(idOf(task), { ...tasks.get(idOf(task)), ...task });
+    tasks.set(slurmIdOf(task), { ...tasks.get(slurmIdOf(task)), ...task });
   return [...tasks.values()];
 }
 
@@ -125,7 +125,7 @@ function failuresOfLogs(status: ClusterStatus, note: SlurmNote): Failure[] {
   });
 }
 
-function inWords(failures: readonly Failure[]): string[] {
+function linesOf(failures: readonly Failure[]): string[] {
   return [...new Set(failures.map(({ cause }) => cause))].flatMap((cause) => {
     const group = failures.filter((each) => each.cause === cause);
     const nodes = [...new Set(group.map(({ node }) => node).filter(Boolean))];
@@ -149,7 +149,7 @@ function readLog(path: string, task: SlurmTask): string {
   const text = tailOf(path);
   const begin = text.lastIndexOf(`\npileshuf: ${index === undefined ? kind : `${kind} ${index}`} on `);
   const own = begin < 0 ? text : text.slice(begin);
-  const isOther = jobId !== '' && begin >= 0 && !own.includes(`${begunAs(idOf(task))},`);
+  const isOther = jobId !== '' && begin >= 0 && !own.includes(`${startLineOf(slurmIdOf(task))},`);
   return isOther ? '' : own.trim();
 }
 

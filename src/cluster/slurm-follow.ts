@@ -3,12 +3,19 @@
  * anybody still works on the rest, and what became of tasks that could tell nothing.
  */
 import { SystemError } from '../errors.js';
-import { Deadline } from '../io/wait-until-visible.js';
+import { VisibilityDeadline } from '../io/wait-until-visible.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
 import type { ShuffleProgress } from '../options/progress.js';
 import { CALLBACK_OPTIONS } from '../options/shuffle-options.js';
 import { requireKnownOptions } from '../values/known-options.js';
-import { type ArrayKind, type ClusterPlan, expectedBytesOf, kindsOf, type TaskKind, tasksOf } from './cluster-plan.js';
+import {
+  type ArrayKind,
+  arrayKindsOf,
+  type ClusterPlan,
+  expectedBytesOf,
+  type TaskKind,
+  tasksOf,
+} from './cluster-plan.js';
 import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
@@ -32,7 +39,7 @@ export async function followSlurm(
   const { jobDir, jobs } = submission;
   const note = readSlurmNote(jobDir);
   const planned = await findPlan(jobDir);
-  const tell = planned === undefined ? () => {} : progressTeller(planned.plan, onProgress);
+  const tell = planned === undefined ? () => {} : progressReporter(planned.plan, onProgress);
   const { found, ended } = await watchJobs(note?.token ?? '', jobs, { signal, onWarning }, async (tasks) => {
     const status = await clusterStatus(jobDir);
     if (status.output !== undefined && status.state === 'committed') return status.output;
@@ -51,8 +58,8 @@ async function outputOfCommit(
   signal: AbortSignal | undefined,
 ): Promise<SlurmOutcome | undefined> {
   if (!tasks.some(({ kind, state }) => kind === 'commit' && state === 'COMPLETED')) return undefined;
-  const deadline = new Deadline(VISIBLE_SECONDS, signal);
-  await deadline.untilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
+  const deadline = new VisibilityDeadline(VISIBLE_SECONDS, signal);
+  await deadline.waitUntilFound(jobDir, () => isCleanedUp(jobDir) || undefined);
   return (await clusterStatus(jobDir)).output;
 }
 
@@ -77,10 +84,10 @@ async function failureOf(
   );
 }
 
-function progressTeller(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
+function progressReporter(plan: ClusterPlan, onProgress: (progress: ShuffleProgress) => void) {
   const bytesOf = (kind: ArrayKind) => expectedBytesOf(plan, kind, tasksOf(plan, kind));
   const phases = [
-    ...kindsOf(plan).map((kind) => ({ phase: kind, bytes: bytesOf(kind) })),
+    ...arrayKindsOf(plan).map((kind) => ({ phase: kind, bytes: bytesOf(kind) })),
     { phase: 'commit' as const, bytes: 0 },
   ];
   let phase: TaskKind | undefined;

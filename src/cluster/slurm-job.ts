@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { makeOwnDirectory } from '../io/directories.js';
 import { listNames, realPathOf, statPath } from '../io/paths.js';
-import { Deadline } from '../io/wait-until-visible.js';
+import { VisibilityDeadline } from '../io/wait-until-visible.js';
 import {
   SLURM_LATER_OPTIONS,
   SLURM_OPTIONS,
@@ -21,9 +21,9 @@ import {
 import type { Tuning } from '../plan/memory-plan.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { ARRAY_KINDS, type ArrayKind, PLAN_NAME, TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
-import { removeRest } from './commit-job.js';
-import { type ClusterPlanReport, planCluster } from './make-plan.js';
+import { removeJobFiles } from './commit-job.js';
 import { type FoundJob, findPlan, unfinishedTasks } from './open-job.js';
+import { type ClusterPlanReport, planCluster } from './plan-cluster.js';
 import {
   cancel,
   isActive,
@@ -45,20 +45,20 @@ import {
   planSubmission,
   requestWords,
   type SlurmJob,
+  submissionText,
   taskSubmission,
-  textOf,
 } from './slurm-script.js';
 import {
+  completeSlurmSettings,
+  explainTooLarge,
   limitsOf,
   logDirectoryOf,
   type NodeSize,
-  plannedNeed,
-  planPartOf,
+  neededResources,
+  planOptionsOf,
   readSlurmNote,
   recordMemoryOf,
   type SlurmNote,
-  settle,
-  tooLargeFor,
   writeSlurmNote,
 } from './slurm-settings.js';
 
@@ -94,11 +94,11 @@ export async function submitToSlurm(
 ): Promise<SlurmSubmission> {
   requireKnownOptions('submitToSlurm()', options, SLURM_OPTIONS);
   const { jobDir, signal } = options;
-  const asked = settle(options, undefined, {}, resolve(jobDir));
+  const asked = completeSlurmSettings(options, undefined, {}, resolve(jobDir));
   const memoryBytes = await requirePossible(asked);
   const arraySize = await readArraySize();
-  const plan = await planCluster({ ...planPartOf(options), cpusPerTask: asked.cpusPerTask, memoryBytes }, tuning);
-  const settings = settle(options, undefined, {}, plan.jobDir);
+  const plan = await planCluster({ ...planOptionsOf(options), cpusPerTask: asked.cpusPerTask, memoryBytes }, tuning);
+  const settings = completeSlurmSettings(options, undefined, {}, plan.jobDir);
   const submission = await submitRest(plan.jobDir, settings, arraySize, program, signal);
   return { ...submission, plan };
 }
@@ -118,7 +118,7 @@ export async function resumeOnSlurm(
   if (found === undefined) {
     const directory = realPathOf(resolve(jobDir), 'temp');
     // The commit may have been killed when the output was there.
-    removeRest(directory, (error) => {
+    removeJobFiles(directory, (error) => {
       throw error;
     });
     return { ...NOTHING_NEW, jobDir: directory, logDir: logDirectoryOf(options, directory) };
@@ -126,15 +126,15 @@ export async function resumeOnSlurm(
   const { directory, plan } = found;
   requireSlurm();
   const noted = readSlurmNote(directory);
-  const settings = settle(options, noted, plannedNeed(plan), directory);
-  const queued = noted === undefined ? [] : await keepQueuedJobs(settings.token);
+  const settings = completeSlurmSettings(options, noted, neededResources(plan), directory);
+  const queued = noted === undefined ? [] : await cancelStuckJobs(settings.token);
   if (queued.some(({ kind }) => kind === 'commit'))
     return { ...NOTHING_NEW, jobDir: directory, logDir: settings.logDir, jobs: queued, wereQueued: true };
   return submitRest(directory, settings, await readArraySize(), program, signal, queued);
 }
 
 /** Cancels jobs that can never start. @returns the others, in the order in which they can run. */
-async function keepQueuedJobs(token: string): Promise<SubmittedJob[]> {
+async function cancelStuckJobs(token: string): Promise<SubmittedJob[]> {
   const queue = await readQueue(token);
   await cancel([...new Set(queue.filter(isStuck).map(({ jobId }) => jobId))]);
   const active = queue.filter(isActive);
@@ -158,12 +158,17 @@ export async function describeSlurm(
   if (!isNew && found === undefined) return '';
   const directory = found?.directory ?? resolve(options.jobDir);
   const noted = found === undefined ? undefined : readSlurmNote(directory);
-  const settings = settle(options, noted, found === undefined ? {} : plannedNeed(found.plan), directory);
+  const settings = completeSlurmSettings(
+    options,
+    noted,
+    found === undefined ? {} : neededResources(found.plan),
+    directory,
+  );
   if (isNew && settings.taskMemoryBytes > 0) recordMemoryOf(settings, undefined);
   const arraySize = await readArraySize().catch(() => USUAL_ARRAY_SIZE);
   const jobs = isNew ? newJobs(options, arraySize) : found === undefined ? [] : jobsLeft(found, arraySize);
   const described = jobs.map((job, i) =>
-    textOf(taskSubmission(directory, settings, program, job, jobs[i - 1]?.kind.toUpperCase())),
+    submissionText(taskSubmission(directory, settings, program, job, jobs[i - 1]?.kind.toUpperCase())),
   );
   const profile = isNew ? options.profile && resolve(options.profile) : found?.plan.profile?.path;
   // As JSON, a name is one line.
@@ -184,7 +189,7 @@ async function requirePossible(settings: SlurmNote): Promise<number> {
 /** Slurm says only that it has no such node. */
 async function explained<T>(settings: SlurmNote, kind: TaskKind, asked: Promise<T>): Promise<T> {
   return asked.catch(async (error: unknown) => {
-    const reason = tooLargeFor(await readNodes(settings.partition).catch(() => []), settings, kind);
+    const reason = explainTooLarge(await readNodes(settings.partition).catch(() => []), settings, kind);
     if (reason !== undefined && error instanceof PileshufError) error.message = `${error.message}: ${reason}`;
     throw error;
   });
@@ -249,20 +254,20 @@ async function submitRest(
       submitted.push({ kind: job.kind, id, tasks: job.array?.indexes.length ?? 1 });
     }
   } catch (error) {
-    throw await takenBack(error, directory, settings.token, submitted, signal);
+    throw await cancelSubmission(error, directory, settings.token, submitted, signal);
   }
   return { jobDir: directory, logDir, jobs: submitted, wereQueued: false, plan: undefined };
 }
 
 /** Cancels what was submitted, even where the answer was lost. @returns the error to throw. */
-async function takenBack(
+async function cancelSubmission(
   error: unknown,
   directory: string,
   token: string,
   submitted: readonly SubmittedJob[],
   signal: AbortSignal | undefined,
 ): Promise<PileshufError> {
-  const queued = await keepQueuedJobs(token).catch(() => []);
+  const queued = await cancelStuckJobs(token).catch(() => []);
   const ids = [...new Set([...submitted, ...queued].map(({ id }) => id))];
   const left = await cancel(ids).then(
     () => 'nothing of it stays in the queue',
@@ -318,7 +323,7 @@ export async function submitLaterToSlurm(words: readonly string[], options: Slur
       const job = { kind: 'plan', id } as const;
       const { ended } = await watchJobs(settings.token, [job], callbacks);
       const hasSucceeded = ended.some(({ state }) => state === 'COMPLETED');
-      const deadline = new Deadline(hasSucceeded ? VISIBLE_SECONDS : 0, callbacks.signal);
+      const deadline = new VisibilityDeadline(hasSucceeded ? VISIBLE_SECONDS : 0, callbacks.signal);
       if ((await findPlan(jobDir, deadline).catch(() => 'none')) !== 'none')
         return resumeOnSlurm({ jobDir: realPathOf(jobDir, 'temp'), signal: callbacks.signal });
       const failure = await describePlanFailure(ended, job, log, settings);
@@ -332,14 +337,14 @@ export async function submitLaterToSlurm(words: readonly string[], options: Slur
 
 /** Describes that submission as text: the call of sbatch and its script. Nothing is submitted. */
 export function describeLaterOnSlurm(words: readonly string[], options: SlurmLaterOptions): string {
-  return textOf(planJobOf(words, options).submission);
+  return submissionText(planJobOf(words, options).submission);
 }
 
 /** The log lies beside the job directory, in which a plan wants nothing. */
 function planJobOf(words: readonly string[], options: SlurmLaterOptions) {
   requireKnownOptions('submitLaterToSlurm()', options, SLURM_LATER_OPTIONS);
   const jobDir = resolve(options.jobDir);
-  const settings = settle(options, undefined, {}, jobDir);
+  const settings = completeSlurmSettings(options, undefined, {}, jobDir);
   const log = `${jobDir}.plan.log`;
   const submission = planSubmission(settings, { log, dependency: options.dependency }, join(jobDir, PLAN_NAME), {
     plan: [...ownProgram(), ...words],

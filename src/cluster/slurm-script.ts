@@ -45,7 +45,7 @@ export function logNameOf(kind: SlurmKind, index: number | undefined): string {
 }
 
 /** Returns the line in the log of a task that names the job of Slurm that began it. */
-export function begunAs(id: string): string {
+export function startLineOf(id: string): string {
   return `Slurm job ${id}`;
 }
 
@@ -129,7 +129,7 @@ exec ${commandLine(plan)}
   );
 }
 
-interface Asked {
+interface SubmissionRequest {
   readonly kind: SlurmKind;
   readonly array: SlurmJob['array'];
   readonly directory: string;
@@ -139,7 +139,7 @@ interface Asked {
 }
 
 /** Makes a submission. Only a login shell is sure to know the command `module`. */
-function submissionOf(note: SlurmNote, asked: Asked, body: string): Submission {
+function submissionOf(note: SlurmNote, asked: SubmissionRequest, body: string): Submission {
   const { token, envCommand, maxParallel } = note;
   const { kind, array, directory, log, dependency } = asked;
   const limit = maxParallel === undefined ? '' : `%${maxParallel}`;
@@ -169,7 +169,7 @@ ${envCommand}
     ],
     script: `${envCommand === undefined ? '#!/bin/sh' : '#!/bin/bash -l'}
 node=\${SLURMD_NODENAME:-$(uname -n)}
-echo "pileshuf: ${name} on $node, ${begunAs(id)}, restart \${SLURM_RESTART_COUNT:-0}"
+echo "pileshuf: ${name} on $node, ${startLineOf(id)}, restart \${SLURM_RESTART_COUNT:-0}"
 ${envCommand === undefined ? '' : preparation}${body}`,
   };
 }
@@ -180,7 +180,7 @@ function escapedForSlurm(path: string): string {
 }
 
 /** Returns the text of a submission for people, and for a shell. */
-export function textOf({ words, script }: Submission): string {
+export function submissionText({ words, script }: Submission): string {
   return `${commandLine(words)} <<'SCRIPT'\n${script}SCRIPT\n`;
 }
 

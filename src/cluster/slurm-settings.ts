@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { replaceDurably } from '../io/atomic-files.js';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
-import { replaceDurably } from '../io/small-file.js';
 import type { SlurmTaskOptions } from '../options/cluster-options.js';
 import { formatBudget, formatPlural } from '../values/quantity.js';
 import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
@@ -51,12 +51,12 @@ export function readSlurmNote(jobDirectory: string): SlurmNote | undefined {
 }
 
 /** The options without those for Slurm alone. A plan knows the threads of its tasks, too. */
-export function planPartOf<Options extends SlurmTaskOptions>(
+export function planOptionsOf<Options extends SlurmTaskOptions>(
   options: Options,
 ): Omit<Options, Exclude<keyof typeof SHAPES, 'cpusPerTask'>> {
   const isForPlan = (name: string) => name === 'cpusPerTask' || !Object.hasOwn(SHAPES, name);
   const part = Object.fromEntries(Object.entries(options).filter(([name]) => isForPlan(name)));
-  return part as ReturnType<typeof planPartOf<Options>>;
+  return part as ReturnType<typeof planOptionsOf<Options>>;
 }
 
 const GIB = 2 ** 30;
@@ -73,12 +73,12 @@ function programBytes(cpusPerTask: number): number {
 }
 
 /** Returns the resources that the tasks of a plan need, unless more is asked for. */
-export function plannedNeed({ memory, memoryBytes }: ClusterPlan): SlurmTaskOptions {
+export function neededResources({ memory, memoryBytes }: ClusterPlan): SlurmTaskOptions {
   const cpusPerTask = memory.workers;
   return { cpusPerTask, taskMemoryBytes: memoryBytes + programBytes(cpusPerTask) };
 }
 
-export function settle(
+export function completeSlurmSettings(
   asked: SlurmTaskOptions,
   noted: SlurmNote | undefined,
   planned: SlurmTaskOptions,
@@ -157,7 +157,7 @@ export function recordMemoryOf({ taskMemoryBytes, cpusPerTask }: SlurmNote, smal
 }
 
 /** Why Slurm cannot have such a task run on any node. Undefined: for another reason. */
-export function tooLargeFor(nodes: readonly NodeSize[], note: SlurmNote, kind: SlurmKind): string | undefined {
+export function explainTooLarge(nodes: readonly NodeSize[], note: SlurmNote, kind: SlurmKind): string | undefined {
   if (nodes.length === 0) return undefined;
   const { memoryBytes, memoryBy } = limitsOf(note, kind);
   const mostCpus = Math.max(...nodes.map(({ cpus }) => cpus));

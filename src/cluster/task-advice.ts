@@ -3,8 +3,8 @@
  * `resume`, `tempDirs`, `force`. Here a task is run again, or the job is planned again.
  */
 import { PileshufError, START_ANEW_ADVICE } from '../errors.js';
-import { REPLACE_ADVICE } from '../io/durable.js';
 import { FULL_DISK_ADVICE, FULL_TEMP_ADVICE } from '../io/io-error.js';
+import { REPLACE_ADVICE } from '../io/rename-and-sync.js';
 import { JOB_REMEDY } from '../io/sealed-file.js';
 import { TEMP_SHORTAGE_ADVICE } from '../job/disk-space.js';
 import { OTHER_JOB_ADVICE } from '../job/earlier-attempt.js';

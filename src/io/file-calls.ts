@@ -1,6 +1,6 @@
 /**
  * All calls on files and directories that jobs make, in one table that tests can replace: to let each call fail, or to
- * keep account of what would survive a power failure. A call that a signal interrupts is repeated here, except `close`,
+ * record what would survive a power failure. A call that a signal interrupts is repeated here, except `close`,
  * which closes the file whatever it reports.
  */
 import * as fs from 'node:fs';

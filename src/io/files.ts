@@ -170,7 +170,7 @@ export function readBytes(file: OpenFile, position: number | null, byteLength: n
 /**
  * Reads up to `byteLength` bytes into `bytes` at `offset`; fewer only at the end of the file. Returns how many.
  * @param position null: where the last read ended. Then a read gives what is there, as a pipe has it.
- * @param end how far the caller will read from there on, for inputs that are far away.
+ * @param end how far the caller will read from there on, for remote inputs.
  */
 export function readAt(
   file: OpenFile,

@@ -70,7 +70,7 @@ export function listNames(directory: string, role: FileRole): string[] {
 
 /**
  * Bytes that an unprivileged process can still write below a directory, as statfs counts them now: without the blocks
- * kept for root. Others write too, and a quota may stop a writer earlier. Undefined where the file system does not say:
+ * reserved for root. Others write too, and a quota may stop a writer earlier. Undefined where the file system does not say:
  * network and FUSE file systems may not count blocks. Throws what statfs throws.
  */
 export function readFreeBytes(directory: string): number | undefined {

@@ -4,14 +4,14 @@
 const [WHOLE, INFINITE, BYTES, NUMBERS, WHOLES] = ['#whole', '#infinite', '#bytes', '#numbers', '#wholes'] as const;
 
 export function jsonOf(value: object): string {
-  return JSON.stringify(value, (_, field: unknown) => standIn(field));
+  return JSON.stringify(value, (_, field: unknown) => encodedField(field));
 }
 
 export function parseJson(text: string): unknown {
-  return text.includes('"#') ? JSON.parse(text, (_, field: unknown) => original(field)) : JSON.parse(text);
+  return text.includes('"#') ? JSON.parse(text, (_, field: unknown) => decodedField(field)) : JSON.parse(text);
 }
 
-function standIn(value: unknown): unknown {
+function encodedField(value: unknown): unknown {
   if (typeof value === 'bigint') return { [WHOLE]: String(value) };
   if (value === Number.POSITIVE_INFINITY) return { [INFINITE]: true };
   if (value instanceof Uint8Array) return { [BYTES]: Buffer.from(value).toString('base64') };
@@ -22,7 +22,7 @@ function standIn(value: unknown): unknown {
   return value;
 }
 
-function original(value: unknown): unknown {
+function decodedField(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const [entry, ...others] = Object.entries(value);
   if (entry === undefined || others.length > 0) return value;

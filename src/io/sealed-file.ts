@@ -33,7 +33,7 @@ export function damagedFile(path: string, problem: string, remedy: Remedy = JOB_
 }
 
 const FIRST_LINE = new RegExp(
-  '^(?<told>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +
+  '^(?<prefix>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +
     '(?<digest>[0-9a-f]{64})$',
 );
 export const FIRST_BYTES_OF_SEALED_FILES = Buffer.from('pileshuf ', 'latin1');
@@ -43,8 +43,8 @@ const NEWLINE = 10;
 /** @param kind lower-case letters and hyphens, 32 at most. */
 export function seal(kind: string, version: number, value: object): Uint8Array {
   const json = Buffer.from(jsonOf(value));
-  const told = `pileshuf ${kind} ${version} ${json.byteLength} `;
-  return Buffer.concat([Buffer.from(`${told}${digestOf(told, json)}\n`), json]);
+  const prefix = `pileshuf ${kind} ${version} ${json.byteLength} `;
+  return Buffer.concat([Buffer.from(`${prefix}${digestOf(prefix, json)}\n`), json]);
 }
 
 /**
@@ -61,18 +61,18 @@ export function unseal(
 ): unknown {
   const damaged = (problem: string) => damagedFile(path, problem, remedy);
   const line = firstLineOf(bytes);
-  const { told, kind: kindTold, version: versionTold, byteLength, digest } = FIRST_LINE.exec(line)?.groups ?? {};
-  if (told === undefined) throw damaged(`expected it to begin with "pileshuf ${kind}" and a checksum`);
+  const { prefix, kind: foundKind, version: foundVersion, byteLength, digest } = FIRST_LINE.exec(line)?.groups ?? {};
+  if (prefix === undefined) throw damaged(`expected it to begin with "pileshuf ${kind}" and a checksum`);
 
   const json = bytes.subarray(line.length + 1);
   if (json.byteLength !== Number(byteLength)) {
     throw damaged(`expected ${byteLength} bytes after the first line, got ${json.byteLength}`);
   }
-  if (digestOf(told, json) !== digest) throw damaged('its bytes do not match their checksum');
-  if (kindTold !== kind) throw damaged(`expected a file of the kind "${kind}", got "${kindTold}"`);
-  if (Number(versionTold) !== version) {
+  if (digestOf(prefix, json) !== digest) throw damaged('its bytes do not match their checksum');
+  if (foundKind !== kind) throw damaged(`expected a file of the kind "${kind}", got "${foundKind}"`);
+  if (Number(foundVersion) !== version) {
     throw new UsageError(
-      `${path} was written by another version of pileshuf (format ${versionTold}, expected ${version}); ${remedy.ifOtherVersion}`,
+      `${path} was written by another version of pileshuf (format ${foundVersion}, expected ${version}); ${remedy.ifOtherVersion}`,
       remedy.otherVersionCode,
     );
   }
@@ -103,6 +103,6 @@ function firstLineOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.subarray(0, Math.max(0, lineLength))).toString('latin1');
 }
 
-function digestOf(told: string, json: Uint8Array): string {
-  return createHash('sha256').update(told).update(json).digest('hex');
+function digestOf(prefix: string, json: Uint8Array): string {
+  return createHash('sha256').update(prefix).update(json).digest('hex');
 }

@@ -1,9 +1,9 @@
 /** A kind of sealed file (sealed-file.ts): a name, a version and a shape, against which a read file is checked. */
 
+import { readSmallFile } from './atomic-files.js';
 import type { FileRole } from './io-error.js';
 import { readShape, type Shape } from './json-shape.js';
 import { type Remedy, seal, splitSealed, unseal } from './sealed-file.js';
-import { readSmallFile } from './small-file.js';
 
 interface FormatParts<T> {
   readonly kind: string;

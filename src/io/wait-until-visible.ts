@@ -11,7 +11,7 @@ const FIRST_PAUSE_MILLISECONDS = 100;
 const LONGEST_PAUSE_MILLISECONDS = 2000;
 
 /** The moment until which a task waits, in all, for what it looks for. */
-export class Deadline {
+export class VisibilityDeadline {
   readonly #endsAt: number;
   readonly #signal: AbortSignal | undefined;
 
@@ -21,13 +21,13 @@ export class Deadline {
   }
 
   /** Returns a later deadline, for something that takes at least so long to show. */
-  atLeast(seconds: number): Deadline {
+  atLeast(seconds: number): VisibilityDeadline {
     const left = (this.#endsAt - performance.now()) / 1000;
-    return new Deadline(Math.max(seconds, left), this.#signal);
+    return new VisibilityDeadline(Math.max(seconds, left), this.#signal);
   }
 
   /** Lists the directory before it looks again: that makes the client of a network file system ask its server. */
-  async untilFound<T>(directory: string, look: () => T | undefined): Promise<T | undefined> {
+  async waitUntilFound<T>(directory: string, look: () => T | undefined): Promise<T | undefined> {
     let pause = FIRST_PAUSE_MILLISECONDS;
     for (;;) {
       const found = look();
@@ -43,9 +43,9 @@ export class Deadline {
   }
 
   /** Reads files until they are whole: one that is written and not visible yet looks damaged. */
-  async untilWhole<T extends object>(directory: string, read: () => T): Promise<T> {
+  async waitUntilWhole<T extends object>(directory: string, read: () => T): Promise<T> {
     let failure: unknown;
-    const found = await this.untilFound(directory, () => {
+    const found = await this.waitUntilFound(directory, () => {
       try {
         return read();
       } catch (error) {

@@ -5,117 +5,117 @@
 import { dirname, join } from 'node:path';
 import { addCleanupErrors, PileshufError, START_ANEW_ADVICE, SystemError, VerificationError } from '../errors.js';
 import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
+import { createWhole, isAttemptName, readSmallFile, replaceDurably } from '../io/atomic-files.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
-import { moveIntoPlace, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { fileName, list, object, text } from '../io/json-shape.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
+import { moveIntoPlace, syncPath } from '../io/rename-and-sync.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createWhole, isNameOfAttempt, readSmallFile, replaceDurably } from '../io/small-file.js';
 import { looksLikeLock } from './job-lock.js';
 import {
   type JobManifest,
   MOST_MANIFEST_BYTES,
-  noteStagingOwner,
   readStagingOwner,
   STAGING_OWNER_NAME,
   type StagingOwner,
+  writeStagingOwner,
 } from './job-manifest.js';
 import {
   ASIDE_NAME,
   ENDED_NAME,
-  endedNoteOf,
-  isLastRecord,
-  isNameOfDataDirectory,
-  isOwnName,
+  endedNotePath,
+  isDataDirectoryName,
+  isFinalRecordName,
+  isJobFileName,
   type JobPaths,
-  requireNothingForeign,
+  requireOnlyJobFiles,
 } from './job-paths.js';
 import { LockedDirectory } from './locked-directory.js';
-import { finishedRangeNames } from './notes.js';
+import { rangesNoteNames } from './notes.js';
 
 /**
  * The fate of the directories of a job when it ends:
  *
- *     kept        everything stays for a later attempt, which resumes the job (or for the user who asked to keep it)
+ *     preserved   everything stays for a later attempt, which resumes the job (or for the user who asked for `--keep-temp`)
  *     discarded   everything is removed; if former files that made way for outputs were not put back, they stay, and
  *                 `end` throws
  *     completed   the outputs have their final names: everything is removed, the former files too
  *
- * A job that may fail at any moment has a fate from its beginning: `kept` as soon as there is the work of an earlier
- * attempt (`wasThere`), since no error may lose that; else `discarded`.
+ * A job that may fail at any moment has a fate from its beginning: `preserved` as soon as there is the work of an earlier
+ * attempt (`existedBefore`), since no error may lose that; else `discarded`.
  */
-export type JobFate = 'kept' | 'discarded' | 'completed';
+export type JobFate = 'preserved' | 'discarded' | 'completed';
 
-type Discard = (stagingDirectory: string) => Promise<void> | undefined;
+type AbortUploads = (stagingDirectory: string) => Promise<void> | undefined;
 
 export class JobDirectory {
   readonly paths: JobPaths;
   readonly #job: LockedDirectory;
   readonly #staging: LockedDirectory;
   /** True if an earlier attempt had left a job directory or a staging directory. */
-  readonly wasThere: boolean;
+  readonly existedBefore: boolean;
   readonly #isDryRun: boolean;
-  readonly #discard: Discard | undefined;
+  readonly #abortUploads: AbortUploads | undefined;
   /**
    * True if the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
    */
   #isDurable = true;
   #removesJobDirectory: boolean;
   /** A data directory that other users could change while it is removed. */
-  #refused: string | undefined;
+  #refusedDirectory: string | undefined;
 
   /**
-   * Takes hold of the job directory and the staging directory, if they exist. All jobs of one output share the staging
+   * Locks the job directory and the staging directory, if they exist. All jobs of one output share the staging
    * directory, wherever their job directories are.
-   * @param isDryRun changes nothing, and keeps nobody else out; the caller must not make directories.
+   * @param isDryRun changes and locks nothing; the caller must not make directories.
    * @param discard what must be done before staged outputs are removed.
    */
-  constructor(paths: JobPaths, isDryRun = false, discard?: Discard) {
+  constructor(paths: JobPaths, isDryRun = false, discard?: AbortUploads) {
     this.paths = paths;
-    this.#discard = discard;
+    this.#abortUploads = discard;
     this.#isDryRun = isDryRun;
     this.#removesJobDirectory = !paths.isNamed;
     this.#job = new LockedDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
     this.#staging = new LockedDirectory(paths.stagingDirectory, 'owner');
     try {
-      hold(this.#job, isDryRun);
-      hold(this.#staging, isDryRun);
+      lockOrCheck(this.#job, isDryRun);
+      lockOrCheck(this.#staging, isDryRun);
       const owner = ifPossible(() => this.readStagingOwner());
       const isNoted = owner?.jobDirectory === paths.jobDirectory;
-      if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed && !isNoted);
-      if (!isDryRun) this.#putBackRecords();
+      if (this.#job.isLocked) requireOnlyJobFiles(paths.jobDirectory, paths.isNamed && !isNoted);
+      if (!isDryRun) this.#restoreRecords();
       if (isNoted && owner.removesJobDirectory === true) this.#removesJobDirectory = true;
     } catch (error) {
       this.#staging.release();
       this.#job.release(!this.#removesJobDirectory);
       throw error;
     }
-    this.wasThere = this.#job.isHeld || this.#staging.isHeld;
+    this.existedBefore = this.#job.isLocked || this.#staging.isLocked;
   }
 
   /** Puts back the records that an attempt had removed, if it was killed when its outputs had their names. */
-  #putBackRecords(): void {
-    const records = takeEndedNote(this.paths);
+  #restoreRecords(): void {
+    const records = readEndedNote(this.paths);
     if (records === undefined) return;
     const { jobDirectory, isNamed } = this.paths;
-    this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
-    putBack(records, jobDirectory);
+    this.#job.makeAndLock(isNamed ? 'job' : 'temp');
+    restoreRecords(records, jobDirectory);
   }
 
   get hasJobDirectory(): boolean {
-    return this.#job.isHeld;
+    return this.#job.isLocked;
   }
 
   /** The job that staged the outputs in the staging directory: this one, or one with another job directory. */
   readStagingOwner(): StagingOwner | undefined {
-    return this.#staging.isHeld ? readStagingOwner(this.paths.stagingDirectory) : undefined;
+    return this.#staging.isLocked ? readStagingOwner(this.paths.stagingDirectory) : undefined;
   }
 
   get hasStagedOutputs(): boolean {
-    if (!this.#staging.isHeld) return false;
+    if (!this.#staging.isLocked) return false;
     const { stagingDirectory } = this.paths;
-    const isOutput = (name: string) => !looksLikeLock(name) && !isNameOfAttempt(name) && name !== STAGING_OWNER_NAME;
+    const isOutput = (name: string) => !looksLikeLock(name) && !isAttemptName(name) && name !== STAGING_OWNER_NAME;
     return listNames(stagingDirectory, 'output').some(isOutput);
   }
 
@@ -132,7 +132,7 @@ export class JobDirectory {
     return this.#removesJobDirectory;
   }
 
-  inherit({ removesJobDirectory }: Pick<JobManifest, 'removesJobDirectory'>): void {
+  adoptManifest({ removesJobDirectory }: Pick<JobManifest, 'removesJobDirectory'>): void {
     this.#removesJobDirectory = removesJobDirectory;
   }
 
@@ -140,16 +140,16 @@ export class JobDirectory {
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
-    const isThere = this.#job.isHeld;
+    const isThere = this.#job.isLocked;
     this.#removesJobDirectory ||= !isThere;
     const owner = { jobDirectory, removesJobDirectory: this.#removesNamed };
-    this.#staging.makeIfMissing('output');
+    this.#staging.makeAndLock('output');
     // First, so that what a killed attempt leaves is known to be its own.
-    noteStagingOwner(stagingDirectory, { ...owner, isResumable: isThere && isDurable });
-    this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
+    writeStagingOwner(stagingDirectory, { ...owner, isResumable: isThere && isDurable });
+    this.#job.makeAndLock(isNamed ? 'job' : 'temp');
     // Before the outputs: outputs staged for a job directory that does not exist look like those of another job.
     if (isDurable) await syncPath(dirname(jobDirectory), 'temp');
-    noteStagingOwner(stagingDirectory, { ...owner, isResumable: isDurable });
+    writeStagingOwner(stagingDirectory, { ...owner, isResumable: isDurable });
     for (const directory of dataDirectories) this.#ensureDataDirectory(directory);
     if (isDurable) await this.syncNames();
   }
@@ -158,7 +158,7 @@ export class JobDirectory {
     try {
       ensurePrivateDirectory(directory, 'temp');
     } catch (error) {
-      this.#refused = directory;
+      this.#refusedDirectory = directory;
       throw error;
     }
   }
@@ -179,7 +179,7 @@ export class JobDirectory {
     for (const directory of new Set([jobDirectory, ...parents])) await syncPath(directory, 'temp');
     // After that: a note that says `isResumable` must not outlive its job directory.
     const owner = { jobDirectory, removesJobDirectory: this.#removesNamed };
-    noteStagingOwner(stagingDirectory, { ...owner, isResumable: true });
+    writeStagingOwner(stagingDirectory, { ...owner, isResumable: true });
     await syncPath(join(stagingDirectory, STAGING_OWNER_NAME), 'output');
     for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncPath(directory, 'output');
     this.#isDurable = true;
@@ -190,16 +190,16 @@ export class JobDirectory {
    * that it has open is closed. Another call does nothing.
    */
   async end(fate: JobFate): Promise<void> {
-    const isKept = fate === 'kept';
+    const isPreserved = fate === 'preserved';
     const isComplete = fate === 'completed';
     const release = () => {
       this.#staging.release();
-      this.#job.release(isKept || !this.#removesJobDirectory);
+      this.#job.release(isPreserved || !this.#removesJobDirectory);
     };
     let isRemoved = false;
     const remove = async () => {
-      if (isComplete && this.#isDurable && this.#job.isHeld) await writeEndedNote(this.paths);
-      if (isKept) return;
+      if (isComplete && this.#isDurable && this.#job.isLocked) await writeEndedNote(this.paths);
+      if (isPreserved) return;
       await this.#removeAll(isComplete);
       isRemoved = true;
     };
@@ -238,7 +238,7 @@ export class JobDirectory {
    * fails, the next job knows what to remove. Throws if a killed attempt left former shards, which no job may remove.
    */
   async #removeAll(isComplete: boolean): Promise<void> {
-    if (this.#staging.isHeld && !isComplete) requireNoFormerFiles(this.paths);
+    if (this.#staging.isLocked && !isComplete) requireNoFormerFiles(this.paths);
     if (this.#isDryRun) return;
     const removal = new Removal(this.#isDurable);
     // Records first: a later attempt would believe those of outputs and pile sets that are gone.
@@ -252,13 +252,13 @@ export class JobDirectory {
       // A resumable job stays as if it had been killed here, so that it can still be resumed.
       if (removal.hasFailed && this.#isDurable) break;
     }
-    if (removal.hasFailed && this.#isDurable) this.#tellOfRest(removal);
+    if (removal.hasFailed && this.#isDurable) this.#reportRemaining(removal);
     removal.finish();
   }
 
-  #tellOfRest(removal: Removal): void {
+  #reportRemaining(removal: Removal): void {
     const { jobDirectory, stagingDirectory, dataDirectories } = this.paths;
-    const whole = [...dataDirectories, endedNoteOf(this.paths)];
+    const whole = [...dataDirectories, endedNotePath(this.paths)];
     // An empty held directory goes when it is released.
     const isLeft = (path: string) =>
       nameExists(path, 'temp') && (whole.includes(path) || !listNames(path, 'temp').every(looksLikeLock));
@@ -271,10 +271,10 @@ export class JobDirectory {
   }
 
   async #removeStaged(removal: Removal, isComplete: boolean): Promise<void> {
-    if (!this.#staging.isHeld) return;
+    if (!this.#staging.isLocked) return;
     const { stagingDirectory } = this.paths;
-    const discarded = isComplete ? undefined : this.#discard?.(stagingDirectory);
-    await discarded?.catch((error: unknown) => {
+    const aborted = isComplete ? undefined : this.#abortUploads?.(stagingDirectory);
+    await aborted?.catch((error: unknown) => {
       removal.attempt(() => {
         throw error;
       });
@@ -284,33 +284,33 @@ export class JobDirectory {
   }
 
   async #removeRecords(removal: Removal): Promise<void> {
-    if (!this.#job.isHeld) return;
+    if (!this.#job.isLocked) return;
     const { jobDirectory } = this.paths;
     // The last goes first, so that the rest has no gap.
-    removal.files(jobDirectory, removal.attempt(() => finishedRangeNames(jobDirectory).reverse()) ?? []);
-    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !isLastRecord(name);
+    removal.files(jobDirectory, removal.attempt(() => rangesNoteNames(jobDirectory).reverse()) ?? []);
+    const isOther = (name: string) => !looksLikeLock(name) && !isDataDirectoryName(name) && !isFinalRecordName(name);
     removal.files(jobDirectory, this.#ownNames(removal).filter(isOther));
     await removal.sync([jobDirectory]);
   }
 
   async #removeData(removal: Removal): Promise<void> {
-    if (!this.#job.isHeld) return;
+    if (!this.#job.isLocked) return;
     const { jobDirectory } = this.paths;
-    const dataDirectories = this.paths.dataDirectories.filter((path) => path !== this.#refused);
-    // An earlier attempt may have kept its data in here, where this one does not.
-    const inside = this.#ownNames(removal).filter(isNameOfDataDirectory);
+    const dataDirectories = this.paths.dataDirectories.filter((path) => path !== this.#refusedDirectory);
+    // An earlier attempt may have stored its data in here, where this one does not.
+    const inside = this.#ownNames(removal).filter(isDataDirectoryName);
     for (const directory of new Set([...dataDirectories, ...inside.map((name) => join(jobDirectory, name))])) {
       removal.attempt(() => removeDirectory(directory));
     }
     await removal.sync(dataDirectories.map((path) => dirname(path)).filter((path) => path !== jobDirectory));
     // These name what could not be removed.
     if (removal.hasFailed && this.#isDurable) return;
-    removal.files(jobDirectory, this.#ownNames(removal).filter(isLastRecord));
+    removal.files(jobDirectory, this.#ownNames(removal).filter(isFinalRecordName));
     await removal.sync([jobDirectory]);
   }
 
   #ownNames(removal: Removal): readonly string[] {
-    return removal.attempt(() => listNames(this.paths.jobDirectory, 'temp').filter(isOwnName)) ?? [];
+    return removal.attempt(() => listNames(this.paths.jobDirectory, 'temp').filter(isJobFileName)) ?? [];
   }
 
   /** Gives the directories up and removes nothing but empty ones: for a job that has not begun. A second call does nothing. */
@@ -320,9 +320,9 @@ export class JobDirectory {
   }
 }
 
-function hold(directory: LockedDirectory, isDryRun: boolean): void {
-  if (isDryRun) directory.lookIfThere();
-  else directory.holdIfThere();
+function lockOrCheck(directory: LockedDirectory, isDryRun: boolean): void {
+  if (isDryRun) directory.checkIfExists();
+  else directory.lockIfExists();
 }
 
 function requireNoFormerFiles({ stagingDirectory, outputPath }: JobPaths): void {
@@ -400,20 +400,20 @@ const endedNote = new SealedFormat({
 });
 
 /** Files of the job directory, as they were. */
-type LastRecords = readonly { readonly name: string; readonly base64: string }[];
+type FinalRecords = readonly { readonly name: string; readonly base64: string }[];
 
 async function writeEndedNote(paths: JobPaths): Promise<void> {
   const { jobDirectory, stagingDirectory } = paths;
   try {
     const records = listNames(jobDirectory, 'temp')
-      .filter(isLastRecord)
+      .filter(isFinalRecordName)
       .map((name) => {
         const bytes = readSmallFile(join(jobDirectory, name), 'temp', MOST_MANIFEST_BYTES) ?? new Uint8Array();
         return { name, base64: Buffer.from(bytes).toString('base64') };
       });
     // What a kill leaves of the attempt lies in the staging directory, where it is found.
     await replaceDurably(stagingDirectory, ENDED_NAME, endedNote.seal({ records }));
-    moveIntoPlace(join(stagingDirectory, ENDED_NAME), endedNoteOf(paths));
+    moveIntoPlace(join(stagingDirectory, ENDED_NAME), endedNotePath(paths));
     await syncPath(dirname(stagingDirectory), 'output');
   } catch (error) {
     // It matters only if the process is killed in the next moments.
@@ -422,9 +422,9 @@ async function writeEndedNote(paths: JobPaths): Promise<void> {
 }
 
 /** Undefined when there is no note, or a damaged one, which is of no use and goes. */
-function takeEndedNote(paths: JobPaths): LastRecords | undefined {
+function readEndedNote(paths: JobPaths): FinalRecords | undefined {
   try {
-    return endedNote.read(endedNoteOf(paths))?.records;
+    return endedNote.read(endedNotePath(paths))?.records;
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     removeEndedNote(paths);
@@ -432,7 +432,7 @@ function takeEndedNote(paths: JobPaths): LastRecords | undefined {
   }
 }
 
-function putBack(records: LastRecords, jobDirectory: string): void {
+function restoreRecords(records: FinalRecords, jobDirectory: string): void {
   for (const { name, base64 } of records) {
     const path = join(jobDirectory, name);
     removeFile(path, 'temp');
@@ -441,5 +441,5 @@ function putBack(records: LastRecords, jobDirectory: string): void {
 }
 
 function removeEndedNote(paths: JobPaths): void {
-  removeFile(endedNoteOf(paths), 'output');
+  removeFile(endedNotePath(paths), 'output');
 }

@@ -3,7 +3,7 @@
  *
  * Node has no `flock`, so each job makes a lock file whose name says who made it (../machine/file-owner.ts), and then
  * lists the directory. If it finds another lock whose job may still run, it removes its own and gives up. Each job makes
- * its lock before it looks and keeps the lock while it holds the directory, so of two jobs the one that looks last sees
+ * its lock before it lists, and holds it while it uses the directory, so of two jobs the one that lists last sees
  * both locks: at most one holds the directory. Both may give up; then nobody holds it, and the next try succeeds. (This
  * is true on a network file system too: making a file there makes the host forget what it cached of the directory.)
  *
@@ -24,8 +24,8 @@ import { HeldName, judgeNames, type OwnerState } from '../machine/file-owner.js'
 
 export interface JobLock {
   /** The makers of the left-over locks that were removed. */
-  readonly takenOver: readonly LockHolder[];
-  /** Gives the directory up. A second call does nothing; a lock that cannot be removed counts as left over. */
+  readonly staleHolders: readonly LockHolder[];
+  /** Releases the lock. A second call does nothing; a lock that cannot be removed counts as left over. */
   release(): void;
 }
 
@@ -49,14 +49,14 @@ export function looksLikeLock(name: string): boolean {
 }
 
 export function acquireJobLock(directory: string): JobLock {
-  const own = new HeldName(LOCK_KIND, directory);
+  const lease = new HeldName(LOCK_KIND, directory);
   const release = () => {
-    own.letGo();
-    removeFile(own.path, 'temp');
+    lease.letGo();
+    removeFile(lease.path, 'temp');
   };
   try {
-    createLockFile(directory, own.path);
-    return { takenOver: takeOver(directory, own.name), release };
+    createLockFile(directory, lease.path);
+    return { staleHolders: removeStaleLocks(directory, lease.name), release };
   } catch (error) {
     releaseIfPossible(release);
     throw error;
@@ -70,8 +70,8 @@ export function findJobHolder(directory: string): (LockHolder & { readonly state
 }
 
 /** Refuses as `acquireJobLock` does, and changes nothing. */
-export function refuseHeld(directory: string): void {
-  refuseOthers(judgeLocks(directory, lockNamesIn(directory)), directory);
+export function requireUnlocked(directory: string): void {
+  requireNoOtherLock(judgeLocks(directory, lockNamesIn(directory)), directory);
 }
 
 function createLockFile(directory: string, path: string): void {
@@ -97,23 +97,23 @@ function releaseIfPossible(release: () => void): void {
   }
 }
 
-function takeOver(directory: string, ownName: string): readonly LockHolder[] {
+function removeStaleLocks(directory: string, ownName: string): readonly LockHolder[] {
   const names = lockNamesIn(directory);
   if (!names.includes(ownName)) throw vanished(directory);
   const locks = judgeLocks(
     directory,
     names.filter((name) => name !== ownName),
   );
-  refuseOthers(locks, directory);
+  requireNoOtherLock(locks, directory);
   // A job that released its lock meanwhile leaves none to remove.
   return locks.map(({ holder }) => holder).filter(({ path }) => removeFile(path, 'temp'));
 }
 
-function refuseOthers(locks: readonly JudgedLock[], directory: string): void {
-  for (const { state, holder } of locks) if (state !== 'left over') throw heldBy(holder, state, directory);
+function requireNoOtherLock(locks: readonly JudgedLock[], directory: string): void {
+  for (const { state, holder } of locks) if (state !== 'left over') throw lockedError(holder, state, directory);
 }
 
-function heldBy({ pid, host, since, path }: LockHolder, state: OwnerState, directory: string): UsageError {
+function lockedError({ pid, host, since, path }: LockHolder, state: OwnerState, directory: string): UsageError {
   const who = `the job in ${directory} is held by process ${pid} on ${host} since ${since}`;
   const advice =
     state === 'live'

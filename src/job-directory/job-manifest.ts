@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { VerificationError } from '../errors.js';
-import { moveIntoPlace } from '../io/durable.js';
+import { attemptName, createDurablyFrom, createWhole, replaceDurably } from '../io/atomic-files.js';
 import { removeFile } from '../io/files.js';
 import {
   asSealed,
@@ -24,9 +24,9 @@ import {
   wholeNumber,
   wholeOfAnySize,
 } from '../io/json-shape.js';
+import { moveIntoPlace } from '../io/rename-and-sync.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurablyFrom, createWhole, nameOfAttempt, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../piles/pile-layout.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { NoteKind } from './notes.js';
@@ -47,7 +47,7 @@ export const splitSummary = object({
   checksum: checksumText,
 });
 
-const notedInputs = object({
+const manifestInputs = object({
   count: wholeNumber(),
   /** SHA-256 over path, size and time of all inputs. */
   digest: text,
@@ -55,7 +55,7 @@ const notedInputs = object({
   fingerprintsDigest: text,
 });
 
-export interface NotedInputs extends Pick<ValueOf<typeof notedInputs>, 'count' | 'digest'> {
+export interface ManifestInputs extends Pick<ValueOf<typeof manifestInputs>, 'count' | 'digest'> {
   /** The fingerprints of all inputs; empty in a job that is not resumable. */
   readonly fingerprints: Uint8Array;
 }
@@ -82,7 +82,7 @@ const shape = object({
   /** True if the job removes the job directory at its end: false for a directory that the user had made. */
   removesJobDirectory: flag,
   tempDirs: list(text),
-  inputs: notedInputs,
+  inputs: manifestInputs,
   /** Null when the piles between the passes are not on disk. */
   layout: nullable(
     object({
@@ -96,7 +96,7 @@ const shape = object({
   ),
 });
 
-export type JobManifest = Omit<ValueOf<typeof shape>, 'inputs'> & { readonly inputs: NotedInputs };
+export type JobManifest = Omit<ValueOf<typeof shape>, 'inputs'> & { readonly inputs: ManifestInputs };
 
 const format = new SealedFormat({
   kind: 'job',
@@ -111,10 +111,10 @@ export async function writeJobManifest(jobDirectory: string, manifest: JobManife
 }
 
 function bytesOf(manifest: JobManifest): [Uint8Array, Uint8Array] {
-  return [format.seal({ ...manifest, inputs: sealable(manifest.inputs) }), manifest.inputs.fingerprints];
+  return [format.seal({ ...manifest, inputs: sealedInputs(manifest.inputs) }), manifest.inputs.fingerprints];
 }
 
-function sealable({ count, digest, fingerprints }: NotedInputs): ValueOf<typeof notedInputs> {
+function sealedInputs({ count, digest, fingerprints }: ManifestInputs): ValueOf<typeof manifestInputs> {
   return { count, digest, fingerprintsDigest: hash('sha256', fingerprints) };
 }
 
@@ -141,10 +141,10 @@ export function readJobManifest(jobDirectory: string): JobManifest | undefined {
 
 /** @param rest of the file, after what is sealed. */
 function withFingerprints(
-  { count, digest, fingerprintsDigest }: ValueOf<typeof notedInputs>,
+  { count, digest, fingerprintsDigest }: ValueOf<typeof manifestInputs>,
   rest: Uint8Array,
   path: string,
-): NotedInputs {
+): ManifestInputs {
   if (hash('sha256', rest) === fingerprintsDigest) return { count, digest, fingerprints: rest };
   throw damagedFile(path, 'its fingerprints of inputs do not match their checksum');
 }
@@ -183,11 +183,11 @@ const ownerFormat = new SealedFormat({
   shape: ownerShape,
 });
 
-export function noteStagingOwner(stagingDirectory: string, owner: StagingOwner): void {
+export function writeStagingOwner(stagingDirectory: string, owner: StagingOwner): void {
   const noted = readStagingOwner(stagingDirectory);
   if (isDeepStrictEqual(noted, owner)) return;
   const path = join(stagingDirectory, STAGING_OWNER_NAME);
-  const attempt = nameOfAttempt(path);
+  const attempt = attemptName(path);
   createWhole(attempt, ownerFormat.seal(owner), 'temp');
   moveIntoPlace(attempt, path);
 }
@@ -213,10 +213,10 @@ const membersShape = object({
   framings: list(text),
   compressions: list(nullable(text)),
   /** All files, member by member. */
-  inputs: notedInputs,
+  inputs: manifestInputs,
 });
 
-export type MembersManifest = Omit<ValueOf<typeof membersShape>, 'inputs'> & { readonly inputs: NotedInputs };
+export type MembersManifest = Omit<ValueOf<typeof membersShape>, 'inputs'> & { readonly inputs: ManifestInputs };
 
 const membersFormat = new SealedFormat({
   kind: 'members',
@@ -245,7 +245,7 @@ export type MemberNote = ValueOf<typeof memberShape>;
 const MEMBER = new NoteKind({ kind: 'member', version: 1, mostBytes: 2 ** 28, shape: memberShape });
 
 export async function writeMembersManifest(jobDirectory: string, manifest: MembersManifest): Promise<void> {
-  const sealed = membersFormat.seal({ ...manifest, inputs: sealable(manifest.inputs) });
+  const sealed = membersFormat.seal({ ...manifest, inputs: sealedInputs(manifest.inputs) });
   await writeManifest(jobDirectory, manifest.isResumable, [sealed, manifest.inputs.fingerprints]);
 }
 

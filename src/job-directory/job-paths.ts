@@ -1,5 +1,5 @@
 /**
- * Says where a job with outputs on disk keeps what a later attempt needs, what its files are called, and whether a
+ * Says where a job with outputs on disk stores what a later attempt needs, what its files are called, and whether a
  * directory holds only such files. The names are derived from the output, so the same command finds them again.
  *
  *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, head, records of finished ranges   or --job-dir DIR
@@ -10,9 +10,9 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
+import { isAttemptName, readHead } from '../io/atomic-files.js';
 import { listNames, lstatPath } from '../io/paths.js';
 import { FIRST_BYTES_OF_SEALED_FILES, kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
-import { isNameOfAttempt, readHead } from '../io/small-file.js';
 import { FIRST_BYTES_OF_INDEXES } from '../piles/pile-set-index.js';
 import { looksLikeLock } from './job-lock.js';
 
@@ -44,7 +44,7 @@ export interface JobPlacement {
   readonly tempDirs: readonly string[];
   readonly jobDir: string | undefined;
   /** True if temp data lies in the job directory, too. */
-  readonly keepsDataInJobDir: boolean;
+  readonly hasDataInJobDir: boolean;
 }
 
 export function deriveJobPaths(placement: JobPlacement): JobPaths {
@@ -56,7 +56,7 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
     jobDirectory,
     isNamed: jobDir !== undefined,
     dataDirectories: tempDirs.map((directory, disk) =>
-      placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : dataDirectoryIn(directory, { id }, disk),
+      placement.hasDataInJobDir ? join(jobDirectory, `disk-${disk}`) : dataDirectoryIn(directory, { id }, disk),
     ),
     // Named after the output alone: jobs of one output meet here, wherever their job directories are.
     stagingDirectory: stagingDirectoryIn(stagingParent, outputIdentity),
@@ -64,7 +64,7 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
   };
 }
 
-/** Returns where a job keeps the data of a temp disk, in a temp directory that other jobs may use too. */
+/** Returns the directory for a job's data on a temp disk, in a temp directory that other jobs may use too. */
 export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, disk: number): string {
   return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
 }
@@ -74,7 +74,7 @@ export function stagingDirectoryIn(parent: string, outputIdentity: string): stri
 }
 
 /** Returns the path of the note beside the staging directory, see `writeEndedNote`. */
-export function endedNoteOf({ stagingDirectory }: JobPaths): string {
+export function endedNotePath({ stagingDirectory }: JobPaths): string {
   return stagingDirectory.replace(/out$/, ENDED_NAME);
 }
 
@@ -88,19 +88,19 @@ function idOf(text: string): string {
 }
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
-const OWN_NAME = /^(manifest|member-\d+|commit|cuts|distinct|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+const JOB_FILE_NAME = /^(manifest|member-\d+|commit|cuts|distinct|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** The records by which a later attempt knows that the outputs have their names. */
-const LAST_RECORD_NAME = /^(manifest|member-\d+|commit)$/;
+const FINAL_RECORD_NAME = /^(manifest|member-\d+|commit)$/;
 /** A data directory in a job directory that the user named. */
 const DATA_DIRECTORY_NAME = /^disk-\d+$/;
 const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
 
-export function isOwnName(name: string): boolean {
-  return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
+export function isJobFileName(name: string): boolean {
+  return JOB_FILE_NAME.test(name) || looksLikeLock(name) || isAttemptName(name);
 }
 
-export function isLastRecord(name: string): boolean {
-  return LAST_RECORD_NAME.test(name);
+export function isFinalRecordName(name: string): boolean {
+  return FINAL_RECORD_NAME.test(name);
 }
 
 /** Matches the names of directories of jobs, and of temp directories of one job. */
@@ -109,17 +109,17 @@ const DIRECTORY_NAME = /^\.pileshuf-([0-9a-f]{16}\.(job|out|disk-\d+)|[A-Za-z0-9
 const STAGED_NAME = /^(owner|ended|member-\d+|marker|shards|replaced|\d+\.(part|upload))$/;
 
 /** Returns whether a job may call a directory so; it removes the directory when it ends. */
-export function isNameOfJobDirectory(name: string): boolean {
+export function isJobDirectoryName(name: string): boolean {
   return DIRECTORY_NAME.test(name);
 }
 
 /** Returns whether a directory is one that a job made for itself: by its name, and by all names in it. */
-export function isDirectoryOfJob(name: string, namesInside: readonly string[]): boolean {
-  const isOwn = (inside: string) => isOwnName(inside) || DATA_FILE_NAME.test(inside) || STAGED_NAME.test(inside);
-  return isNameOfJobDirectory(name) && namesInside.length > 0 && namesInside.every(isOwn);
+export function isJobDirectory(name: string, namesInside: readonly string[]): boolean {
+  const isOwn = (inside: string) => isJobFileName(inside) || DATA_FILE_NAME.test(inside) || STAGED_NAME.test(inside);
+  return isJobDirectoryName(name) && namesInside.length > 0 && namesInside.every(isOwn);
 }
 
-export function isNameOfDataDirectory(name: string): boolean {
+export function isDataDirectoryName(name: string): boolean {
   return DATA_DIRECTORY_NAME.test(name);
 }
 
@@ -129,11 +129,11 @@ export function isNameOfDataDirectory(name: string): boolean {
  * @param mayBeForeign whether only the user named the directory, and no job has noted it. It may have another use then,
  *   and a file in it that is called `manifest`: names alone prove nothing.
  */
-export function requireNothingForeign(jobDirectory: string, mayBeForeign: boolean): void {
-  requireNoTasks(jobDirectory);
+export function requireOnlyJobFiles(jobDirectory: string, mayBeForeign: boolean): void {
+  requireNoClusterJob(jobDirectory);
   const foreign = findForeignName(jobDirectory, mayBeForeign);
   if (foreign === undefined) return;
-  const damage = isOwnName(foreign) ? 'is damaged, or ' : '';
+  const damage = isJobFileName(foreign) ? 'is damaged, or ' : '';
   throw new SystemError(
     'ERR_TEMP_DIR',
     `cannot use the directory ${jobDirectory}: it holds ${foreign}, which ${damage}is not from a job; name one that is empty or does not exist`,
@@ -144,20 +144,20 @@ export function requireNothingForeign(jobDirectory: string, mayBeForeign: boolea
  * The files that a job of tasks has in its directory, and those that stay when it is committed: the names, and the
  * kinds.
  */
-export const PLAN_OF_TASKS = { name: 'plan', kind: 'cluster-plan' } as const;
-export const MARK_OF_TASKS = { name: 'committed', kind: 'cluster-committed' } as const;
+export const CLUSTER_PLAN_FILE = { name: 'plan', kind: 'cluster-plan' } as const;
+export const CLUSTER_COMMITTED_FILE = { name: 'committed', kind: 'cluster-committed' } as const;
 
-export function requireNoTasks(jobDirectory: string): void {
-  const isThere = ({ name, kind }: typeof PLAN_OF_TASKS | typeof MARK_OF_TASKS) => {
+export function requireNoClusterJob(jobDirectory: string): void {
+  const isThere = ({ name, kind }: typeof CLUSTER_PLAN_FILE | typeof CLUSTER_COMMITTED_FILE) => {
     const path = join(jobDirectory, name);
     if (lstatPath(path, 'temp')?.isFile() !== true) return false;
     return kindOfSealed(readHead(path, 'temp', LONGEST_FIRST_LINE_BYTES)) === kind;
   };
-  if (isThere(MARK_OF_TASKS))
+  if (isThere(CLUSTER_COMMITTED_FILE))
     throw new UsageError(
       `the job directory ${jobDirectory} is that of a cluster job which is committed; remove it, or name another with \`jobDir\``,
     );
-  if (isThere(PLAN_OF_TASKS))
+  if (isThere(CLUSTER_PLAN_FILE))
     throw new UsageError(
       `the job directory ${jobDirectory} holds the plan of a cluster job; run its tasks (\`clusterStatus\` shows them), or remove the directory, or name another with \`jobDir\``,
     );
@@ -167,23 +167,23 @@ function findForeignName(jobDirectory: string, mayBeForeign: boolean): string | 
   const names = listNames(jobDirectory, 'temp');
   const files: string[] = [];
   for (const name of names) {
-    if (!isOwnName(name)) return name;
-    if (isNameOfDataDirectory(name)) {
+    if (!isJobFileName(name)) return name;
+    if (isDataDirectoryName(name)) {
       const inside = listDirectory(join(jobDirectory, name));
       const foreign = inside.find((file) => !DATA_FILE_NAME.test(file));
       if (foreign !== undefined) return join(name, foreign);
       files.push(...inside.map((file) => join(name, file)));
-    } else if (!looksLikeLock(name) && !isNameOfAttempt(name)) files.push(name);
+    } else if (!looksLikeLock(name) && !isAttemptName(name)) files.push(name);
   }
   // Before a job writes one of these files, it puts only locks, attempts at files and empty directories there.
-  return !mayBeForeign || names.some((name) => isFromAJob(join(jobDirectory, name))) ? undefined : files[0];
+  return !mayBeForeign || names.some((name) => isJobFile(join(jobDirectory, name))) ? undefined : files[0];
 }
 
 function listDirectory(path: string): string[] {
   return lstatPath(path, 'temp')?.isDirectory() === true ? listNames(path, 'temp') : [];
 }
 
-function isFromAJob(path: string): boolean {
+function isJobFile(path: string): boolean {
   if (lstatPath(path, 'temp')?.isFile() !== true) return false;
   return [FIRST_BYTES_OF_SEALED_FILES, FIRST_BYTES_OF_INDEXES].some((first) =>
     readHead(path, 'temp', first.byteLength).equals(first),

@@ -18,10 +18,10 @@ import {
   requirePrivate,
 } from '../io/directories.js';
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
-import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, refuseHeld } from './job-lock.js';
+import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock, requireUnlocked } from './job-lock.js';
 
-/** The lock of a directory that is only looked at. */
-const NO_LOCK: JobLock = { takenOver: [], release() {} };
+/** The lock of a directory that is only read. */
+const NO_LOCK: JobLock = { staleHolders: [], release() {} };
 
 export class LockedDirectory {
   readonly path: string;
@@ -34,27 +34,27 @@ export class LockedDirectory {
     this.#readers = readers;
   }
 
-  get isHeld(): boolean {
+  get isLocked(): boolean {
     return this.#lock !== undefined;
   }
 
-  holdIfThere(): void {
+  lockIfExists(): void {
     if (!nameExists(this.path, 'temp')) return;
     requirePrivate(this.path, this.#readers);
     this.#lock = acquireJobLock(this.path);
   }
 
-  /** Looks at the directory and changes nothing: nobody else is kept from it, and it is never removed. */
-  lookIfThere(): void {
+  /** Checks the directory and changes nothing: others may lock it, and it is never removed. */
+  checkIfExists(): void {
     if (!nameExists(this.path, 'temp')) return;
     requirePrivate(this.path, this.#readers);
-    refuseHeld(this.path);
+    requireUnlocked(this.path);
     this.#lock = NO_LOCK;
   }
 
-  /** Makes the directory and takes hold of it, unless it is held. @returns whether it was made. */
-  makeIfMissing(purpose: DirectoryPurpose): boolean {
-    if (this.isHeld) return false;
+  /** Makes and locks the directory, unless it is locked already. @returns whether it was made. */
+  makeAndLock(purpose: DirectoryPurpose): boolean {
+    if (this.isLocked) return false;
     if (!makeOwnDirectory(this.path, purpose)) {
       throw new UsageError(
         `another job of the same output began at the same time: ${this.path} exists; wait for it or stop it`,
@@ -70,13 +70,13 @@ export class LockedDirectory {
     return true;
   }
 
-  /** Gives the directory up, and removes it if it is empty. A second call does nothing. */
-  release(staysWhenEmpty = false): void {
+  /** Releases the lock, and removes the directory if it is empty. A second call does nothing. */
+  release(leavesEmpty = false): void {
     const lock = this.#lock;
     if (lock === undefined) return;
     this.#lock = undefined;
     lock.release();
-    if (!staysWhenEmpty && lock !== NO_LOCK) removeIfEmpty(this.path);
+    if (!leavesEmpty && lock !== NO_LOCK) removeIfEmpty(this.path);
   }
 }
 
@@ -98,7 +98,7 @@ export function makeScratchDirectory(parent: string, releases: Release[]): strin
 
 function makeTempDirectory(parent: string, nameStart: string, releases: Release[]): string {
   const directory = makePrivateDirectory(parent, nameStart, 'temp');
-  const lock = lockNew(directory);
+  const lock = lockNewDirectory(directory);
   const release = () => {
     lock.release();
     removeIfEmpty(directory);
@@ -107,7 +107,7 @@ function makeTempDirectory(parent: string, nameStart: string, releases: Release[
   return directory;
 }
 
-function lockNew(directory: string): JobLock {
+function lockNewDirectory(directory: string): JobLock {
   try {
     return acquireJobLock(directory);
   } catch (error) {
@@ -119,11 +119,11 @@ function lockNew(directory: string): JobLock {
  * Removes from `parent` the temp directories of this user whose jobs were killed. A directory that cannot be judged or
  * removed stays: it must not stop the job that begins.
  */
-export function removeLeftOverTempDirectories(parent: string): void {
+export function removeStaleTempDirectories(parent: string): void {
   ifPossible(() => {
     for (const name of listNames(parent, 'temp')) {
       const match = TEMP_NAME.exec(name);
-      if (match !== null) ifPossible(() => removeIfLeftOver(join(parent, name), match.groups?.['task'] !== undefined));
+      if (match !== null) ifPossible(() => removeIfStale(join(parent, name), match.groups?.['task'] !== undefined));
     }
   });
 }
@@ -131,7 +131,7 @@ export function removeLeftOverTempDirectories(parent: string): void {
 /**
  * The lock is removed last: without it, what a kill leaves would look like the directory of a job that has just begun.
  */
-function removeIfLeftOver(directory: string, isOfTask: boolean): void {
+function removeIfStale(directory: string, isOfTask: boolean): void {
   requirePrivate(directory);
   const isLocked = listNames(directory, 'temp').some(looksLikeLock);
   const holder = isLocked ? findJobHolder(directory) : undefined;

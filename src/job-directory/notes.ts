@@ -19,6 +19,7 @@
  */
 import { join } from 'node:path';
 import { StagedOutputError, VerificationError } from '../errors.js';
+import { createDurablyIfAbsent, readSmallFile } from '../io/atomic-files.js';
 import {
   checksumText,
   fileName,
@@ -34,7 +35,6 @@ import {
 import { listNames } from '../io/paths.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createOnce, readSmallFile } from '../io/small-file.js';
 import { uploadedPart } from '../remote/object-store.js';
 
 /** The limits of the numbers in notes. */
@@ -82,7 +82,7 @@ export class NoteKind<Note extends object> {
   async write(jobDirectory: string, name: string, own: Note, covers: string): Promise<boolean> {
     const { mostBytes, agreed, disagreement = 'found different records' } = this.#parts;
     const bytes = this.#format.seal(own);
-    if (await createOnce(jobDirectory, name, bytes)) return true;
+    if (await createDurablyIfAbsent(jobDirectory, name, bytes)) return true;
     const there = readSmallFile(join(jobDirectory, name), 'temp', mostBytes);
     // It is this very note, or it is not visible yet, and nobody knows.
     if (there === undefined || Buffer.compare(there, bytes) === 0) return true;
@@ -141,7 +141,7 @@ const writtenRegion = object({
   uploaded: optional(object({ parts: list(uploadedPart), restCrc: wholeNumber() })),
 });
 
-export const NO_PROOF: RegionProof = { uploaded: undefined };
+export const NO_UPLOADS: RegionUploads = { uploaded: undefined };
 
 /** A sample with a key that readers know, and the key by which it has its place in the order. */
 const keyedSample = object({ sampleKey: text, key: checksumText });
@@ -178,8 +178,8 @@ export type RangeEnds = ValueOf<typeof rangeEnds>;
 export type FinishedRange = ValueOf<typeof finishedRange>;
 /** Bytes [start, end) of one shard as they are stored, counted from the end of its header, written by one task. */
 export type WrittenRegion = ValueOf<typeof writtenRegion>;
-/** The note of a region by the place of the output, which alone reads it. */
-export type RegionProof = Pick<WrittenRegion, 'uploaded'>;
+/** The uploaded parts of a region, which only the output place reads. */
+export type RegionUploads = Pick<WrittenRegion, 'uploaded'>;
 export type ShuffledNote = ValueOf<typeof shuffledNote>;
 export type DamagedRegion = ValueOf<typeof damagedRegion>;
 
@@ -194,7 +194,7 @@ type NoteName = keyof JobNotes;
 
 export type FoundNotes = { readonly [Name in NoteName]?: JobNotes[Name] | undefined };
 
-const WROTE_OTHERS = 'wrote different bytes';
+const WROTE_OTHER_BYTES = 'wrote different bytes';
 const MOST_BYTES_OF_RANGES = 2 ** 28;
 
 /** The kinds of notes of what a job decides once. */
@@ -234,8 +234,8 @@ export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = 
   }),
 };
 
-/** The words of messages for a job that lacks one of these notes. */
-const TOLD: { readonly [Name in NoteName]: string } = {
+/** The content of each note, in the words of messages. */
+const NOTE_CONTENTS: { readonly [Name in NoteName]: string } = {
   head: 'where it ends',
   splits: 'where splits begin',
   cuts: 'where shards begin',
@@ -247,7 +247,7 @@ const RANGES = new NoteKind<{ readonly ranges: readonly FinishedRange[] }>({
   version: 5,
   mostBytes: MOST_BYTES_OF_RANGES,
   shape: object({ ranges: list(finishedRange) }),
-  disagreement: WROTE_OTHERS,
+  disagreement: WROTE_OTHER_BYTES,
   requireWithin: ({ ranges }, limits, path) => {
     for (const range of ranges) requireWithin(range, limits, path);
   },
@@ -258,8 +258,8 @@ export const SHUFFLED = new NoteKind({
   version: 2,
   mostBytes: MOST_BYTES_OF_RANGES,
   shape: shuffledNote,
-  disagreement: WROTE_OTHERS,
-  agreed: contentOf,
+  disagreement: WROTE_OTHER_BYTES,
+  agreed: agreedContent,
 });
 
 /** The note of damage in an output. Who reads the output later may find more of it damaged. */
@@ -279,7 +279,7 @@ export const VERIFIED = new NoteKind({
 });
 
 /** Not the compressed bytes, which may differ between versions of a library. */
-function contentOf({ own, ranges }: ShuffledNote): unknown {
+function agreedContent({ own, ranges }: ShuffledNote): unknown {
   const regions = ranges.flatMap((range) => range.regions);
   if (own === null) return regions.map(({ shard, start, end, checksum }) => [shard, start, end, checksum]);
   const bytesOfShard = new Map<number, number>();
@@ -312,31 +312,33 @@ export interface CheckpointNotes {
   readonly jobDirectory: string;
   /** True if an earlier attempt finished a part of the output, so that its piles may be deleted. */
   readonly hasFinishedRanges: boolean;
-  found<Name extends NoteName>(name: Name): JobNotes[Name] | undefined;
+  read<Name extends NoteName>(name: Name): JobNotes[Name] | undefined;
 }
 
 /**
  * Returns what an earlier attempt has noted, else what `find` finds, which becomes the note.
  * @param checkpoint undefined: if the job fails, its output is lost.
  */
-export async function notedOrFound<Name extends NoteName>(
+export async function readOrWriteNote<Name extends NoteName>(
   checkpoint: CheckpointNotes | undefined,
   name: Name,
   find: () => Promise<JobNotes[Name]>,
 ): Promise<JobNotes[Name]> {
   if (checkpoint === undefined) return find();
-  const noted = checkpoint.found(name);
+  const noted = checkpoint.read(name);
   if (noted !== undefined) return noted;
   if (checkpoint.hasFinishedRanges)
-    throw new StagedOutputError(`the unfinished job finished a part of its output without noting ${TOLD[name]}`);
+    throw new StagedOutputError(
+      `the unfinished job finished a part of its output without noting ${NOTE_CONTENTS[name]}`,
+    );
   const found = await find();
   await NOTES[name].write(checkpoint.jobDirectory, name, found, `the ${name}`);
   return found;
 }
 
-const NAME_OF_RANGES = /^done-(\d{6,})$/;
+const RANGES_NOTE_NAME = /^done-(\d{6,})$/;
 
-function recordName(number: number): string {
+function rangesNoteName(number: number): string {
   return `done-${String(number).padStart(6, '0')}`;
 }
 
@@ -345,27 +347,27 @@ export async function writeFinishedRanges(
   number: number,
   ranges: readonly FinishedRange[],
 ): Promise<void> {
-  const name = recordName(number);
+  const name = rangesNoteName(number);
   await RANGES.write(jobDirectory, name, { ranges }, name);
 }
 
 export interface FinishedRanges {
   readonly ranges: readonly FinishedRange[];
-  readonly recordCount: number;
+  readonly noteCount: number;
 }
 
 export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): FinishedRanges {
-  const recordCount = finishedRangeNames(jobDirectory).length;
+  const recordCount = rangesNoteNames(jobDirectory).length;
   const ranges: FinishedRange[] = [];
   for (let number = 1; number <= recordCount; number++) {
-    const name = recordName(number);
+    const name = rangesNoteName(number);
     const note = RANGES.read(jobDirectory, name, limits);
     if (note === undefined)
       throw damagedFile(join(jobDirectory, name), `it is missing, expected ${recordCount} records`);
     for (const range of note.ranges) ranges.push(range);
   }
   requireDisjoint(ranges, jobDirectory);
-  return { ranges, recordCount };
+  return { ranges, noteCount: recordCount };
 }
 
 function requireWithin(
@@ -387,7 +389,8 @@ function requireWithin(
 
 /** Refuses a pile that is finished twice, and a byte of a shard that is written twice. */
 function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string): void {
-  const damaged = (what: string) => damagedFile(join(jobDirectory, recordName(1)), `${what}, by it and those after it`);
+  const damaged = (what: string) =>
+    damagedFile(join(jobDirectory, rangesNoteName(1)), `${what}, by it and those after it`);
   let pile = 0;
   for (const { first, end } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (first < pile) throw damaged(`pile ${first} is finished twice`);
@@ -402,8 +405,8 @@ function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string)
 }
 
 /** The names of all records, in the order of their numbers. */
-export function finishedRangeNames(jobDirectory: string): string[] {
+export function rangesNoteNames(jobDirectory: string): string[] {
   return listNames(jobDirectory, 'temp')
-    .filter((name) => NAME_OF_RANGES.test(name))
+    .filter((name) => RANGES_NOTE_NAME.test(name))
     .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }

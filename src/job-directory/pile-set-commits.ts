@@ -5,9 +5,9 @@
  */
 import { join } from 'node:path';
 import type { JobControl } from '../floor/job-control.js';
-import { linkToNewName, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
+import { linkToNewName, syncPath } from '../io/rename-and-sync.js';
 import { indexFilePath, type PileSetLayout } from '../piles/pile-layout.js';
 import { syncPileSets } from '../piles/pile-set-file.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
@@ -55,7 +55,7 @@ export async function commitPileSets<Done extends PileSetOfSlice>(
   pileSets: readonly Done[],
   layout: PileSetLayout,
   control: JobControl,
-  giveName: (done: Done) => void | Promise<void> = (done) => nameIndex(layout, done),
+  giveName: (done: Done) => void | Promise<void> = (done) => commitIndex(layout, done),
 ): Promise<void> {
   await syncPileSets(
     pileSets.map(({ pileSet }) => pileSet),
@@ -67,7 +67,7 @@ export async function commitPileSets<Done extends PileSetOfSlice>(
 }
 
 /** @throws NameTakenError if the slice is committed. */
-export function nameIndex(layout: PileSetLayout, { slice, pileSet }: PileSetOfSlice): void {
+export function commitIndex(layout: PileSetLayout, { slice, pileSet }: PileSetOfSlice): void {
   linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, slice));
 }
 

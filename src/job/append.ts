@@ -19,7 +19,7 @@ import { checksumTextOf } from '../piles/pile-totals.js';
 import { requireOutside } from '../places/outputs/output-files.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
-import { besideTransfers } from '../remote/transfer-pool.js';
+import { memoryBesideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, inputKeyOf } from '../sources/ids.js';
 import type { Inputs } from '../sources/input.js';
@@ -29,7 +29,7 @@ import { scatterInputs } from '../stages/scatter-slices.js';
 import { scatterSettings } from '../stages/task-settings.js';
 import { startThreads } from '../stages/threads.js';
 import { commitToStore, requireIdsFree } from '../store/commit-to-store.js';
-import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
+import { openOrCreateStore, type PlannedStore } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { layoutOnDevice } from '../store/store-snapshot.js';
@@ -145,7 +145,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   const listed = await listNamed(listing, { header: undefined, mayHaveHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
-  const machine = { ...reading, ...besideTransfers(reading, listed.fetchBytes) };
+  const machine = { ...reading, ...memoryBesideTransfers(reading, listed.fetchBytes) };
   const { inputs, firstHeader } = await openHeaders(listed.inputs, listing, () => memoryNeedOf(machine, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
@@ -174,7 +174,7 @@ async function planStoreWork(
   request: AppendRequest,
   inputs: Inputs,
   estimate: Estimate,
-  { pileCount, place: directory }: StoreInSight,
+  { pileCount, place: directory }: PlannedStore,
   tuning: Tuning,
 ) {
   const { signal, onWarning } = request;

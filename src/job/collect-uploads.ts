@@ -5,8 +5,8 @@ import { severalAtOnce } from '../floor/several-at-once.js';
 import { pick } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
 import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
-import { findPlaces } from '../places/outputs/find-place.js';
-import { isMadeWayFor } from '../places/outputs/shard-names.js';
+import { openOutputPlaces } from '../places/outputs/output-kinds.js';
+import { isReplaceableName } from '../places/outputs/shard-names.js';
 import { requireAddress } from '../remote/address.js';
 import { DEFAULT_GRACE_MILLISECONDS } from '../store/collect-garbage.js';
 import { requireKnownOptions } from '../values/known-options.js';
@@ -40,10 +40,10 @@ export async function collectUploads(address: string, options: UploadsOptions = 
   requireAddress(address);
   const { value } = await runJob(options, async () => {
     const service = { endpoint: options.endpoint, requesterPays: undefined };
-    const places = await findPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, service });
+    const places = await openOutputPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, service });
     const all = await places.findLeftovers(address, options.signal);
     const own = all.filter(
-      (leftover) => leftover.address === address || isMadeWayFor(leftover.address.replace(/.*\//s, '')),
+      (leftover) => leftover.address === address || isReplaceableName(leftover.address.replace(/.*\//s, '')),
     );
     const old = own.filter(({ begunAt }) => begunAt.getTime() <= Date.now() - grace);
     await severalAtOnce(old, async (leftover) => {

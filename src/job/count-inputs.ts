@@ -14,7 +14,7 @@ import { withNumberOfRows } from '../formats/selector.js';
 import { readBytes, withFile } from '../io/files.js';
 import type { CountedGroup } from '../keep/mix.js';
 import type { DeviceGates } from '../machine/devices.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { type Expected, exactly, inEachScenario } from '../plan/sampled-records.js';

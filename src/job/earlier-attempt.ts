@@ -63,7 +63,7 @@ export async function claimPlace(
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { places: chosen, earlier: undefined, manifest: undefined };
   const { place } = chosen;
-  const directory = new JobDirectory(chosen.paths, isDryRun, (staging) => place.discard?.(staging));
+  const directory = new JobDirectory(chosen.paths, isDryRun, (staging) => place.abortUploads?.(staging));
   releases.push(() => directory.release());
   const found = await findEarlier(request, chosen, directory);
   const manifest =
@@ -83,7 +83,7 @@ export async function claimPlace(
 }
 
 export function knownOutput({ place, paths }: FilePlaces): KnownOutput {
-  return { id: idOfOutput(paths), lines: () => place.describe() };
+  return { id: idOfOutput(paths), lines: () => place.describeFiles() };
 }
 
 /** Returns whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
@@ -93,7 +93,7 @@ function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
 
 /** Returns whether a part of the output may have been written, or is noted to begin somewhere. */
 function hasBegunOutput({ journal, notes, finished }: EarlierAttempt, directory: JobDirectory): boolean {
-  return journal !== undefined || notes.cuts !== undefined || finished.recordCount > 0 || directory.hasStagedOutputs;
+  return journal !== undefined || notes.cuts !== undefined || finished.noteCount > 0 || directory.hasStagedOutputs;
 }
 
 /** @param pileSets how many of them the earlier attempt had committed. */
@@ -112,11 +112,11 @@ export async function findEarlier(
   directory: JobDirectory,
 ): Promise<EarlierAttempt | undefined> {
   const { jobDirectory } = places.paths;
-  if (!directory.wasThere) return undefined;
+  if (!directory.existedBefore) return undefined;
   const discards = request.force && !request.resume;
   requireWithinReach(directory, places, discards, request.onWarning);
   const { manifest, journal } = directory.hasJobDirectory ? readRecords(places, request, discards) : NO_RECORDS;
-  if (manifest !== undefined) directory.inherit(manifest);
+  if (manifest !== undefined) directory.adoptManifest(manifest);
   // A killed job that cannot be resumed is of no use.
   const isUseless = manifest === undefined || (!manifest.isResumable && journal === undefined);
   if (discards || isUseless) {
@@ -139,7 +139,7 @@ export async function findEarlier(
   return { manifest, journal, finished, notes: readNotes(jobDirectory, limits) };
 }
 
-const NOTHING_FINISHED: FinishedRanges = { ranges: [], recordCount: 0 };
+const NOTHING_FINISHED: FinishedRanges = { ranges: [], noteCount: 0 };
 
 /** Bounds for the numbers in the records of finished ranges and in the note of cuts. */
 function limitsOf({ layout, spec }: JobManifest): RangeLimits {

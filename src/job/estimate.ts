@@ -12,7 +12,7 @@ import type { Codec } from '../formats/codec.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import { isSeekable, readBytes, withFile } from '../io/files.js';
 import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import {
   allRowsOf,
   type FileInput,

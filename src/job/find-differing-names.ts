@@ -7,7 +7,7 @@ import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { readHeader } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { closeFile } from '../io/files.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { decodedPieces, storedPieces } from '../sources/decoded-pieces.js';
 import type { FileInput } from '../sources/input.js';
 

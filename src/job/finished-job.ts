@@ -10,13 +10,13 @@
 import { hash } from 'node:crypto';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PileshufError, UsageError } from '../errors.js';
+import { replaceDurably } from '../io/atomic-files.js';
 import { makeOwnDirectory, requirePrivate } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { asSealed, object, text } from '../io/json-shape.js';
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import { jsonOf } from '../io/plain-data.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { replaceDurably } from '../io/small-file.js';
 
 const format = new SealedFormat({
   kind: 'finished',

@@ -25,7 +25,7 @@ import { RegularInput } from '../places/inputs/input-source.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
-import { SharedPlaces } from '../record-index/block-writer.js';
+import { SpaceAllocator } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
 import {
   CELL_ENTRY_BYTES,
@@ -110,7 +110,7 @@ async function makeIndex(
   };
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
-  const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
+  const places = SpaceAllocator.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
   const noted = await progress.during('scatter', storedBytes, () =>
     noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );
@@ -172,7 +172,7 @@ async function noteRecords(
   work: ReadableInputs & { readonly slices: readonly Slice[]; readonly settings: ReadSettings },
   threads: Threads,
   indexPath: string,
-  places: SharedPlaces,
+  places: SpaceAllocator,
 ): Promise<readonly NoteResult[]> {
   const { slices, settings } = work;
   const countBefore = await countByteBeforeParts(work, threads, () => false);

@@ -8,7 +8,7 @@ import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
 import { isSeekable, type OpenFile, readBytes, withFile } from '../io/files.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
 import type { FileInput } from '../sources/input.js';
 

@@ -11,7 +11,7 @@ import { INLINE_BYTES, type Tuning } from '../plan/memory-plan.js';
 import { retryOnce, runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import { startThreads } from '../stages/threads.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
-import { describeUnowned, findMarks, findUnowned, type UnownedPileSets } from '../store/store-attempt.js';
+import { describeUnowned, findUnowned, findWriterMarks, type UnownedPileSets } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import {
   longestRecordBytesOf,
@@ -22,7 +22,7 @@ import {
 import {
   explainedByExpiry,
   layoutOnDevice,
-  openRemains,
+  openEvenIfLost,
   pileSetsOf,
   type StoreSnapshot,
 } from '../store/store-snapshot.js';
@@ -80,7 +80,7 @@ export async function inspectStore(
   tuning: Partial<Tuning> = {},
 ): Promise<StoreReport> {
   requireKnownOptions('inspectStore()', options, INSPECT_OPTIONS);
-  const { snapshot, newest } = openRemains(storeDirectory);
+  const { snapshot, newest } = openEvenIfLost(storeDirectory);
   const { directory, settings, manifest } = snapshot;
   const { verify: verified = false, signal } = options;
   const unowned = await findUnowned(snapshot, signal);
@@ -126,7 +126,7 @@ export async function inspectStore(
     },
     removedPileSets: manifest.removed.reduce((total, { pileSets }) => total + pileSets.length, 0),
     unowned,
-    writers: findMarks(listNames(pileSetDirectoryOf(directory), 'store')).length,
+    writers: findWriterMarks(listNames(pileSetDirectoryOf(directory), 'store')).length,
     verified,
   };
 }

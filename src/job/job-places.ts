@@ -12,8 +12,8 @@ import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { type Destination, outputIdentityOf } from '../places/outputs/destination.js';
-import { ONLY_DISKS } from '../places/outputs/find-place.js';
 import { requireOutside } from '../places/outputs/output-files.js';
+import { LOCAL_PLACES_ONLY } from '../places/outputs/output-kinds.js';
 import type { OutputPlace, OutputPlaces, StreamPlace } from '../places/outputs/output-place.js';
 import { type FileIdentity, requireNotRead } from '../places/outputs/output-stream.js';
 import { commonExtension } from '../places/outputs/shard-names.js';
@@ -66,7 +66,7 @@ interface ReadPlaces {
 export type JobPlaces = FilePlaces | StreamPlaces;
 
 export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces {
-  const { storeDirectory, outputs = ONLY_DISKS } = read;
+  const { storeDirectory, outputs = LOCAL_PLACES_ONLY } = read;
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
@@ -123,7 +123,7 @@ function filePlaces(request: WriteRequest, place: OutputPlace): FilePlaces {
       statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'),
     ),
     jobDir,
-    keepsDataInJobDir,
+    hasDataInJobDir: keepsDataInJobDir,
   });
   const places: FilePlaces = { kind: 'files', place, output, outputDirectory, ...temp, paths };
   requireApartFromJobDir(places, request);

@@ -22,10 +22,10 @@ import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
-import { findPlaces } from '../places/outputs/find-place.js';
+import { openOutputPlaces } from '../places/outputs/output-kinds.js';
 import { requireUnread } from '../places/outputs/output-place.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { besideTransfers } from '../remote/transfer-pool.js';
+import { memoryBesideTransfers } from '../remote/transfer-pool.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import { type Input, type Inputs, identityOf, isFileInput, isPlain, recordsIn } from '../sources/input.js';
@@ -135,7 +135,7 @@ export async function prepareShuffle(
 async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
   const given = completeShuffle(options);
   const { spec, memoryBytes, workers, service, onWarning } = given;
-  const outputs = await findPlaces(given.output, {
+  const outputs = await openOutputPlaces(given.output, {
     memoryBytes,
     workers,
     service,
@@ -148,7 +148,7 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
     { ...given, read: spec.read },
     { header, mayHaveHeaders: true, takesRows: true },
   );
-  const machine = besideTransfers(given, listed.fetchBytes, outputs.poolBytes);
+  const machine = memoryBesideTransfers(given, listed.fetchBytes, outputs.poolBytes);
   const request = { ...given, ...machine, spec: { ...spec, read } };
   const { inputs } = listed;
   const rowFormat = await requireOutputOfRows(request, inputs);

@@ -21,8 +21,8 @@ import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
 import { resumeWords } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleTogetherOptions } from '../options/shuffle-options.js';
-import { ONLY_DISKS } from '../places/outputs/find-place.js';
 import { linesOfFiles, requireNoObstacle } from '../places/outputs/output-files.js';
+import { LOCAL_PLACES_ONLY } from '../places/outputs/output-kinds.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { type FileInput, type Input, type Inputs, isFileInput, storedBytesOf } from '../sources/input.js';
@@ -66,7 +66,7 @@ export async function prepareTogether(
 ): Promise<PreparedTogether> {
   const { members: asked, output, common } = completeTogether(options);
   const members = await openFiles(asked, common);
-  const place = ONLY_DISKS.resolve(output, { prefixes: [], extension: '' }, false);
+  const place = LOCAL_PLACES_ONLY.resolve(output, { prefixes: [], extension: '' }, false);
   if (place.kind !== 'staged' || place.to.kind !== 'shards') throw new RangeError('aligned files go into a directory');
   const { path: outputPath, exists } = place.to;
   const paths = deriveJobPaths({
@@ -75,7 +75,7 @@ export async function prepareTogether(
     stagingParent: dirname(outputPath),
     tempDirs: [],
     jobDir: undefined,
-    keepsDataInJobDir: false,
+    hasDataInJobDir: false,
   });
   const directory = new JobDirectory(paths, isDryRun);
   releases.push(() => directory.release());

@@ -22,7 +22,7 @@ import { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
-import { factsOf } from '../places/inputs/find-input.js';
+import { inputFactsOf } from '../places/inputs/input-kinds.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { type Inputs, isFileInput, isReadOnce, storedBytesOf } from '../sources/input.js';
@@ -157,7 +157,7 @@ async function devicesOf(
   };
   for (const [index, input] of inputsToRead.entries()) {
     await hearSignalsAt(index, request.signal);
-    if (isFileInput(input) && factsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
+    if (isFileInput(input) && inputFactsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
   }
   for (const directory of hasTemp ? places.tempDirs : []) use('temp', directory, 'temp', directory);
   if (places.outputDirectory !== undefined) use('output', places.outputDirectory, 'output', places.outputDirectory);

@@ -26,10 +26,10 @@ import type {
   TableOptions,
 } from '../options/shuffle-options.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
-import { STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { ServiceChoice } from '../remote/address.js';
-import type { Transfers } from '../remote/transfer-pool.js';
+import type { TransferMemory } from '../remote/transfer-pool.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
 import type { FileChoice } from '../sources/file-choice.js';
@@ -58,7 +58,7 @@ export interface MachineRequest {
   /** The memory without what transfers take, once they have begun. */
   readonly memoryBytes: number;
   /** The part of the memory that the caller gave that transfers took. Absent: nothing. */
-  readonly transfers?: Transfers | undefined;
+  readonly transfers?: TransferMemory | undefined;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
 }

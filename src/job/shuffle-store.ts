@@ -19,7 +19,7 @@ import { SHUFFLE_STORE_OPTIONS } from '../options/shuffle-options.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
 import { INLINE_BYTES, type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2, planRescatter } from '../plan/pass2-memory.js';
-import { NO_ENDS } from '../sinks/output-layout.js';
+import { NO_PLAIN_ENDS } from '../sinks/output-layout.js';
 import { decideOutput } from '../stages/chain.js';
 import { type ScatteredPiles, scatteredPiles } from '../stages/shuffle-work.js';
 import type { MachinePlan } from '../stages/task-settings.js';
@@ -217,7 +217,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
     storage: { layout: prepared.layout, ramPool: undefined, tempZstdLevel },
     order: { framing: undefined, tiesByBytes: true, hashesOutput: false, rescatterTo: staging.piles, isProfiled },
     threads,
-    ends: NO_ENDS,
+    ends: NO_PLAIN_ENDS,
     samples: undefined,
   };
   const attempt = randomBytes(4).toString('hex');

@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { AbortError, counted, InputError, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { makeOwnDirectory } from '../io/directories.js';
-import { byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncPath } from '../io/durable.js';
 import { nameExists } from '../io/paths.js';
+import { applyUmask, byteLengthOf, moveDirectoryIntoPlace, moveIntoPlace, syncPath } from '../io/rename-and-sync.js';
 import type { JobFate } from '../job-directory/job-directory.js';
 import {
   type MemberNote,
@@ -134,7 +134,7 @@ class TogetherJob {
     this.#job = job;
     this.#options = options;
     this.#tuning = tuning;
-    this.#fate = job.earlier === undefined ? 'discarded' : 'kept';
+    this.#fate = job.earlier === undefined ? 'discarded' : 'preserved';
   }
 
   async run({ releases }: JobScope): Promise<Omit<ShuffleTogetherReport, 'seconds'>> {
@@ -282,7 +282,7 @@ class TogetherJob {
         const [staged, named] = this.#placesOf(file);
         if (nameExists(staged, 'output')) moveIntoPlace(staged, named);
       }
-      openToOthers(gathered);
+      applyUmask(gathered);
       await syncPath(gathered);
       this.#rename(gathered);
     }
@@ -309,7 +309,7 @@ class TogetherJob {
       earlier !== undefined ||
       (error instanceof PileshufError && error.unfinishedJob !== undefined);
     const isRetained = isResumable && hasWork && !canNeverResume(error);
-    this.#fate = isRetained ? 'kept' : 'discarded';
+    this.#fate = isRetained ? 'preserved' : 'discarded';
     if (isRetained && error instanceof PileshufError) setUnfinishedJob(error, { directory: paths.jobDirectory });
   }
 

@@ -24,7 +24,7 @@ import { nameExists } from '../io/paths.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
-import { type CheckpointNotes, finishedRangeNames } from '../job-directory/notes.js';
+import { type CheckpointNotes, rangesNoteNames } from '../job-directory/notes.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { reserveFile } from '../machine/open-file-limit.js';
 import { pilesOfStripe, type RescatterTarget } from '../piles/pile-layout.js';
@@ -160,7 +160,7 @@ export class FilesStaging implements Staging {
     this.#directory = directory;
     this.#mayHaveJournal = earlier?.journal !== undefined;
     // An error must preserve the work of an earlier attempt, and the journal that undoes its moves.
-    this.#fate = directory.wasThere ? 'kept' : 'discarded';
+    this.#fate = directory.existedBefore ? 'preserved' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.#output = new StagedOutput(places.place, paths, outputGate, plan.layout !== undefined);
     this.checkpoint = plan.layout && this.#checkpointOf(plan.layout);
@@ -168,22 +168,22 @@ export class FilesStaging implements Staging {
 
   #checkpointOf(layout: NotedLayout): Checkpoint {
     const { earlier } = this.#job;
-    const finished = earlier?.finished ?? { ranges: [], recordCount: 0 };
+    const finished = earlier?.finished ?? { ranges: [], noteCount: 0 };
     return {
       jobDirectory: this.#directory.paths.jobDirectory,
       isStripeDone: stripesOf(finished.ranges, layout),
       finished,
       output: this.#output,
-      hasFinishedRanges: finished.recordCount > 0,
-      found: (name) => earlier?.notes[name],
+      hasFinishedRanges: finished.noteCount > 0,
+      read: (name) => earlier?.notes[name],
     };
   }
 
   async open(): Promise<void> {
     const { earlier, places, request } = this.#job;
     // An attempt that was killed at its first step has no directory.
-    if (this.#directory.wasThere || request.resume)
-      await places.place.sweep?.(places.paths.stagingDirectory, request.onWarning);
+    if (this.#directory.existedBefore || request.resume)
+      await places.place.abortStrayUploads?.(places.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);
@@ -211,10 +211,10 @@ export class FilesStaging implements Staging {
     this.#output.verify(layout, regions);
     const journal = await this.#output.prepareCommit(summary, control);
     const { isResumable } = this.#job.plan;
-    if (isResumable || !this.#job.places.place.appearsAtOnce) {
+    if (isResumable || !this.#job.places.place.isPublishedAtOnce) {
       if (!isResumable) await this.#makeResumable();
       this.#mayHaveJournal = true;
-      await this.#output.noteMoves(journal);
+      await this.#output.journalMoves(journal);
     }
     return this.#whileAppearing(() => this.#output.commitMoves(journal));
   }
@@ -222,9 +222,9 @@ export class FilesStaging implements Staging {
   /** Output that begins to appear cannot be taken back: a signal stops nothing, and a line tells what is waited for. */
   async #whileAppearing<T>(move: () => Promise<T>): Promise<T> {
     const { places, request } = this.#job;
-    const { warningOfWait } = places.place;
+    const { interruptWarning } = places.place;
     const tell = () => {
-      if (warningOfWait !== undefined) request.onWarning(warningOfWait);
+      if (interruptWarning !== undefined) request.onWarning(interruptWarning);
     };
     request.signal?.addEventListener('abort', tell);
     try {
@@ -236,7 +236,7 @@ export class FilesStaging implements Staging {
 
   /** Finishes the moves that a killed attempt had begun. */
   finish(journal: CommitJournal): Promise<readonly string[]> {
-    return this.#whileAppearing(() => this.#output.finish(journal));
+    return this.#whileAppearing(() => this.#output.finishMoves(journal));
   }
 
   /** A later attempt must be able to finish or undo several moves: it needs the manifest and the names. */
@@ -251,14 +251,14 @@ export class FilesStaging implements Staging {
     const outlivesJob = this.checkpoint !== undefined;
     const mayHaveWork = this.#mayHaveJournal || outlivesJob || error instanceof StagedOutputError;
     if (
-      this.#job.places.place.isWithdrawn === true ||
+      this.#job.places.place.wasRolledBack === true ||
       !mayHaveWork ||
       !(await isWorthResuming(error, jobDirectory, outlivesJob))
     )
       this.#fate = 'discarded';
     else if (this.#job.request.mayResume) this.#preserveAndTell(error);
     else {
-      this.#fate = 'kept';
+      this.#fate = 'preserved';
       warn(
         `${jobDirectory} and ${stagingDirectory} remain, because outputs had begun to move; \`force\` replaces them`,
       );
@@ -276,7 +276,7 @@ export class FilesStaging implements Staging {
 
   async succeeded(): Promise<void> {
     const { keepTemp } = this.#job.request;
-    this.#fate = keepTemp ? 'kept' : 'completed';
+    this.#fate = keepTemp ? 'preserved' : 'completed';
     if (keepTemp) await this.#removeRecordsOfOutput();
   }
 
@@ -289,9 +289,9 @@ export class FilesStaging implements Staging {
     const { places, plan } = this.#job;
     const { place, paths } = places;
     const directory = this.#directory;
-    if (directory.wasThere) {
+    if (directory.existedBefore) {
       const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
-      if (journal !== undefined) await place.takeBack?.(paths, journal);
+      if (journal !== undefined) await place.rollBack?.(paths, journal);
       await directory.clear();
     }
     this.#fate = 'discarded';
@@ -315,7 +315,7 @@ export class FilesStaging implements Staging {
   }
 
   #preserveAndTell(error: unknown): void {
-    this.#fate = 'kept';
+    this.#fate = 'preserved';
     const { jobDirectory } = this.#directory.paths;
     if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
   }
@@ -323,7 +323,7 @@ export class FilesStaging implements Staging {
   /** The outputs that these records describe have left the staging directory. */
   async #removeRecordsOfOutput(): Promise<void> {
     const { jobDirectory, stagingDirectory } = this.#directory.paths;
-    for (const name of finishedRangeNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
+    for (const name of rangesNoteNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
     await removeJournal(jobDirectory);
     removeContents(stagingDirectory, looksLikeLock);
   }

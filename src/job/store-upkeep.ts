@@ -16,7 +16,7 @@ import {
   summaryOf,
   timeOfDate,
 } from '../store/generations.js';
-import { openRemains, openSnapshot } from '../store/store-snapshot.js';
+import { openEvenIfLost, openSnapshot } from '../store/store-snapshot.js';
 import { requireKnownOptions } from '../values/known-options.js';
 
 const EXPIRE_RULES = { before: true, keepMilliseconds: true, keepLast: true } as const;
@@ -57,7 +57,7 @@ export async function collectStore(storeDirectory: string, options: CollectOptio
   requireKnownOptions('collectStore()', options, COLLECT_OPTIONS);
   const grace = graceOf(options);
   const { signal, giveUpLost } = options;
-  return await collectGarbage(openRemains(storeDirectory).snapshot, grace, signal, giveUpLost);
+  return await collectGarbage(openEvenIfLost(storeDirectory).snapshot, grace, signal, giveUpLost);
 }
 
 export function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {

@@ -3,7 +3,7 @@
 import { SystemError, UsageError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import { findObstacle, statPath } from '../io/paths.js';
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/locked-directory.js';
+import { makePrivateTempDirectory, removeStaleTempDirectories } from '../job-directory/locked-directory.js';
 import type { DeviceGates } from '../machine/devices.js';
 import type { TempDisk } from '../piles/pile-layout.js';
 import { requireWritable } from '../places/outputs/output-files.js';
@@ -69,7 +69,7 @@ export class TempDisks {
 
   /** Removes the directories of killed jobs that no later attempt would find. */
   removeLeftOver(): void {
-    for (const { directory } of this.#parents) removeLeftOverTempDirectories(directory);
+    for (const { directory } of this.#parents) removeStaleTempDirectories(directory);
   }
 
   /** Makes a private directory on each disk, which `releases` remove, and removes those of killed jobs. */

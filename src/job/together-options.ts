@@ -7,7 +7,7 @@ import type { RecordFormat } from '../formats/record-format.js';
 import type { ShardSpec } from '../keep/splits.js';
 import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { SHUFFLE_TOGETHER_OPTIONS } from '../options/shuffle-options.js';
-import { STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import { NAMES_OF_STANDARD_OUTPUT } from '../places/outputs/output-stream.js';
 import { requireShortNames, type ShardNaming } from '../places/outputs/shard-names.js';
 import type { ShuffleSpec } from '../spec.js';

@@ -89,7 +89,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
     requireKnownOptions('batches()', options, BATCH_OPTIONS);
     const { dropLast = false } = options;
     const wanted = requireBatchSize(size);
-    return this.#give((cursor) => wholeBatch(cursor, wanted, dropLast));
+    return this.#deliver((cursor) => wholeBatch(cursor, wanted, dropLast));
   }
 
   /**
@@ -97,7 +97,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * @param endEpoch reads all epochs below this one. Default: the present epoch only.
    */
   portions(endEpoch?: number): AsyncGenerator<RecordBatch, void> {
-    return this.#give((cursor) => cursor.takePortion(), endEpoch);
+    return this.#deliver((cursor) => cursor.takePortion(), endEpoch);
   }
 
   /**
@@ -115,10 +115,10 @@ export class Loader implements AsyncIterable<Uint8Array> {
         `an epoch has ${counted(this.recordsPerEpoch, 'record')} for this rank, but a batch needs ${fewest}`,
       );
     }
-    return this.#give((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
+    return this.#deliver((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }
 
-  async *#give(take: TakeBatch, endEpoch?: number): AsyncGenerator<RecordBatch, void> {
+  async *#deliver(take: TakeBatch, endEpoch?: number): AsyncGenerator<RecordBatch, void> {
     for await (const batch of this.#read(take, endEpoch)) {
       this.#position.record += batch.length;
       yield batch;
@@ -204,11 +204,11 @@ export class OpenedStore {
     const { snapshot } = this.#view;
     const { manifest, commits, epoch, record, ...settings } = readState(state, snapshot);
     const view =
-      manifest === snapshot.manifest.number ? this.#view : this.#viewOf(openOther(snapshot, manifest, commits));
+      manifest === snapshot.manifest.number ? this.#view : this.#viewOf(openOtherState(snapshot, manifest, commits));
     return new Loader(view, settings, completePrefetch(options), epoch, record);
   }
 
-  /** Ends all loaders of the store and its threads. Optional at the end of a program: idle threads do not keep it alive. */
+  /** Ends all loaders of the store and its threads. Optional at the end of a program: the program ends also with idle threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#threads.values()].map((threads) => threads.close()));
@@ -228,7 +228,7 @@ export class OpenedStore {
  * Another state of the store, from its own manifest or, if that was collected, from a later one that has all its commits.
  * A state with expired records is refused: they are deleted, or may be at any time.
  */
-function openOther(snapshot: StoreSnapshot, number: number, commitCount: number): StoreSnapshot {
+function openOtherState(snapshot: StoreSnapshot, number: number, commitCount: number): StoreSnapshot {
   const { directory } = snapshot;
   const newest = readNewestManifest(directory);
   const unexpired = commitsUntil(newest, number);

@@ -76,7 +76,7 @@ export class PortionReader {
       await hearSignals(this.#view.threads.limits.signal, 'incomplete');
       if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
       this.#consumed = undefined;
-      this.#loadAhead();
+      this.#prefetch();
       const [first] = this.#loading;
       if (first?.epoch !== epoch) return undefined;
       this.#loading.shift();
@@ -99,7 +99,7 @@ export class PortionReader {
     }
   }
 
-  #loadAhead(): void {
+  #prefetch(): void {
     while (this.#buffers.length > 0) {
       const next = this.#visits.next();
       if (next.done === true) return;
@@ -141,7 +141,7 @@ function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: Epoch
 }
 
 /**
- * Makes V8's collector count shared memory. The collector does not see what a `SharedArrayBuffer` holds, and would keep
+ * Makes V8's collector count shared memory. The collector does not see what a `SharedArrayBuffer` holds, and would retain
  * the buffers of ended loaders until the program makes enough other garbage. So each buffer gets a companion of the same
  * length, which the collector counts. The companion takes no memory, because nobody ever writes to it.
  */
@@ -189,10 +189,10 @@ export function requireMemory(piles: PileSizes, longestRecordBytes: number, memo
 export function rangeCountOfPile(records: number, recordBytes: number, memory: LoaderMemory): number {
   const inThread = inThreadFor(records, recordBytes);
   const neededBytes = neededFor(records, recordBytes, memory);
-  const isHeld = neededBytes <= memory.memoryBytes && inThread <= LARGEST_ARENA_BYTES * RANGE_FILL;
-  if (isHeld || records <= 1) return 1;
-  const heldShare = RANGE_FILL * Math.min(memory.memoryBytes / neededBytes, LARGEST_ARENA_BYTES / inThread);
-  return Math.max(2, Math.min(Math.ceil(1 / heldShare), records, MOST_RANGES));
+  const fits = neededBytes <= memory.memoryBytes && inThread <= LARGEST_ARENA_BYTES * RANGE_FILL;
+  if (fits || records <= 1) return 1;
+  const fittingShare = RANGE_FILL * Math.min(memory.memoryBytes / neededBytes, LARGEST_ARENA_BYTES / inThread);
+  return Math.max(2, Math.min(Math.ceil(1 / fittingShare), records, MOST_RANGES));
 }
 
 /** Memory to read a whole pile of this size in every thread and buffer. */

@@ -6,7 +6,7 @@ import type { LoadedPortion, PortionReader } from './portion-reader.js';
 
 /**
  * Records that a loader gives together. They are valid until you ask for the next batch, which reuses the memory: copy
- * what you keep. A record costs nothing until you look at it.
+ * what you need longer. A record costs nothing until you look at it.
  */
 export class RecordBatch implements Iterable<Uint8Array> {
   /** The epoch of the records. */

@@ -48,11 +48,11 @@ export class StoreView {
 
 export interface StoreContents {
   readonly totals: PileTotals;
-  /** The segments of each pile; undefined: there are too many to keep, so each load of a pile reads the indexes. */
+  /** The segments of each pile; undefined: there are too many for a cache, so each load of a pile reads the indexes. */
   readonly merged: readonly MergedPile[] | undefined;
 }
 
-/** Index entries that are kept, about 50 MB. Piles and segments have one each. */
+/** Index entries that are cached, about 50 MB. Piles and segments have one each. */
 const MOST_ENTRIES = 2 ** 18;
 /** Piles whose entries are read together. */
 const PILES_TOGETHER = 4096;
@@ -67,8 +67,8 @@ export async function readStoreContents(
   const { pileCount } = snapshot.settings;
   const totals = emptyTotals(pileCount);
   /** Each pile set has one entry for each pile. */
-  const kept: { readonly name: string; readonly entries: readonly PileEntry[] }[] = [];
-  let keptCount = 0;
+  const cached: { readonly name: string; readonly entries: readonly PileEntry[] }[] = [];
+  let entryCount = 0;
   for (const { name, index } of pileSets) {
     // There may be thousands of pile sets: give the caller's event loop a turn.
     await hearSignals(signal, 'incomplete');
@@ -77,15 +77,15 @@ export async function readStoreContents(
       const end = Math.min(pileCount, first + PILES_TOGETHER);
       const next = explainingExpiry(snapshot, name, () => readPileEntries(index, first, end, name));
       addTotals(totals, pileTotalsOf(next), first);
-      keptCount += next.reduce((sum, { segments }) => sum + segments.length, next.length);
-      if (keptCount <= mostEntries) entries.push(...next);
+      entryCount += next.reduce((sum, { segments }) => sum + segments.length, next.length);
+      if (entryCount <= mostEntries) entries.push(...next);
     }
-    kept.push({ name, entries });
-    if (keptCount > mostEntries) kept.length = 0;
+    cached.push({ name, entries });
+    if (entryCount > mostEntries) cached.length = 0;
   }
   requireTotals(totals, snapshot);
-  if (keptCount > mostEntries) return { totals, merged: undefined };
-  return { totals, merged: Array.from({ length: pileCount }, (_, pile) => mergeEntries(pile, kept, pile)) };
+  if (entryCount > mostEntries) return { totals, merged: undefined };
+  return { totals, merged: Array.from({ length: pileCount }, (_, pile) => mergeEntries(pile, cached, pile)) };
 }
 
 function requireTotals({ records }: PileTotals, { directory, manifest }: StoreSnapshot): void {

@@ -1,9 +1,9 @@
 /** The options of the calls that plan and run a shuffle as tasks for several machines, and of Slurm. */
 import { flag, path, whole } from '../values/known-options.js';
-import { parseBytes, parseCount, parsePath, parseWhole, parseWord } from '../values/typed-values.js';
+import { parseBytes, parseCount, parsePath, parseWhole, parseWord } from '../values/parse-values.js';
 import { type OptionsOf, omit, option, optionGroup } from './option.js';
+import { parseSbatchArgs, parseSlurmMemory } from './parse-options.js';
 import { type CallbackOptions, SHUFFLE_OPTIONS, type ShuffleOptions } from './shuffle-options.js';
-import { parseSbatchArgs, parseSlurmMemory } from './typed-options.js';
 import { MOST_WORKERS } from './value-checks.js';
 
 const MOST_TASKS = 100_000;

@@ -17,10 +17,8 @@ import {
   parsePath,
   parsePaths,
   parseRecords,
-} from '../values/typed-values.js';
+} from '../values/parse-values.js';
 import { type OptionsOf, omit, option, optionGroup } from './option.js';
-import type { ShuffleProgress } from './progress.js';
-import type { JobProfile, JobReport, ReportFile } from './reports.js';
 import {
   type InputIdsChoice,
   parseCompression,
@@ -37,7 +35,9 @@ import {
   parseSplits,
   parseTempCompression,
   parseWeight,
-} from './typed-options.js';
+} from './parse-options.js';
+import type { ShuffleProgress } from './progress.js';
+import type { JobProfile, JobReport, ReportFile } from './reports.js';
 import {
   columns,
   decompressProgram,
@@ -385,7 +385,7 @@ const ROW_GROUPS = optionGroup('Output', {
 // biome-ignore format: a table, of few lines an entry
 const CHOICE = optionGroup('Input', {
   /**
-   * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they keep
+   * Takes hidden names of directories, too: those that begin with a dot, and those that programs give to what they store
    * beside data, such as `_SUCCESS` (docs/FORMATS.md). Default false.
    */
   hidden: option<boolean>({

@@ -3,10 +3,10 @@
 import { MOST_PILES } from '../piles/pile-layout.js';
 import type { InputIdRule } from '../sources/ids.js';
 import { flag, whole } from '../values/known-options.js';
-import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/typed-values.js';
+import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/parse-values.js';
 import { type OptionsOf, omit, option, optionGroup, pick } from './option.js';
+import { type InputIdsChoice, parseInputIds } from './parse-options.js';
 import { CALLBACK_OPTIONS, type CallbackOptions, FILE_OPTIONS, type InputOptions } from './shuffle-options.js';
-import { type InputIdsChoice, parseInputIds } from './typed-options.js';
 import { inputIds, seedText } from './value-checks.js';
 
 // biome-ignore format: a table, of few lines an entry

@@ -6,10 +6,10 @@ import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
 import { severalAtOnce } from '../floor/several-at-once.js';
-import { syncPath } from '../io/durable.js';
 import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
+import { syncPath } from '../io/rename-and-sync.js';
 import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
 
 /** Advice to the user, by where the files lie. */

@@ -7,8 +7,8 @@
 import { UsageError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
 import { inPhase } from '../floor/phase-clock.js';
+import { createWhole } from '../io/atomic-files.js';
 import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
-import { createWhole } from '../io/small-file.js';
 import {
   dataFilePath,
   diskAt,

@@ -2,7 +2,7 @@
  * The memory that the caller gives, and the part of it that piles get: transfers take theirs first, then records that
  * are held in their order. Messages speak of what is given. Pure.
  */
-import { leastMemoryBeside, poolBytesOf, type Transfers } from '../remote/transfer-pool.js';
+import { leastMemoryBeside, poolBytesOf, type TransferMemory } from '../remote/transfer-pool.js';
 
 const MIB = 2 ** 20;
 /** A search raises the memory by this part at each step. */
@@ -14,7 +14,7 @@ export interface GivenMemory {
   /** The part that this is of what transfers leave. Absent: all of it. */
   readonly shareOfMemory?: number;
   /** The memory that transfers took before. Absent: nothing is transferred. */
-  readonly transfers?: Transfers | undefined;
+  readonly transfers?: TransferMemory | undefined;
 }
 
 /** Returns the memory that the caller gave. */

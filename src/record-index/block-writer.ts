@@ -11,7 +11,7 @@ const PIECE_BYTES = 1024 * 1024;
 /** Offset of `place` in a block entry. */
 const PLACE_OFFSET = 16;
 
-export class SharedPlaces {
+export class SpaceAllocator {
   readonly buffer: SharedArrayBuffer;
   readonly #next: BigInt64Array;
 
@@ -20,13 +20,13 @@ export class SharedPlaces {
     this.#next = new BigInt64Array(buffer);
   }
 
-  static from(place: number): SharedPlaces {
-    const places = new SharedPlaces(new SharedArrayBuffer(8));
+  static from(place: number): SpaceAllocator {
+    const places = new SpaceAllocator(new SharedArrayBuffer(8));
     Atomics.store(places.#next, 0, BigInt(place));
     return places;
   }
 
-  take(byteLength: number): number {
+  allocate(byteLength: number): number {
     return Number(Atomics.add(this.#next, 0, BigInt(byteLength)));
   }
 
@@ -44,7 +44,7 @@ export interface WrittenBlocks {
 
 export class BlockWriter {
   readonly #file: OpenFile;
-  readonly #places: SharedPlaces;
+  readonly #allocator: SpaceAllocator;
   readonly #ends = new Float64Array(BLOCK_RECORDS);
   readonly #piece = Buffer.alloc(PIECE_BYTES);
   #pieceBytes = 0;
@@ -58,9 +58,9 @@ export class BlockWriter {
   #count = 0;
   #leastBytes = Number.POSITIVE_INFINITY;
 
-  constructor(file: OpenFile, places: SharedPlaces) {
+  constructor(file: OpenFile, places: SpaceAllocator) {
     this.#file = file;
-    this.#places = places;
+    this.#allocator = places;
   }
 
   /**
@@ -114,7 +114,7 @@ export class BlockWriter {
   }
 
   #writePiece(): void {
-    const place = this.#places.take(this.#pieceBytes);
+    const place = this.#allocator.allocate(this.#pieceBytes);
     writeAt(this.#file, this.#piece, 0, this.#pieceBytes, place);
     for (let block = this.#firstInPiece; block < this.#blockCount; block++) {
       const at = block * BLOCK_ENTRY_BYTES + PLACE_OFFSET;

@@ -6,11 +6,11 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UsageError } from '../errors.js';
 import { afterFailure, thenAlways, thenAlwaysAsync } from '../floor/cleanup.js';
-import { copyPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/durable.js';
+import { readHead } from '../io/atomic-files.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { readHead } from '../io/small-file.js';
+import { copyPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/rename-and-sync.js';
 import { HeldName, removeLeftOver } from '../machine/file-owner.js';
 import { renameObstacles } from '../machine/renames.js';
 import type { WrittenBlocks } from './block-writer.js';
@@ -36,7 +36,7 @@ export class IndexAttempt {
   readonly path: string;
   readonly file: OpenFile;
   readonly #target: string;
-  readonly #held: HeldName;
+  readonly #lease: HeldName;
   #isOpen = true;
 
   /** Begins an attempt, and removes attempts of ended processes from the directory. */
@@ -45,13 +45,13 @@ export class IndexAttempt {
     removeLeftOver(INDEX_ATTEMPT_KIND, dirname(target), 'output');
     this.#target = target;
     // In the directory of the index, so that it can be renamed.
-    const held = new HeldName(INDEX_ATTEMPT_KIND, dirname(target));
-    this.#held = held;
-    this.path = held.path;
+    const lease = new HeldName(INDEX_ATTEMPT_KIND, dirname(target));
+    this.#lease = lease;
+    this.path = lease.path;
     try {
-      this.file = openStagedOutput(held.path);
+      this.file = openStagedOutput(lease.path);
     } catch (error) {
-      throw afterFailure(error, () => held.letGo());
+      throw afterFailure(error, () => lease.letGo());
     }
   }
 
@@ -111,7 +111,7 @@ export class IndexAttempt {
     };
     await thenAlwaysAsync(
       async () => this.#close(),
-      () => thenAlways(remove, () => this.#held.letGo()),
+      () => thenAlways(remove, () => this.#lease.letGo()),
     );
   }
 

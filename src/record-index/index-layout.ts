@@ -30,7 +30,7 @@ import type { Remedy } from '../io/sealed-file.js';
 export const MAGIC = Buffer.concat([FIRST_BYTES_OF_RECORD_INDEXES, Buffer.from('1', 'latin1')]);
 /** A block of so many records has about 5 KB, which takes some microseconds to read and check. */
 export const BLOCK_RECORDS = 4096;
-/** Readers keep the stretch table in memory. */
+/** Readers hold the stretch table in memory. */
 export const MOST_STRETCHES = 2 ** 20;
 export const MOST_DESCRIPTION_BYTES = 64 * 1024;
 const CRC_BYTES = 4;
@@ -128,7 +128,7 @@ export function decodeStretches(bytes: Buffer): StretchEntry[] {
   return Array.from({ length: bytes.byteLength / byteLength }, (_, i) => stretchEntry.read(bytes, i * byteLength));
 }
 
-/** The marks by which an index recognizes its file. A copy that keeps the time counts as the same file. */
+/** The marks by which an index recognizes its file. A copy with the same time counts as the same file. */
 const fileMark = object({
   byteLength: wholeNumber(),
   /** Modification time: nanoseconds since 1970, in decimal digits. */

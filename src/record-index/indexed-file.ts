@@ -9,10 +9,10 @@ import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, readAt, readAtAsync, versionOf } from '../io/files.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { type OptionNames, requireKnownOptions } from '../values/known-options.js';
 import type { FileMark, IndexDescription, Span } from './index-layout.js';
-import { OpenIndex, RecentlyUsed } from './open-index.js';
+import { LruCache, OpenIndex } from './open-index.js';
 
 export interface IndexedFileOptions {
   /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */
@@ -84,7 +84,7 @@ class OpenIndexedFile implements IndexedFile {
   readonly #bytes: RecordBytes;
   readonly #recordsEnd: number;
   readonly #missing: Uint8Array;
-  #underWay = 0;
+  #activeReads = 0;
   #closing: Promise<void> | undefined;
   #allDone = () => {};
 
@@ -105,7 +105,7 @@ class OpenIndexedFile implements IndexedFile {
         `${this.#data.path} has no record ${inDigits(index)}; it has ${counted(this.length, 'record')}, which count from 0`,
       );
     }
-    this.#underWay += 1;
+    this.#activeReads += 1;
     try {
       const { start, end } = this.#index.boundsOf(index);
       const record = new Uint8Array(end - start);
@@ -114,8 +114,8 @@ class OpenIndexedFile implements IndexedFile {
       if (end > this.#recordsEnd) record.set(this.#missing, storedBytes);
       return record;
     } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#allDone();
+      this.#activeReads -= 1;
+      if (this.#activeReads === 0) this.#allDone();
     }
   }
 
@@ -125,7 +125,7 @@ class OpenIndexedFile implements IndexedFile {
   }
 
   async #closeFiles(): Promise<void> {
-    if (this.#underWay > 0) {
+    if (this.#activeReads > 0) {
       await new Promise<void>((resolve) => {
         this.#allDone = resolve;
       });
@@ -210,7 +210,7 @@ class PlainBytes implements RecordBytes {
  */
 let lastDecoded: Promise<unknown> = Promise.resolve();
 
-function inTurn<T>(decode: () => Promise<T>): Promise<T> {
+function afterLastDecode<T>(decode: () => Promise<T>): Promise<T> {
   const done = lastDecoded.then(decode);
   lastDecoded = done.catch(() => {});
   return done;
@@ -226,13 +226,13 @@ class DecodedBytes implements RecordBytes {
   readonly #codec: Codec;
   readonly #spanAt: (position: number) => Span;
   readonly #underWay = new Map<number, Promise<Uint8Array>>();
-  readonly #decoded: RecentlyUsed<number, Uint8Array>;
+  readonly #decoded: LruCache<number, Uint8Array>;
 
   constructor(file: OpenFile, codec: Codec, spanAt: (position: number) => Span, keptBytes: number) {
     this.#file = file;
     this.#codec = codec;
     this.#spanAt = spanAt;
-    this.#decoded = new RecentlyUsed(keptBytes, (bytes) => bytes.byteLength);
+    this.#decoded = new LruCache(keptBytes, (bytes) => bytes.byteLength);
   }
 
   async read(start: number, target: Uint8Array): Promise<void> {
@@ -251,11 +251,11 @@ class DecodedBytes implements RecordBytes {
 
   #decodedSpan(span: Span): Promise<Uint8Array> | Uint8Array {
     const key = span.decodedStart;
-    const kept = this.#decoded.get(key);
-    if (kept !== undefined) return kept;
+    const cached = this.#decoded.get(key);
+    if (cached !== undefined) return cached;
     let decoding = this.#underWay.get(key);
     if (decoding === undefined) {
-      decoding = inTurn(() => this.#decode(span)).finally(() => this.#underWay.delete(key));
+      decoding = afterLastDecode(() => this.#decode(span)).finally(() => this.#underWay.delete(key));
       this.#underWay.set(key, decoding);
     }
     return decoding;

@@ -8,7 +8,7 @@ import { closeFile, type OpenFile, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import {
   BLOCK_ENTRY_BYTES,
   BLOCK_RECORDS,
@@ -49,7 +49,7 @@ export class OpenIndex {
   readonly #remedy: Remedy;
   readonly #header: IndexHeader;
   readonly #stretches: readonly StretchEntry[];
-  readonly #blocks = new RecentlyUsed<number, CachedBlock>(
+  readonly #blocks = new LruCache<number, CachedBlock>(
     BLOCK_CACHE_BYTES,
     ({ block }) => block.byteLength + BLOCK_OVERHEAD_BYTES,
   );
@@ -143,9 +143,9 @@ export class OpenIndex {
     if (entry.place + byteLength > blockTableAt) throw this.#damaged(`its block ${number} ends in the block table`);
     const bytes = this.#read(entry.place, byteLength);
     if (crc32(bytes) !== entry.crc) throw this.#damaged(`the checksum of its block ${number} is wrong`);
-    const kept = { start: entry.start, block: new RecordBlock(bytes, shape) };
-    this.#blocks.put(number, kept);
-    return kept;
+    const cached = { start: entry.start, block: new RecordBlock(bytes, shape) };
+    this.#blocks.put(number, cached);
+    return cached;
   }
 
   #shapeOf({ start, end, recordCount, leastBytes }: BlockEntry, number: number) {
@@ -195,8 +195,8 @@ export class OpenIndex {
   }
 }
 
-/** Keeps the values that were used last, up to a total number of bytes. */
-export class RecentlyUsed<Key, Value> {
+/** A cache of the values that were used last, up to a total number of bytes. */
+export class LruCache<Key, Value> {
   readonly #mostBytes: number;
   readonly #byteLengthOf: (value: Value) => number;
   /** The values in the order of their last use. */

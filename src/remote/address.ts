@@ -10,7 +10,7 @@ export function requireOnDisk(what: string, path: string): void {
   if (isRemote(path)) throw new UsageError(`${what} ${path} lies on another machine; name a directory on a disk`);
 }
 
-export function notFetched(path: string): InputError {
+export function remoteRefused(path: string): InputError {
   return new InputError(
     'ERR_INPUT_UNREADABLE',
     `${path} lies on another machine, and this job reads local files; copy it to a disk first`,
@@ -84,8 +84,8 @@ export function requireEndpoint(endpoint: unknown, what: string): asserts endpoi
     );
 }
 
-/** Fails if an address holds what is secret: a plan does not keep it, so that its tasks could not open the address. */
-export function requireForTasks(path: unknown): void {
+/** Fails if an address holds a secret: plans leave it out, so that tasks could not open the address. */
+export function requireWithoutSecrets(path: unknown): void {
   if (typeof path !== 'string' || !/^https?:/.test(path) || shownAddress(path) === path.replace(/#.*/s, '')) return;
   throw new UsageError(
     `${shownAddress(path)} was given with a name, a password or a signature, which plans do not keep, so that tasks cannot open it; name it as s3:// or hf://, or copy it to a disk that the tasks share`,
@@ -93,7 +93,7 @@ export function requireForTasks(path: unknown): void {
 }
 
 /** An address on the Hugging Face Hub. */
-interface Named {
+interface HubAddress {
   /** Buckets have no revisions. */
   readonly kind: 'datasets' | 'buckets';
   readonly repository: string;
@@ -103,13 +103,13 @@ interface Named {
 }
 
 export function requireHubAddress(address: string): void {
-  if (namedBy(address).repository === '')
+  if (parseHubAddress(address).repository === '')
     throw new UsageError(
       `${address} is not an address of data; expected hf://datasets/OWNER/NAME/PATH or hf://buckets/OWNER/NAME/PATH`,
     );
 }
 
-export function namedBy(address: string): Named {
+export function parseHubAddress(address: string): HubAddress {
   const [, ofBucket, pathInBucket = ''] = /^hf:\/\/buckets\/([^/]+\/[^/]+)(?:\/(.*))?$/s.exec(address) ?? [];
   if (ofBucket !== undefined) return { kind: 'buckets', repository: ofBucket, revision: '', path: pathInBucket };
   const [, repository = '', revision = 'main', path = ''] =
@@ -149,7 +149,7 @@ export function requireAddress(address: string): void {
   if (/^s3:/.test(address) && !/^s3:\/\/[^/]+\//.test(address))
     throw new UsageError(`${shown} is not an address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it`);
   if (address.startsWith('hf:')) requireHubAddress(address);
-  const problem = foldingIn(address);
+  const problem = foldingProblem(address);
   if (problem !== undefined) throw new UsageError(problem);
 }
 
@@ -162,12 +162,12 @@ export function adviceOnPattern(address: string): string | undefined {
 
 /** Fails if an address, as a list has it, is one that clients, proxies or services fold: `a/../b` is `b` to them. */
 export function requireUnfolded(address: string): void {
-  const problem = foldingIn(address);
+  const problem = foldingProblem(address);
   if (problem !== undefined) throw new InputError('ERR_INPUT_UNREADABLE', problem);
 }
 
 /** S3 has keys of any kind. But a key that leads out of its bucket is refused by Amazon, and is another's elsewhere. */
-function foldingIn(address: string): string | undefined {
+function foldingProblem(address: string): string | undefined {
   const steps = address.replace(/^\w+:\/\//, '').split('/');
   if (!address.startsWith('s3:')) {
     const isFolded = steps.some((step) => /^(?:\.|%2e){1,2}(?:[?#]|$)/i.test(step));

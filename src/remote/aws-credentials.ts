@@ -9,9 +9,9 @@ import { InputError } from '../errors.js';
 import { reasonOf } from '../io/io-error.js';
 import { shownText } from './address.js';
 import type { AwsSettings } from './aws-settings.js';
-import { PassingFailure } from './failure.js';
-import type { Http } from './http.js';
-import { tag } from './service.js';
+import type { HttpClient } from './http.js';
+import { TransientError } from './retries.js';
+import { xmlText } from './service.js';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -37,14 +37,14 @@ const NAMES = {
   ofService: ['AccessKeyId', 'SecretAccessKey', 'Token', 'Expiration'],
 } as const;
 
-export class CredentialsOfAws {
+export class AwsCredentialChain {
   readonly #settings: AwsSettings;
-  readonly #http: Pick<Http, 'ask'>;
+  readonly #http: Pick<HttpClient, 'send'>;
   #found: Promise<AwsCredentials | undefined> | undefined;
   #renewAt = 0;
   #source = 'no credentials';
 
-  constructor(settings: AwsSettings, http: Pick<Http, 'ask'>) {
+  constructor(settings: AwsSettings, http: Pick<HttpClient, 'send'>) {
     this.#settings = settings;
     this.#http = http;
   }
@@ -59,7 +59,7 @@ export class CredentialsOfAws {
 
   async #renewed(former: Promise<AwsCredentials | undefined> | undefined): Promise<AwsCredentials | undefined> {
     try {
-      const found = await this.#look();
+      const found = await this.#search();
       const end = found?.expiration?.getTime() ?? Number.POSITIVE_INFINITY;
       this.#renewAt = Math.max(end - BEFORE_END_MILLISECONDS, Date.now() + LEAST_USE_MILLISECONDS);
       return found;
@@ -80,7 +80,7 @@ export class CredentialsOfAws {
       : `the credentials of ${this.#source} were tried; check what they may ${doing}`;
   }
 
-  async #look(): Promise<AwsCredentials | undefined> {
+  async #search(): Promise<AwsCredentials | undefined> {
     const settings = this.#settings;
     if (settings.choice.signRequests === false) return undefined;
     const { profile, profileName } = settings;
@@ -139,7 +139,7 @@ export class CredentialsOfAws {
       WebIdentityToken: textOf(tokenPath, 'AWS_WEB_IDENTITY_TOKEN_FILE'),
     }).toString();
     const server = new URL(settings.endpointOf('sts') ?? `https://${settings.hostOf('sts', settings.region)}`);
-    const { status, text } = await this.#http.ask({
+    const { status, text } = await this.#http.send({
       server,
       path: server.pathname,
       method: 'POST',
@@ -149,7 +149,7 @@ export class CredentialsOfAws {
       },
       body: [Buffer.from(body)],
     });
-    const found = Object.fromEntries(NAMES.ofProcess.map((name) => [name, tag(text, name)]));
+    const found = Object.fromEntries(NAMES.ofProcess.map((name) => [name, xmlText(text, name)]));
     return answered('the web identity', status, status === 200 ? JSON.stringify(found) : text, NAMES.ofProcess);
   }
 
@@ -172,7 +172,7 @@ export class CredentialsOfAws {
         : textOf(tokenPath, 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE');
     const headers: Record<string, string> = token === undefined ? {} : { authorization: token };
     const { status, text } = await askNearby(url, { headers }, CONTAINER_MILLISECONDS).catch((error: unknown) => {
-      throw new PassingFailure(`the role of the container did not answer: ${reasonOf(error)}`);
+      throw new TransientError(`the role of the container did not answer: ${reasonOf(error)}`);
     });
     return answered(this.#source, status, text, NAMES.ofService);
   }
@@ -200,8 +200,8 @@ export class CredentialsOfAws {
       const { status, text } = await ask(roles + role.trim(), { headers });
       return answered(this.#source, status, text, NAMES.ofService);
     } catch (error) {
-      if (error instanceof InputError || error instanceof PassingFailure) throw error;
-      throw new PassingFailure(`the role of this machine did not answer: ${reasonOf(error)}`);
+      if (error instanceof InputError || error instanceof TransientError) throw error;
+      throw new TransientError(`the role of this machine did not answer: ${reasonOf(error)}`);
     }
   }
 
@@ -251,8 +251,8 @@ async function askNearby(
 
 function answered(what: string, status: number, text: string, names: readonly string[]): AwsCredentials {
   if (status === 200) return credentialsIn(text, names, what);
-  const problem = `${what} gave no credentials: status ${status} (${shownText(tag(text, 'Message') ?? text)})`;
-  throw status === 429 || status >= 500 ? new PassingFailure(problem) : notFound(`${problem}; check the role`);
+  const problem = `${what} gave no credentials: status ${status} (${shownText(xmlText(text, 'Message') ?? text)})`;
+  throw status === 429 || status >= 500 ? new TransientError(problem) : notFound(`${problem}; check the role`);
 }
 
 /** @param names of the key, its secret, the token and the end. */

@@ -1,6 +1,6 @@
-/** A question over HTTP, and its answer. */
+/** A request over HTTP, and its reply. */
 
-/** The connections of each kind of client. */
+/** The most connections to a host, of each kind of client. */
 export const CONNECTIONS_OF_HOST = 16;
 
 export type Headers = Readonly<Record<string, string>>;
@@ -26,13 +26,13 @@ export function targetAt(url: URL, headers: Headers): Target {
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  /** The text that was not taken. */
+  /** The body, unless a sink took it. */
   readonly text: string;
 }
 
-/** The place where the bytes of a body go, one after the other. */
-export interface Body {
-  /** Returns the room for the next bytes; empty: there is room for no more. */
-  room(): Uint8Array;
-  filled(count: number): void;
+/** Takes the body of a reply, piece by piece. */
+export interface BodySink {
+  /** Returns the buffer for the next bytes; an empty one if no more are expected. */
+  nextBuffer(): Uint8Array;
+  markFilled(count: number): void;
 }

@@ -7,9 +7,9 @@ import { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/shipped-files.js';
-import { PassingFailure, type Progress, type RetryPolicy } from './failure.js';
-import { type Body, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './http-messages.js';
+import { type BodySink, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './http-messages.js';
 import { RangeConnections } from './range-connections.js';
+import { type RetryPolicy, type StallWatch, TransientError } from './retries.js';
 
 const CONNECT_MILLISECONDS = 10_000;
 /** The most bytes of a text that tells of an error. */
@@ -17,24 +17,24 @@ const MOST_ERROR_BYTES = 64 * 1024;
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/** Bytes as they are stored. */
+/** Ask for the bytes as they are stored. */
 const OWN_HEADERS = (): Headers => ({ 'user-agent': `pileshuf/${ownVersion()}`, 'accept-encoding': 'identity' });
 
-interface AskChoices {
+interface SendOptions {
   readonly mostTextBytes?: number;
   /** Breaks the connection, whatever is under way. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears of the bytes of a text that is not a refusal. */
-  readonly progress?: Pick<Progress, 'heard'>;
+  /** Is told of the bytes of a text that is not a refusal. */
+  readonly progress?: Pick<StallWatch, 'received'>;
 }
 
-export class Http {
+export class HttpClient {
   readonly #silenceMilliseconds: number;
   #agent: Promise<Dispatcher> | undefined;
-  readonly #straight: RangeConnections | undefined;
+  readonly #rangeConnections: RangeConnections | undefined;
   #secureContext: () => SecureContext | undefined;
 
-  /** @param certificates in PEM, that are believed beside those that Node believes. */
+  /** @param certificates more trusted certificates, in PEM. */
   constructor(retryPolicy: Pick<RetryPolicy, 'silenceMilliseconds'>, certificates: () => string | undefined) {
     this.#silenceMilliseconds = retryPolicy.silenceMilliseconds;
     this.#secureContext = () => {
@@ -46,10 +46,11 @@ export class Http {
       return secureContext;
     };
     const hasProxy = PROXY_VARIABLES.some((name) => (process.env[name] ?? '') !== '');
-    if (!hasProxy) this.#straight = new RangeConnections(retryPolicy, CONNECTIONS_OF_HOST, () => this.#secureContext());
+    if (!hasProxy)
+      this.#rangeConnections = new RangeConnections(retryPolicy, CONNECTIONS_OF_HOST, () => this.#secureContext());
   }
 
-  /** Most jobs need only ranges, and do not load the client. */
+  /** Loads undici, which jobs that need only ranges do without. */
   async #makeAgent(): Promise<Dispatcher> {
     const { EnvHttpProxyAgent } = await import('undici');
     const silenceMilliseconds = this.#silenceMilliseconds;
@@ -65,32 +66,32 @@ export class Http {
   }
 
   /**
-   * @param takes where the body goes, by the first lines of the reply; undefined: it is a text.
+
    * @throws what undici throws; what `takes` throws.
    */
-  async getRange(target: Target, takes: (reply: Omit<Reply, 'text'>) => Body | undefined): Promise<Reply> {
+  async getRange(target: Target, sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined): Promise<Reply> {
     const headers = { ...OWN_HEADERS(), ...target.headers };
-    return (await this.#straight?.get({ ...target, headers }, takes)) ?? this.ask(target, takes);
+    return (await this.#rangeConnections?.get({ ...target, headers }, sinkFor)) ?? this.send(target, sinkFor);
   }
 
-  /** @param takes whether the reply is the data. */
+  /** @param isData whether the reply is the data. */
   async open(
     { server, path, headers }: Target,
-    takes: (reply: Omit<Reply, 'text'>) => boolean,
+    isData: (reply: Omit<Reply, 'text'>) => boolean,
   ): Promise<Reply & { readonly pieces?: AsyncIterator<Uint8Array> }> {
     this.#agent ??= this.#makeAgent();
     const agent = await this.#agent;
     const asked = { origin: server.origin, path, method: 'GET' } as const;
     const reply = await agent.request({ ...asked, headers: { ...OWN_HEADERS(), ...headers } });
     const head = { status: reply.statusCode, headers: headersOf(reply.headers) };
-    if (takes(head)) return { ...head, text: '', pieces: reply.body[Symbol.asyncIterator]() };
+    if (isData(head)) return { ...head, text: '', pieces: reply.body[Symbol.asyncIterator]() };
     return { ...head, text: await reply.body.text() };
   }
 
-  async ask(
+  async send(
     target: Target,
-    takes: (reply: Omit<Reply, 'text'>) => Body | undefined = () => undefined,
-    { mostTextBytes = MOST_ERROR_BYTES, signal, progress }: AskChoices = {},
+    sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined = () => undefined,
+    { mostTextBytes = MOST_ERROR_BYTES, signal, progress }: SendOptions = {},
   ): Promise<Reply> {
     this.#agent ??= this.#makeAgent();
     const agent = await this.#agent;
@@ -100,7 +101,7 @@ export class Http {
     signal?.addEventListener('abort', whenAborted);
     const asked = new Promise<Reply>((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
-      let body: Body | undefined;
+      let sink: BodySink | undefined;
       const text: Buffer[] = [];
       let textBytes = 0;
       const guarded = (controller: Dispatcher.DispatchController, call: () => void) => {
@@ -110,7 +111,7 @@ export class Http {
           controller.abort(error as Error);
         }
       };
-      agent.dispatch(requestTo(target), {
+      agent.dispatch(undiciRequest(target), {
         onRequestStart(controller) {
           stop = () => controller.abort(signal?.reason);
           if (signal?.aborted === true) stop();
@@ -118,16 +119,16 @@ export class Http {
         onResponseStart(controller, status, raw) {
           reply = { status, headers: headersOf(raw) };
           guarded(controller, () => {
-            body = takes(reply);
+            sink = sinkFor(reply);
           });
         },
         onResponseData(controller, chunk) {
-          const taking = body;
-          if (taking !== undefined) return guarded(controller, () => fill(taking, chunk));
+          const currentSink = sink;
+          if (currentSink !== undefined) return guarded(controller, () => fill(currentSink, chunk));
           // More is not needed, but the connection is, for the next request.
           if (textBytes < mostTextBytes) text.push(chunk);
           textBytes += chunk.byteLength;
-          if (reply.status === 200) guarded(controller, () => progress?.heard(chunk.byteLength));
+          if (reply.status === 200) guarded(controller, () => progress?.received(chunk.byteLength));
           if (textBytes > 4 * mostTextBytes) controller.abort(new Error('the server sends an endless text'));
         },
         onResponseEnd() {
@@ -142,7 +143,7 @@ export class Http {
   }
 }
 
-function requestTo({ server, path, headers, method = 'GET', body }: Target): Dispatcher.DispatchOptions {
+function undiciRequest({ server, path, headers, method = 'GET', body }: Target): Dispatcher.DispatchOptions {
   const sent = body === undefined ? null : Readable.from(body);
   return { origin: server.origin, path, method, headers: { ...OWN_HEADERS(), ...headers }, body: sent };
 }
@@ -151,13 +152,13 @@ function headersOf(raw: Readonly<Record<string, unknown>>): Headers {
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-function fill(body: Body, chunk: Uint8Array): void {
+function fill(sink: BodySink, chunk: Uint8Array): void {
   for (let done = 0; done < chunk.byteLength; ) {
-    const room = body.room();
-    if (room.byteLength === 0) throw new PassingFailure('the server sent more than was asked for');
-    const part = chunk.subarray(done, done + room.byteLength);
-    room.set(part);
-    body.filled(part.byteLength);
+    const buffer = sink.nextBuffer();
+    if (buffer.byteLength === 0) throw new TransientError('the server sent more than was asked for');
+    const part = chunk.subarray(done, done + buffer.byteLength);
+    buffer.set(part);
+    sink.markFilled(part.byteLength);
     done += part.byteLength;
   }
 }

@@ -2,25 +2,25 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { adviceOnPattern, namedBy, requireUnfolded } from './address.js';
+import { adviceOnPattern, parseHubAddress, requireUnfolded } from './address.js';
 import { type Headers, type Reply, type Target, targetAt } from './http-messages.js';
-import { type Ask, type ListedObject, type Service, validatorOfHttp } from './service.js';
+import { type ListedObject, type SendForText, type Service, validatorOfHttp } from './service.js';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';
 export class Hub implements Service {
-  readonly #ask: Ask;
+  readonly #ask: SendForText;
   readonly #endpoint = (process.env['HF_ENDPOINT'] ?? DEFAULT_ENDPOINT).replace(/\/+$/, '');
   readonly #token = tokenOf(process.env);
   /** The commits by repository and revision. */
   readonly #commits = new Map<string, Promise<string>>();
 
-  constructor(ask: Ask) {
+  constructor(ask: SendForText) {
     this.#ask = ask;
   }
 
   async targetOf(path: string, validator: string | undefined): Promise<Target> {
     requireUnfolded(path);
-    const { kind, repository, path: file } = namedBy(path);
+    const { kind, repository, path: file } = parseHubAddress(path);
     if (kind === 'buckets') return this.#target(`/buckets/${encodedPath(repository)}/resolve/${encodedPath(file)}`);
     const commit = validator ?? (await this.#commitOf(path));
     return this.#target(`/datasets/${encodedPath(repository)}/resolve/${commit}/${encodedPath(file)}`);
@@ -31,11 +31,11 @@ export class Hub implements Service {
    * the Hub itself does not know it.
    */
   validatorOf(headers: Headers, path: string): string | undefined {
-    return namedBy(path).kind === 'datasets' ? undefined : `tag ${validatorOfHttp(headers)}`;
+    return parseHubAddress(path).kind === 'datasets' ? undefined : `tag ${validatorOfHttp(headers)}`;
   }
 
-  async versionNow(path: string): Promise<string | undefined> {
-    return namedBy(path).kind === 'datasets' ? this.#commitOf(path) : undefined;
+  async currentVersion(path: string): Promise<string | undefined> {
+    return parseHubAddress(path).kind === 'datasets' ? this.#commitOf(path) : undefined;
   }
 
   advise(path: string, { status, headers }: Reply): string | undefined {
@@ -53,8 +53,8 @@ export class Hub implements Service {
   }
 
   async list(path: string): Promise<ListedObject[]> {
-    const { kind, repository, path: folder } = namedBy(path);
-    const commit = (await this.versionNow(path)) ?? '';
+    const { kind, repository, path: folder } = parseHubAddress(path);
+    const commit = (await this.currentVersion(path)) ?? '';
     const prefix = folder.replace(/\/+$/, '');
     const found: ListedObject[] = [];
     let next: string | undefined =
@@ -79,7 +79,7 @@ export class Hub implements Service {
   }
 
   #commitOf(path: string): Promise<string> {
-    const { repository, revision } = namedBy(path);
+    const { repository, revision } = parseHubAddress(path);
     const name = `${repository}@${revision}`;
     const known = this.#commits.get(name);
     if (known !== undefined) return known;

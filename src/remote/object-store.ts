@@ -12,18 +12,18 @@ export const uploadedPart = object({
 
 export type UploadedPart = ValueOf<typeof uploadedPart>;
 
-export interface FoundObject {
+export interface ObjectInfo {
   readonly byteLength: number;
   readonly tag: string;
 }
 
-export interface FoundPart {
+export interface ListedPart {
   readonly number: number;
   readonly tag: string;
   readonly byteLength: number;
 }
 
-export interface OpenUpload {
+export interface ListedUpload {
   readonly address: string;
   /** The part as the service knows it. */
   readonly uploadId: string;
@@ -46,12 +46,12 @@ export interface ObjectStore {
    * @param sent the parts of which it was made.
    * @throws VerificationError if the service says a checksum that is not theirs.
    */
-  head(address: string, sent?: readonly UploadedPart[]): Promise<FoundObject | undefined>;
+  head(address: string, sent?: readonly UploadedPart[]): Promise<ObjectInfo | undefined>;
   /** Lists all objects whose addresses begin with this one. */
   list(address: string): Promise<readonly ListedObject[]>;
   putFile(address: string, uploadId: string, part: FilePart): Promise<UploadedPart>;
   /** Lists the parts that the service has. Undefined: it knows no such upload. */
-  parts(address: string, uploadId: string): Promise<readonly FoundPart[] | undefined>;
+  parts(address: string, uploadId: string): Promise<readonly ListedPart[] | undefined>;
   /**
    * Makes the object; of no parts, an empty one. Again, it finds that it is made.
    * @throws UsageError ERR_OUTPUT_EXISTS if it may not replace an object, and there is one.
@@ -64,5 +64,5 @@ export interface ObjectStore {
   /** It is not a failure if there is none. */
   remove(address: string): Promise<void>;
   /** Lists the unfinished uploads whose addresses begin with this one. */
-  uploads(address: string): Promise<readonly OpenUpload[]>;
+  uploads(address: string): Promise<readonly ListedUpload[]>;
 }

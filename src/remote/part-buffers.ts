@@ -1,8 +1,8 @@
-/** Buffers for parts of uploads: blocks of the pool, given whole, first come first served. */
+/** Allocates buffers for parts of uploads from the block pool, first come first served. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../errors.js';
-import type { Block, Blocks } from './blocks.js';
-import type { Fetcher } from './fetch-channel.js';
+import type { BlockCache, CachedBlock } from './block-cache.js';
+import type { TransferBuffers } from './transfer-channel.js';
 
 const PAUSE_MILLISECONDS = 2;
 const MIB = 1024 * 1024;
@@ -11,47 +11,47 @@ export interface PartBuffer {
   readonly id: number;
   readonly blocks: readonly number[];
   pieces(byteLength: number): Iterable<Uint8Array>;
-  giveBack(): void;
+  release(): void;
 }
 
 export class PartBuffers {
   readonly #writers: number;
-  readonly #blocks: Blocks;
+  readonly #blocks: BlockCache;
   readonly #blockBytes: number;
   readonly #pool: Uint8Array;
-  readonly #held = new Map<number, PartBuffer>();
+  readonly #buffers = new Map<number, PartBuffer>();
   #count = 0;
   #largestBytes = 1;
   /** Resolves when the caller that came last is served. */
   #served: Promise<unknown> = Promise.resolve();
 
-  /** @param writers who may each hold one. */
-  constructor(blocks: Blocks, { pool, blockBytes }: Fetcher, writers: number) {
+  /** @param writers that may each hold one buffer. */
+  constructor(blocks: BlockCache, { pool, blockBytes }: TransferBuffers, writers: number) {
     this.#writers = writers;
     this.#blocks = blocks;
     this.#blockBytes = blockBytes;
     this.#pool = new Uint8Array(pool);
   }
 
-  take(byteLength: number): Promise<PartBuffer> {
-    const taken = this.#served.then(() => this.#take(byteLength));
+  allocate(byteLength: number): Promise<PartBuffer> {
+    const taken = this.#served.then(() => this.#allocate(byteLength));
     this.#served = taken.catch(() => {});
     return taken;
   }
 
-  /** Returns whether each writer can have a buffer beside so many that nobody writes to. */
-  canKeep(count: number): boolean {
+  /** Returns whether each writer can still have a buffer beside so many stashed ones. */
+  canStash(count: number): boolean {
     return count + this.#writers <= Math.floor(this.#pool.byteLength / this.#largestBytes);
   }
 
-  /** Whoever names it gives it back. */
+  /** Returns the buffer with an id. Its caller releases it. */
   find(id: number): PartBuffer {
-    const found = this.#held.get(id);
-    if (found === undefined) throw new RangeError(`nobody holds buffer ${id}`);
+    const found = this.#buffers.get(id);
+    if (found === undefined) throw new RangeError(`there is no buffer ${id}`);
     return found;
   }
 
-  async #take(byteLength: number): Promise<PartBuffer> {
+  async #allocate(byteLength: number): Promise<PartBuffer> {
     const count = Math.ceil(byteLength / this.#blockBytes);
     if (count > this.#blocks.count)
       throw new UsageError(
@@ -60,28 +60,28 @@ export class PartBuffers {
       );
     this.#largestBytes = Math.max(this.#largestBytes, count * this.#blockBytes);
     const id = this.#count++;
-    const blocks: Block[] = [];
+    const blocks: CachedBlock[] = [];
     while (blocks.length < count) {
       const start = blocks.length * this.#blockBytes;
-      const block = this.#blocks.take(`buffer ${id}`, '', start, start + this.#blockBytes, false);
+      const block = this.#blocks.allocate(`buffer ${id}`, '', start, start + this.#blockBytes, false);
       if (block === undefined) await sleep(PAUSE_MILLISECONDS);
       else blocks.push(block);
     }
-    const held: PartBuffer = {
+    const buffer: PartBuffer = {
       id,
       blocks: blocks.map(({ block }) => block),
       pieces: (wanted) => this.#pieces(blocks, wanted),
-      giveBack: () => {
-        this.#held.delete(id);
-        // Their bytes never come for those who read.
-        for (const block of blocks) block.failed(undefined);
+      release: () => {
+        this.#buffers.delete(id);
+        // The blocks never get bytes for readers.
+        for (const block of blocks) block.fail(undefined);
       },
     };
-    this.#held.set(id, held);
-    return held;
+    this.#buffers.set(id, buffer);
+    return buffer;
   }
 
-  *#pieces(blocks: readonly Block[], byteLength: number): Iterable<Uint8Array> {
+  *#pieces(blocks: readonly CachedBlock[], byteLength: number): Iterable<Uint8Array> {
     for (const { block, start } of blocks) {
       if (start >= byteLength) return;
       const from = block * this.#blockBytes;

@@ -1,12 +1,12 @@
 /**
- * Ranges without a detour: the system puts the bytes of a body straight into their blocks, which takes a fifth of the time
- * that a client takes which hands over pieces. It knows what servers of objects send: 206 or 200 with a length, and short texts
- * for what they refuse. Any other reply it leaves, and the caller asks again by `Http`.
+ * HTTP connections that receive ranges without a copy: the system puts the bytes of a body straight into their blocks, in
+ * a fifth of the time of a client that hands over pieces. They understand what servers of objects send: 206 or 200 with a
+ * length, and short texts of refusals. They decline any other reply, and the caller repeats the request with undici.
  */
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely, type SecureContext } from 'node:tls';
-import { PassingFailure, type RetryPolicy } from './failure.js';
-import type { Body, Headers, Reply, Target } from './http-messages.js';
+import type { BodySink, Headers, Reply, Target } from './http-messages.js';
+import { type RetryPolicy, TransientError } from './retries.js';
 
 /** The most bytes of the head of a reply. */
 const MOST_HEAD_BYTES = 16 * 1024;
@@ -21,7 +21,7 @@ export class RangeConnections {
   readonly #open = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** @param secureContext what connections believe. Undefined: what Node believes. */
+  /** @param secureContext with the trusted certificates. Undefined: those of Node. */
   constructor(
     { silenceMilliseconds }: Pick<RetryPolicy, 'silenceMilliseconds'>,
     mostConnections: number,
@@ -32,10 +32,10 @@ export class RangeConnections {
     this.#mostConnections = mostConnections;
   }
 
-  /** @returns undefined: the reply is of another kind. @throws what the network throws, and what `takes` throws. */
+  /** @returns undefined if the reply was declined. @throws what the network throws, and what `sinkFor` throws. */
   async get(
     { server, path, headers, method = 'GET' }: Target,
-    takes: (reply: Omit<Reply, 'text'>) => Body | undefined,
+    sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined,
   ): Promise<Reply | undefined> {
     const { origin, host } = server;
     while ((this.#open.get(origin) ?? 0) >= this.#mostConnections)
@@ -48,7 +48,7 @@ export class RangeConnections {
       const connection = known ?? new Connection(server, this.#silenceMilliseconds, this.#secureContext);
       const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
       const question = `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
-      const reply = await connection.ask(question, method === 'HEAD' ? undefined : takes, known !== undefined);
+      const reply = await connection.send(question, method === 'HEAD' ? undefined : sinkFor, known !== undefined);
       if (connection.isReusable) this.#idle.set(origin, [...(this.#idle.get(origin) ?? []), connection]);
       else connection.close();
       return reply;
@@ -63,9 +63,9 @@ export class RangeConnections {
   }
 }
 
-interface Asked {
-  /** Returns where the body of a reply goes. Undefined: the reply has no body. */
-  readonly takes: ((reply: Omit<Reply, 'text'>) => Body | undefined) | undefined;
+interface PendingReply {
+  /** Returns the sink of the body. Undefined: the reply has no body. */
+  readonly sinkFor: ((reply: Omit<Reply, 'text'>) => BodySink | undefined) | undefined;
   settle(reply: Reply | undefined): void;
   fail(error: unknown): void;
 }
@@ -74,9 +74,9 @@ class Connection {
   readonly #socket: Socket;
   readonly #head = Buffer.alloc(MOST_HEAD_BYTES);
   #headBytes = 0;
-  #asked: Asked | undefined;
+  #pending: PendingReply | undefined;
   #reply: Omit<Reply, 'text'> | undefined;
-  #body: (Body & { readonly text?: Buffer }) | undefined;
+  #sink: (BodySink & { readonly text?: Buffer }) | undefined;
   #leftBytes = 0;
   isReusable = false;
 
@@ -91,8 +91,8 @@ class Connection {
       host,
       port: Number(port) || (isSafe ? 443 : 80),
       onread: {
-        buffer: () => this.#room(),
-        callback: (count) => this.#got(count),
+        buffer: () => this.#nextBuffer(),
+        callback: (count) => this.#received(count),
       },
     };
     this.#socket = isSafe
@@ -104,31 +104,31 @@ class Connection {
         })
       : connect(options);
     this.#socket.setTimeout(silenceMilliseconds, () =>
-      this.#fail(new PassingFailure('the server did not answer in time')),
+      this.#fail(new TransientError('the server did not answer in time')),
     );
     this.#socket.on('error', (error) => this.#fail(error));
-    this.#socket.on('close', () => this.#fail(new PassingFailure('the connection broke')));
-    this.#socket.on('end', () => this.#fail(new PassingFailure('the connection broke')));
+    this.#socket.on('close', () => this.#fail(new TransientError('the connection broke')));
+    this.#socket.on('end', () => this.#fail(new TransientError('the connection broke')));
   }
 
-  /** @param isReused then the server may just have closed it, which says nothing. */
-  async ask(question: string, takes: Asked['takes'], isReused: boolean): Promise<Reply | undefined> {
+  /** @param isReused whether the server may just have closed it: then undefined is returned, and no error. */
+  async send(question: string, sinkFor: PendingReply['sinkFor'], isReused: boolean): Promise<Reply | undefined> {
     this.#headBytes = 0;
-    this.#reply = this.#body = undefined;
+    this.#reply = this.#sink = undefined;
     this.isReusable = false;
     this.#socket.ref();
     try {
       return await new Promise<Reply | undefined>((settle, fail) => {
-        this.#asked = { takes, settle, fail };
-        if (this.#socket.destroyed) this.#fail(new PassingFailure('the connection broke'));
+        this.#pending = { sinkFor: sinkFor, settle, fail };
+        if (this.#socket.destroyed) this.#fail(new TransientError('the connection broke'));
         else this.#socket.write(question);
       });
     } catch (error) {
       if (isReused && this.#headBytes === 0 && this.#reply === undefined) return undefined;
       throw error;
     } finally {
-      this.#asked = undefined;
-      // An idle connection does not keep the thread.
+      this.#pending = undefined;
+      // An idle connection does not hold the thread.
       this.#socket.unref();
     }
   }
@@ -137,15 +137,15 @@ class Connection {
     this.#socket.destroy();
   }
 
-  #room(): Uint8Array {
-    const room = this.#body?.room();
-    return room === undefined || room.byteLength === 0 ? this.#head.subarray(this.#headBytes) : room;
+  #nextBuffer(): Uint8Array {
+    const buffer = this.#sink?.nextBuffer();
+    return buffer === undefined || buffer.byteLength === 0 ? this.#head.subarray(this.#headBytes) : buffer;
   }
 
-  #got(count: number): boolean {
+  #received(count: number): boolean {
     try {
-      if (this.#body === undefined) this.#readHead(count);
-      else this.#filled(count);
+      if (this.#sink === undefined) this.#readHead(count);
+      else this.#markFilled(count);
     } catch (error) {
       this.#fail(error);
     }
@@ -156,80 +156,84 @@ class Connection {
     this.#headBytes += count;
     const end = this.#head.subarray(0, this.#headBytes).indexOf(END_OF_HEAD);
     if (end < 0) {
-      if (this.#headBytes === MOST_HEAD_BYTES) this.#leave();
+      if (this.#headBytes === MOST_HEAD_BYTES) this.#decline();
       return;
     }
-    const { status, headers } = headIn(this.#head.toString('latin1', 0, end));
-    if (this.#asked !== undefined && this.#asked.takes === undefined) {
+    const { status, headers } = parsedHead(this.#head.toString('latin1', 0, end));
+    if (this.#pending !== undefined && this.#pending.sinkFor === undefined) {
       this.#reply = { status, headers };
       this.#leftBytes = 0;
-      this.#filled(0);
+      this.#markFilled(0);
       return;
     }
     const length = Number(headers['content-length']);
     const isData = status === 206 || status === 200;
     const isSized = Number.isSafeInteger(length) && headers['transfer-encoding'] === undefined;
     const isText = !isData && status >= 300 && length <= MOST_TEXT_BYTES;
-    const body =
-      isSized && isData ? this.#asked?.takes?.({ status, headers }) : isSized && isText ? textOf(length) : undefined;
-    if (body === undefined) {
-      this.#leave();
+    const sink =
+      isSized && isData
+        ? this.#pending?.sinkFor?.({ status, headers })
+        : isSized && isText
+          ? textSink(length)
+          : undefined;
+    if (sink === undefined) {
+      this.#decline();
       return;
     }
     this.#reply = { status, headers };
-    this.#body = body;
+    this.#sink = sink;
     this.#leftBytes = length;
-    if (length === 0) this.#filled(0);
+    if (length === 0) this.#markFilled(0);
     let rest: Uint8Array = this.#head.subarray(end + END_OF_HEAD.length, this.#headBytes);
     while (rest.byteLength > 0) {
-      const room = body.room();
-      if (room.byteLength === 0) throw new PassingFailure('the server sent more than was asked for');
-      room.set(rest.subarray(0, room.byteLength));
-      const taken = Math.min(room.byteLength, rest.byteLength);
+      const buffer = sink.nextBuffer();
+      if (buffer.byteLength === 0) throw new TransientError('the server sent more than was asked for');
+      buffer.set(rest.subarray(0, buffer.byteLength));
+      const taken = Math.min(buffer.byteLength, rest.byteLength);
       rest = rest.subarray(taken);
-      this.#filled(taken);
+      this.#markFilled(taken);
     }
   }
 
-  #filled(count: number): void {
+  #markFilled(count: number): void {
     this.#leftBytes -= count;
-    if (this.#leftBytes < 0) throw new PassingFailure('the server sent more than was asked for');
-    this.#body?.filled(count);
+    if (this.#leftBytes < 0) throw new TransientError('the server sent more than was asked for');
+    this.#sink?.markFilled(count);
     if (this.#leftBytes > 0) return;
-    const text = this.#body?.text?.toString() ?? '';
-    this.#body = undefined;
+    const text = this.#sink?.text?.toString() ?? '';
+    this.#sink = undefined;
     this.#headBytes = 0;
     this.isReusable = this.#reply?.headers['connection'] !== 'close';
-    this.#asked?.settle(this.#reply && { ...this.#reply, text });
+    this.#pending?.settle(this.#reply && { ...this.#reply, text });
   }
 
-  /** The reply is for others. */
-  #leave(): void {
-    this.#asked?.settle(undefined);
+  /** Leaves the reply to another client. */
+  #decline(): void {
+    this.#pending?.settle(undefined);
     this.close();
   }
 
   #fail(error: unknown): void {
     this.isReusable = false;
-    this.#body = undefined;
-    this.#asked?.fail(error);
+    this.#sink = undefined;
+    this.#pending?.fail(error);
     this.close();
   }
 }
 
-function textOf(byteLength: number): Body & { readonly text: Buffer } {
+function textSink(byteLength: number): BodySink & { readonly text: Buffer } {
   const text = Buffer.alloc(byteLength);
   let filled = 0;
   return {
     text,
-    room: () => text.subarray(filled),
-    filled: (count) => {
+    nextBuffer: () => text.subarray(filled),
+    markFilled: (count) => {
       filled += count;
     },
   };
 }
 
-function headIn(text: string): { readonly status: number; readonly headers: Headers } {
+function parsedHead(text: string): { readonly status: number; readonly headers: Headers } {
   const [first = '', ...lines] = text.split('\r\n');
   const [, status = '0'] = /^HTTP\/1\.1 (\d{3})/.exec(first) ?? [];
   const pairs = lines.map((line) => {

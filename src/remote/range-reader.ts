@@ -1,69 +1,69 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
-import { type OnRetry, PassingFailure, type Progress, type RetryPolicy, withRetries } from './failure.js';
-import type { VersionAnswer } from './fetch-channel.js';
-import type { Http } from './http.js';
-import { type Body, type Headers, type Reply, type Target, targetAt } from './http-messages.js';
+import type { HttpClient } from './http.js';
+import { type BodySink, type Headers, type Reply, type Target, targetAt } from './http-messages.js';
+import { type OnRetry, type RetryPolicy, type StallWatch, TransientError, withRetries } from './retries.js';
 import { changedObject, refusal, type Service } from './service.js';
+import type { ObjectVersion } from './transfer-channel.js';
 
-/** Redirects, and questions that were signed anew. */
-const MOST_TURNS = 6;
+/** The most requests of one try: after redirects, or signed anew. */
+const MOST_ROUNDS = 6;
 /** A page of a list has 1,000 entries. */
 const MOST_TEXT_BYTES = 8 * 1024 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-export interface RangeOfObject {
+export interface ObjectRange {
   readonly path: string;
   /** The version that is read. Undefined: any version. */
-  readonly version: VersionAnswer | undefined;
+  readonly version: ObjectVersion | undefined;
   readonly start: number;
   readonly end: number;
 }
 
-/** @param isSized whether the server says before that it sends exactly the range. */
-type Exchange = (target: Target, takes: (head: Omit<Reply, 'text'>) => Body | undefined) => Promise<Reply>;
-type Begin = (version: VersionAnswer, isSized: boolean, headers: Headers) => Body;
+type Exchange = (target: Target, takes: (head: Omit<Reply, 'text'>) => BodySink | undefined) => Promise<Reply>;
+/** @param isSized whether the server announces that it sends exactly the range. */
+type OpenSink = (version: ObjectVersion, isSized: boolean, headers: Headers) => BodySink;
 
-const NO_BODY: Begin = () => ({ room: () => new Uint8Array(), filled: () => {} });
+const DISCARD: OpenSink = () => ({ nextBuffer: () => new Uint8Array(), markFilled: () => {} });
 
-/** The server sends all of the object instead of a range. */
-export class WithoutRanges extends Error {}
+/** Thrown if the server sends all of the object instead of a range. */
+export class RangesUnsupportedError extends Error {}
 
 export class RangeReader {
-  readonly #http: Http;
+  readonly #http: HttpClient;
   readonly #serviceOf: (path: string) => Service;
   readonly #retryPolicy: RetryPolicy;
   readonly #onRetry: OnRetry;
-  /** The addresses to which redirects led, for as long as these answer. */
-  readonly #redirected = new Map<string, Redirected>();
+  /** Targets of redirects by path, as long as they answer. */
+  readonly #redirected = new Map<string, RedirectedTarget>();
 
-  constructor(http: Http, serviceOf: (path: string) => Service, retryPolicy: RetryPolicy, onRetry: OnRetry) {
+  constructor(http: HttpClient, serviceOf: (path: string) => Service, retryPolicy: RetryPolicy, onRetry: OnRetry) {
     this.#http = http;
     this.#serviceOf = serviceOf;
     this.#retryPolicy = retryPolicy;
     this.#onRetry = onRetry;
   }
 
-  /** A text that a service needs, such as a page of a list. */
+  /** Reads a text, such as a page of a list. */
   readText(path: string, target: () => Promise<Target>): Promise<Reply> {
     const service = this.#serviceOf(path);
-    const attempt = async (progress: Progress): Promise<Reply> => {
-      let asked: Target & Partial<Redirected> = await target();
+    const attempt = async (progress: StallWatch): Promise<Reply> => {
+      let asked: Target & Partial<RedirectedTarget> = await target();
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.ask(asked, undefined, { mostTextBytes: MOST_TEXT_BYTES, progress });
+        const reply = await this.#http.send(asked, undefined, { mostTextBytes: MOST_TEXT_BYTES, progress });
         if (reply.status === 200) return reply;
         const advice = service.advise(path, reply, asked);
         const location = locationIn(reply);
-        if (turns < MOST_TURNS && advice === 'again') asked = await target();
+        if (turns < MOST_ROUNDS && advice === 'again') asked = await target();
         // A repository of the Hub may have another name.
-        else if (turns < MOST_TURNS && location !== undefined) asked = redirectedTo(path, asked, location);
+        else if (turns < MOST_ROUNDS && location !== undefined) asked = redirectedTarget(path, asked, location);
         else throw refusal(path, reply, advice);
       }
     };
-    return this.patiently(path, attempt);
+    return this.withRetries(path, attempt);
   }
 
-  /** Undefined if the server refuses. */
+  /** Returns the headers of an object. Undefined: the server refuses. */
   readHead(path: string, target: () => Promise<Target>): Promise<Headers | undefined> {
     const service = this.#serviceOf(path);
     const attempt = async (): Promise<Headers | undefined> => {
@@ -73,72 +73,77 @@ export class RangeReader {
         if (reply.status === 200 || reply.status === 206) return reply.headers;
         const advice = service.advise(path, reply, asked);
         const failure = refusal(path, reply, advice);
-        if (failure instanceof PassingFailure) throw failure;
-        if (advice !== 'again' || turns === MOST_TURNS) return undefined;
+        if (failure instanceof TransientError) throw failure;
+        if (advice !== 'again' || turns === MOST_ROUNDS) return undefined;
       }
     };
-    return this.patiently(path, attempt);
+    return this.withRetries(path, attempt);
   }
 
   /**
-   * @param range asked at each try; undefined: nothing is left to read.
-   * @param begin called at each try, when the version is known; what it returns gets the bytes of the range.
+   * @param range returns at each try what is left to read. Undefined: nothing.
+   * @param openSink called at each try, when the version is known.
    */
-  read(path: string, range: () => RangeOfObject | undefined, begin: Begin): Promise<VersionAnswer | undefined> {
+  read(path: string, range: () => ObjectRange | undefined, openSink: OpenSink): Promise<ObjectVersion | undefined> {
     let from = Number.POSITIVE_INFINITY;
-    const attempt = async (progress: Progress) => {
+    const attempt = async (progress: StallWatch) => {
       const left = range();
       if (left === undefined) return undefined;
       if (left.start > from) progress.advanced();
       from = left.start;
-      return this.#try(left, begin, (target, takes) => this.#http.getRange(target, takes), progress);
+      return this.#try(left, openSink, (target, takes) => this.#http.getRange(target, takes), progress);
     };
-    return this.patiently(path, attempt);
+    return this.withRetries(path, attempt);
   }
 
-  /** All of an object, without a range, as long as somebody takes the pieces. Tries once. */
-  async openStream(
+  /** Reads all of an object without a range. Tries once. */
+  async openWhole(
     path: string,
-    version: VersionAnswer | undefined,
-  ): Promise<{ readonly version: VersionAnswer; readonly pieces: AsyncIterator<Uint8Array> }> {
+    version: ObjectVersion | undefined,
+  ): Promise<{ readonly version: ObjectVersion; readonly pieces: AsyncIterator<Uint8Array> }> {
     let pieces: AsyncIterator<Uint8Array> | undefined;
     const whole = { path, version, start: 0, end: Number.POSITIVE_INFINITY };
-    const found = await this.#try(whole, NO_BODY, async (target, takes) => {
+    const found = await this.#try(whole, DISCARD, async (target, takes) => {
       const reply = await this.#http.open(target, (head) => takes(head) !== undefined);
       pieces = reply.pieces;
       return reply;
     });
-    if (pieces === undefined) throw new RangeError(`no reply was kept of ${path}`);
+    if (pieces === undefined) throw new RangeError(`no reply for ${path}`);
     return { version: found, pieces };
   }
 
-  patiently<T>(path: string, attempt: (progress: Progress) => Promise<T>): Promise<T> {
+  withRetries<T>(path: string, attempt: (progress: StallWatch) => Promise<T>): Promise<T> {
     return withRetries(path, attempt, this.#retryPolicy, this.#onRetry);
   }
 
-  async #try(range: RangeOfObject, begin: Begin, exchange: Exchange, progress?: Progress): Promise<VersionAnswer> {
+  async #try(
+    range: ObjectRange,
+    openSink: OpenSink,
+    exchange: Exchange,
+    progress?: StallWatch,
+  ): Promise<ObjectVersion> {
     const { path, version } = range;
     const service = this.#serviceOf(path);
-    const pinned = version?.validator ?? (await service.versionNow?.(path));
+    const pinned = version?.validator ?? (await service.currentVersion?.(path));
     const known = this.#redirected.get(path);
-    let target: Target & Partial<Redirected> = known ?? (await service.targetOf(path, pinned));
-    for (let turns = 0; turns <= MOST_TURNS; turns++) {
-      const reading = new Reading(range, service, pinned, begin, progress);
-      const asked = { ...target, headers: { ...target.headers, ...reading.headers } };
-      const reply = await exchange(asked, (head) => reading.takes(head));
-      const answer = reading.finish(reply);
+    let target: Target & Partial<RedirectedTarget> = known ?? (await service.targetOf(path, pinned));
+    for (let turns = 0; turns <= MOST_ROUNDS; turns++) {
+      const rangeExchange = new RangeExchange(range, service, pinned, openSink, progress);
+      const asked = { ...target, headers: { ...target.headers, ...rangeExchange.headers } };
+      const reply = await exchange(asked, (head) => rangeExchange.sinkFor(head));
+      const answer = rangeExchange.finish(reply);
       if (answer !== undefined) return answer;
       const advice = service.advise(path, reply, asked, true);
       const location = locationIn(reply);
       if (advice === 'again') target = await service.targetOf(path, pinned);
       else if (location !== undefined) {
-        const redirected = redirectedTo(path, target, location);
+        const redirected = redirectedTarget(path, target, location);
         this.#redirected.set(path, redirected);
         target = redirected;
       } else {
-        const failure = this.#refused(range, reply, adviceOnLoss(path, reply, target) ?? advice);
+        const failure = this.#refused(range, reply, adviceOnLostCredentials(path, reply, target) ?? advice);
         // Where redirects lead is often signed for a few minutes.
-        if (failure instanceof PassingFailure || known === undefined || target !== known) throw failure;
+        if (failure instanceof TransientError || known === undefined || target !== known) throw failure;
         // Another reader may have found a new one.
         if (this.#redirected.get(path) === known) this.#redirected.delete(path);
         target = await service.targetOf(path, pinned);
@@ -150,7 +155,7 @@ export class RangeReader {
     );
   }
 
-  #refused({ path, version }: RangeOfObject, reply: Reply, advice: string | undefined): Error {
+  #refused({ path, version }: ObjectRange, reply: Reply, advice: string | undefined): Error {
     if (reply.status === 412) return changedObject(path, 'it was written to or replaced');
     if (reply.status === 416 && version !== undefined)
       return changedObject(path, `its size was ${version.byteLength} bytes and is smaller`);
@@ -162,17 +167,17 @@ function locationIn({ status, headers }: Reply): string | undefined {
   return REDIRECTS.has(status) ? headers['location'] : undefined;
 }
 
-interface Redirected extends Target {
-  /** True if it gets no credentials, though there are some. */
-  readonly lost: boolean;
+interface RedirectedTarget extends Target {
+  /** True if the redirect leads to another host, which gets no credentials. */
+  readonly hasLostCredentials: boolean;
 }
 
-/** Credentials belong to the host for which they were given. */
-function redirectedTo(
+/** Follows a redirect. Credentials go only to the host for which they were given. */
+function redirectedTarget(
   path: string,
-  { server, path: from, headers, lost }: Target & Partial<Redirected>,
+  { server, path: from, headers, hasLostCredentials: lost }: Target & Partial<RedirectedTarget>,
   location: string,
-): Redirected {
+): RedirectedTarget {
   const to = new URL(location, server.origin + from);
   if (!/^https?:$/.test(to.protocol) || (server.protocol === 'https:' && to.protocol === 'http:'))
     throw new InputError(
@@ -180,45 +185,48 @@ function redirectedTo(
       `cannot read ${path}: the server redirects to ${to.protocol}//, which is not safe; name another address`,
     );
   const isSame = to.origin === server.origin;
-  return { ...targetAt(to, isSame ? headers : {}), lost: lost ?? (!isSame && 'authorization' in headers) };
+  return {
+    ...targetAt(to, isSame ? headers : {}),
+    hasLostCredentials: lost ?? (!isSame && 'authorization' in headers),
+  };
 }
 
-/** Services redirect to addresses that need no credentials. */
-function adviceOnLoss(
+/** Returns advice if the host behind a redirect refuses. Services redirect to addresses that need no credentials. */
+function adviceOnLostCredentials(
   path: string,
   { status }: Reply,
-  { server, lost }: Target & Partial<Redirected>,
+  { server, hasLostCredentials: lost }: Target & Partial<RedirectedTarget>,
 ): string | undefined {
   if (lost !== true || !/^https?:/.test(path) || (status !== 401 && status !== 403)) return undefined;
   return `it is ${server.host}, to which the first host redirects and which gets no credentials of it; name the address there`;
 }
 
-/** One reply to the question for a range. */
-class Reading {
-  #answer: VersionAnswer | undefined;
-  readonly #range: RangeOfObject;
+/** Checks the reply to one request for a range. */
+class RangeExchange {
+  #answer: ObjectVersion | undefined;
+  readonly #range: ObjectRange;
   readonly #service: Service;
-  readonly #pinned: string | undefined;
-  readonly #begin: Begin;
-  readonly #progress: Progress | undefined;
+  readonly #pinnedValidator: string | undefined;
+  readonly #openSink: OpenSink;
+  readonly #stallWatch: StallWatch | undefined;
   #wantedBytes = 0;
   #takenBytes = 0;
 
   constructor(
-    range: RangeOfObject,
+    range: ObjectRange,
     service: Service,
     pinned: string | undefined,
-    begin: Begin,
-    progress: Progress | undefined,
+    begin: OpenSink,
+    progress: StallWatch | undefined,
   ) {
-    this.#progress = progress;
+    this.#stallWatch = progress;
     this.#range = range;
     this.#service = service;
-    this.#pinned = pinned;
-    this.#begin = begin;
+    this.#pinnedValidator = pinned;
+    this.#openSink = begin;
   }
 
-  /** Returns whether the rest of the object is asked for. The bytes that come are not counted here. */
+  /** True if the rest of the object is requested. Then the caller checks the number of bytes. */
   get #isWhole(): boolean {
     return this.#range.end === Number.POSITIVE_INFINITY;
   }
@@ -229,13 +237,13 @@ class Reading {
     return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
   }
 
-  /** Returns where the data of a reply goes. Undefined: the reply is not data. @throws if it is other data. */
-  takes({ status, headers }: Omit<Reply, 'text'>): Body | undefined {
+  /** Returns the sink for a reply. Undefined: the reply is not data. @throws if it is other data. */
+  sinkFor({ status, headers }: Omit<Reply, 'text'>): BodySink | undefined {
     const { path, start, end, version } = this.#range;
     const inputBytes = sizeIn(status, headers);
     if (status !== 206 && status !== 200) return undefined;
     if (status === 206 && headers['content-range'] === undefined)
-      throw new PassingFailure('the server does not say which range it sends');
+      throw new TransientError('the server does not say which range it sends');
     if (inputBytes === undefined)
       throw new InputError(
         'ERR_INPUT_UNREADABLE',
@@ -252,43 +260,47 @@ class Reading {
     const wantedEnd = Math.min(end, inputBytes);
     if (status === 200 && (start > 0 || wantedEnd < inputBytes))
       throw version === undefined
-        ? new WithoutRanges()
+        ? new RangesUnsupportedError()
         : changedObject(path, 'the server gives no ranges of it any more');
     if (
       status === 206 &&
       inputBytes > 0 &&
       !new RegExp(`^bytes ${start}-${wantedEnd - 1}/`).test(headers['content-range'] ?? '')
     )
-      throw new PassingFailure('the server sent another range');
+      throw new TransientError('the server sent another range');
     this.#answer = answer;
     this.#wantedBytes = wantedEnd - start;
     const { 'content-length': sentBytes } = headers;
     if (sentBytes !== undefined && Number(sentBytes) !== this.#wantedBytes)
-      throw new PassingFailure(`the server sends ${sentBytes} bytes instead of ${this.#wantedBytes}`);
-    const body = this.#begin(answer, sentBytes !== undefined, headers);
+      throw new TransientError(`the server sends ${sentBytes} bytes instead of ${this.#wantedBytes}`);
+    const body = this.#openSink(answer, sentBytes !== undefined, headers);
     return {
-      room: () => body.room(),
-      filled: (count) => {
+      nextBuffer: () => body.nextBuffer(),
+      markFilled: (count) => {
         this.#takenBytes += count;
-        body.filled(count);
-        this.#progress?.heard(count);
+        body.markFilled(count);
+        this.#stallWatch?.received(count);
       },
     };
   }
 
   /** Returns the version after a reply. Undefined: the reply was not data. */
-  finish({ status, headers, text }: Reply): VersionAnswer | undefined {
+  finish({ status, headers, text }: Reply): ObjectVersion | undefined {
     const isEmpty = headers['content-range'] === 'bytes */0' || text.includes('<ActualObjectSize>0<');
-    // Nothing has no range.
+    // An empty object has no range.
     if (status === 416 && isEmpty && this.#range.version === undefined) return this.#versionIn(headers, 0);
-    // Nor does a service say of each empty object that it is.
-    if (status === 416 && this.#range.start === 0 && this.#range.version === undefined) throw new WithoutRanges();
+    // Not every service says that an object is empty.
+    if (status === 416 && this.#range.start === 0 && this.#range.version === undefined)
+      throw new RangesUnsupportedError();
     if (this.#answer === undefined || this.#isWhole || this.#takenBytes === this.#wantedBytes) return this.#answer;
-    throw new PassingFailure('the server sent less than was asked for');
+    throw new TransientError('the server sent less than was asked for');
   }
 
-  #versionIn(headers: Headers, byteLength: number): VersionAnswer {
-    return { byteLength, validator: this.#service.validatorOf(headers, this.#range.path) ?? this.#pinned ?? '' };
+  #versionIn(headers: Headers, byteLength: number): ObjectVersion {
+    return {
+      byteLength,
+      validator: this.#service.validatorOf(headers, this.#range.path) ?? this.#pinnedValidator ?? '',
+    };
   }
 }
 

@@ -1,9 +1,9 @@
 /**
  * The checksum of an object that is read in ranges, in any order and by several readers. CRCs of ranges that follow each
- * other are joined, so that nothing is read again; bytes that come a second time are not counted again. What is compared
+ * other are joined, so that nothing is read again; bytes that come a second time are not added again. What is compared
  * is the checksum that the service has of the whole object, or of its parts of equal size.
  */
-import type { Checked, Crc } from './checksum.js';
+import type { Crc, SizedCrc } from './crc.js';
 
 /** Bytes of one part that were read, without a gap. */
 interface Run {
@@ -12,7 +12,7 @@ interface Run {
   crc: bigint;
 }
 
-export interface KnownChecksum {
+export interface ServiceChecksum {
   readonly kind: Crc;
   /** Checksum in the text of the service. */
   readonly text: string;
@@ -21,13 +21,13 @@ export interface KnownChecksum {
 }
 
 export class ReadChecksum {
-  readonly #known: KnownChecksum;
+  readonly #known: ServiceChecksum;
   readonly #byteLength: number;
   /** Runs in the order of their bytes. */
   readonly #runs: Run[] = [];
   #leftBytes: number;
 
-  constructor(known: KnownChecksum, byteLength: number) {
+  constructor(known: ServiceChecksum, byteLength: number) {
     this.#known = known;
     this.#byteLength = byteLength;
     this.#leftBytes = byteLength;
@@ -49,7 +49,7 @@ export class ReadChecksum {
     if (this.#leftBytes > 0) return undefined;
     // Another pass reads all of it again.
     this.#leftBytes = this.#byteLength;
-    return this.#known.kind.isOf(this.#known.text, this.#runs.splice(0).map(checkedOf));
+    return this.#known.kind.isOf(this.#known.text, this.#runs.splice(0).map(sizedCrcOf));
   }
 
   #endOfPart(position: number): number {
@@ -72,12 +72,12 @@ export class ReadChecksum {
       this.#runs.splice(index, 0, run);
     }
     if (after?.start !== end || !isSamePart(end)) return;
-    run.crc = kind.joined([run, after].map(checkedOf));
+    run.crc = kind.joined([run, after].map(sizedCrcOf));
     run.end = after.end;
     this.#runs.splice(this.#runs.indexOf(after), 1);
   }
 }
 
-function checkedOf(run: Run): Checked {
+function sizedCrcOf(run: Run): SizedCrc {
   return { crc: run.crc, byteLength: run.end - run.start };
 }

@@ -5,26 +5,26 @@
 import { createHash, getFips, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { SystemError, VerificationError } from '../errors.js';
-import { appearedDuringJob } from '../io/durable.js';
-import { type Checked, CRC32 } from './checksum.js';
+import { outputAppeared } from '../io/rename-and-sync.js';
+import { CRC32, type SizedCrc } from './crc.js';
+import type { HttpClient } from './http.js';
+import type { Headers, Reply, Target } from './http-messages.js';
+import type { ListedPart, ListedUpload, ObjectInfo, UploadedPart } from './object-store.js';
+import { serviceUploadId } from './part-writer.js';
 import {
   type OnRetry,
-  PassingFailure,
-  type Progress,
-  passingStatus,
   type RetryPolicy,
+  type StallWatch,
+  TransientError,
+  transientErrorOfStatus,
   withRetries,
-} from './failure.js';
-import type { Http } from './http.js';
-import type { Headers, Reply, Target } from './http-messages.js';
-import type { FoundObject, FoundPart, OpenUpload, UploadedPart } from './object-store.js';
-import { listedUploadId } from './part-uploads.js';
-import { namedBy, pagesOf, type S3, type S3Question } from './s3.js';
-import { type ListedObject, reasonIn, tag } from './service.js';
+} from './retries.js';
+import { pagesOf, parseS3Address, type S3, type S3Request } from './s3.js';
+import { type ListedObject, reasonIn, xmlText } from './service.js';
 
 const NO_PARTS = '<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>';
-/** Questions that were signed anew. */
-const MOST_TURNS = 3;
+/** The most requests of one try, signed anew. */
+const MOST_ROUNDS = 3;
 /** A page of a list has 1,000 entries. */
 const MOST_TEXT_BYTES = 8 * 1024 * 1024;
 const TOKEN_HEADER = 'x-amz-meta-pileshuf';
@@ -32,18 +32,18 @@ const ONLY_IF_ABSENT: Headers = { 'if-none-match': '*' };
 const CRC_HEADER = 'x-amz-checksum-crc32';
 const OF_WHOLE: Headers = { 'x-amz-checksum-type': 'FULL_OBJECT' };
 /** Uploads whose service knows checksums have this word at the end of their ids. */
-const CHECKED = 'crc32';
+const CHECKSUM_MARK = 'crc32';
 /** Refusals of a moment, as is 409: the service is busy, or what came was not what was sent, or came too slowly. */
-const PASSING_CODES =
+const TRANSIENT_CODES =
   /<Code>(?:InternalError|SlowDown|ServiceUnavailable|Throttl\w+|RequestTimeout|BadDigest|IncompleteBody|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)</;
 
-interface Asking<T> {
+interface S3Call<T> {
   /** The words before the address in a message of a request that writes nothing. */
   readonly looking?: string;
   /** The key of an object; absent: the bucket is asked. */
   readonly key?: string;
   /** Asked at each try. Absent: `target` is. */
-  readonly question?: () => S3Question;
+  readonly question?: () => S3Request;
   readonly target?: () => Promise<Target>;
   /** Returns what the reply says; undefined: it is a refusal. */
   readonly answer: (reply: Reply) => T | undefined | Promise<T | undefined>;
@@ -52,7 +52,7 @@ interface Asking<T> {
 
 export class S3Uploads {
   readonly #s3: S3;
-  readonly #http: Http;
+  readonly #http: HttpClient;
   readonly #retryPolicy: RetryPolicy;
   readonly #onRetry: OnRetry;
   /** True if the service has not yet refused them. */
@@ -60,7 +60,7 @@ export class S3Uploads {
   /** Undefined if it has neither refused checksums nor said one. */
   #knowsChecksums: boolean | undefined;
 
-  constructor(s3: S3, http: Http, retryPolicy: RetryPolicy, onRetry: OnRetry) {
+  constructor(s3: S3, http: HttpClient, retryPolicy: RetryPolicy, onRetry: OnRetry) {
     this.#s3 = s3;
     this.#http = http;
     this.#retryPolicy = retryPolicy;
@@ -76,10 +76,10 @@ export class S3Uploads {
         return { method: 'POST', query: { uploads: '' }, headers: { ...this.#headersOf(token), ...checksums } };
       },
       answer: ({ status, text, headers }) => {
-        const uploadId = status === 200 ? tag(text, 'UploadId') : undefined;
+        const uploadId = status === 200 ? xmlText(text, 'UploadId') : undefined;
         const isChecked = headers['x-amz-checksum-algorithm'] === 'CRC32';
         if (isChecked) this.#knowsChecksums = true;
-        return uploadId && `${uploadId} ${token}${isChecked ? ` ${CHECKED}` : ''}`;
+        return uploadId && `${uploadId} ${token}${isChecked ? ` ${CHECKSUM_MARK}` : ''}`;
       },
     });
   }
@@ -91,14 +91,14 @@ export class S3Uploads {
     pieces: () => Iterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<UploadedPart> {
-    const query = { partNumber: String(number), uploadId: listedUploadId(uploadId) };
+    const query = { partNumber: String(number), uploadId: serviceUploadId(uploadId) };
     const content = contentOf(pieces);
     const tagOfPart = await this.#ask(path, {
-      question: () => ({ ...content.question(isChecked(uploadId) ? 'crc' : 'md5'), query }),
+      question: () => ({ ...content.question(hasChecksums(uploadId) ? 'crc' : 'md5'), query }),
       answer: ({ status, headers }) => {
         if (status !== 200) return undefined;
         const { [CRC_HEADER]: stored = content.crcText } = headers;
-        if (stored !== content.crcText) throw new PassingFailure('the service stored other bytes than were sent');
+        if (stored !== content.crcText) throw new TransientError('the service stored other bytes than were sent');
         return headers['etag'];
       },
       signal,
@@ -121,7 +121,7 @@ export class S3Uploads {
       await this.putText(path, '', onlyIfAbsent, token);
       return this.abort(path, uploadId, false);
     }
-    const contents = isChecked(uploadId) ? contentsOf(parts) : undefined;
+    const contents = hasChecksums(uploadId) ? crcsOf(parts) : undefined;
     const elements = inOrder(parts).map((part) => {
       const crc =
         contents && part.content && `<ChecksumCRC32>${CRC32.text(BigInt(part.content.crc32))}</ChecksumCRC32>`;
@@ -131,7 +131,7 @@ export class S3Uploads {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
       const { headers, ...question } = content.question('none');
-      const query = { uploadId: listedUploadId(uploadId) };
+      const query = { uploadId: serviceUploadId(uploadId) };
       const whole = contents && { [CRC_HEADER]: CRC32.text(CRC32.joined(contents)), ...OF_WHOLE };
       return { ...question, method: 'POST', query, headers: { ...headers, ...condition, ...whole } };
     });
@@ -145,13 +145,13 @@ export class S3Uploads {
     path: string,
     token: string | undefined,
     onlyIfAbsent: boolean,
-    question: (condition: Headers) => S3Question,
+    question: (condition: Headers) => S3Request,
   ): Promise<void> {
     const isMade = async (): Promise<boolean> => {
-      const found = await this.#look(path);
+      const found = await this.#head(path);
       const isOurs = token !== undefined && found?.headers[TOKEN_HEADER] === token;
       if (found === undefined || isOurs || !onlyIfAbsent) return isOurs;
-      throw appearedDuringJob(path);
+      throw outputAppeared(path);
     };
     if (onlyIfAbsent && (await isMade())) return;
     // Other objects are made meanwhile: the service may have refused the condition of one of them.
@@ -167,7 +167,7 @@ export class S3Uploads {
         if (isDone || (await isMade())) return true;
         if (reply.status === 501 && hasCondition) {
           this.#knowsConditions = false;
-          throw new PassingFailure('the service does not know If-None-Match');
+          throw new TransientError('the service does not know If-None-Match');
         }
         return undefined;
       },
@@ -180,9 +180,9 @@ export class S3Uploads {
   }
 
   /** @param sent the parts of which the object was made: its checksum is compared with theirs. */
-  async head(path: string, sent?: readonly UploadedPart[]): Promise<FoundObject | undefined> {
-    const contents = sent && contentsOf(sent);
-    const found = await this.#look(path, () =>
+  async head(path: string, sent?: readonly UploadedPart[]): Promise<ObjectInfo | undefined> {
+    const contents = sent && crcsOf(sent);
+    const found = await this.#head(path, () =>
       contents === undefined || this.#knowsChecksums === false ? {} : { 'x-amz-checksum-mode': 'ENABLED' },
     );
     const { [CRC_HEADER]: checksum } = found?.headers ?? {};
@@ -193,7 +193,7 @@ export class S3Uploads {
     return found && { byteLength: Number(found.headers['content-length']), tag: found.headers['etag'] ?? '' };
   }
 
-  async #look(path: string, headers: () => Headers = () => ({})): Promise<Reply | undefined> {
+  async #head(path: string, headers: () => Headers = () => ({})): Promise<Reply | undefined> {
     const reply = await this.#ask(path, {
       looking: 'look at',
       question: () => ({ method: 'HEAD', headers: headers() }),
@@ -203,25 +203,25 @@ export class S3Uploads {
   }
 
   /** Lists the parts of an upload. Undefined: the service knows no such upload. */
-  async parts(path: string, uploadId: string): Promise<readonly FoundPart[] | undefined> {
-    const found: FoundPart[] = [];
+  async parts(path: string, uploadId: string): Promise<readonly ListedPart[] | undefined> {
+    const found: ListedPart[] = [];
     let isGone = false;
     const page = (markers: Headers) =>
       this.#ask(path, {
         looking: 'list the parts of',
-        question: () => ({ query: { uploadId: listedUploadId(uploadId), ...markers } }),
+        question: () => ({ query: { uploadId: serviceUploadId(uploadId), ...markers } }),
         answer: (reply) => {
           isGone = isUnknownUpload(reply);
           return isGone ? NO_PARTS : textIn(reply);
         },
       });
-    const next = (text: string) => ({ 'part-number-marker': tag(text, 'NextPartNumberMarker') ?? '' });
+    const next = (text: string) => ({ 'part-number-marker': xmlText(text, 'NextPartNumberMarker') ?? '' });
     for await (const text of pagesOf('ListPartsResult', page, next)) {
       for (const part of elementsOf(text, 'Part'))
         found.push({
-          number: Number(tag(part, 'PartNumber')),
-          tag: tag(part, 'ETag') ?? '',
-          byteLength: Number(tag(part, 'Size')),
+          number: Number(xmlText(part, 'PartNumber')),
+          tag: xmlText(part, 'ETag') ?? '',
+          byteLength: Number(xmlText(part, 'Size')),
         });
     }
     return isGone ? undefined : found;
@@ -234,9 +234,9 @@ export class S3Uploads {
   }
 
   /** Lists the uploads of all keys that begin as the address does. */
-  async uploads(path: string): Promise<readonly OpenUpload[]> {
-    const { bucket, key: prefix } = namedBy(path);
-    const found: OpenUpload[] = [];
+  async uploads(path: string): Promise<readonly ListedUpload[]> {
+    const { bucket, key: prefix } = parseS3Address(path);
+    const found: ListedUpload[] = [];
     const page = (markers: Headers) =>
       this.#ask(path, {
         looking: 'list the uploads of',
@@ -246,15 +246,15 @@ export class S3Uploads {
         answer: textIn,
       });
     const next = (text: string) => ({
-      'key-marker': tag(text, 'NextKeyMarker') ?? '',
-      'upload-id-marker': tag(text, 'NextUploadIdMarker') ?? '',
+      'key-marker': xmlText(text, 'NextKeyMarker') ?? '',
+      'upload-id-marker': xmlText(text, 'NextUploadIdMarker') ?? '',
     });
     for await (const text of pagesOf('ListMultipartUploadsResult', page, next))
       for (const upload of elementsOf(text, 'Upload'))
         found.push({
-          address: `s3://${bucket}/${tag(upload, 'Key') ?? ''}`,
-          uploadId: tag(upload, 'UploadId') ?? '',
-          initiated: new Date(tag(upload, 'Initiated') ?? 0),
+          address: `s3://${bucket}/${xmlText(upload, 'Key') ?? ''}`,
+          uploadId: xmlText(upload, 'UploadId') ?? '',
+          initiated: new Date(xmlText(upload, 'Initiated') ?? 0),
         });
     return found;
   }
@@ -265,13 +265,13 @@ export class S3Uploads {
    */
   async abort(path: string, uploadId: string, hadParts: boolean): Promise<void> {
     await this.#ask(path, {
-      question: () => ({ method: 'DELETE', query: { uploadId: listedUploadId(uploadId) } }),
+      question: () => ({ method: 'DELETE', query: { uploadId: serviceUploadId(uploadId) } }),
       answer: async (reply) => {
-        // Some services keep uploads until they are completed.
+        // Some services cannot abort uploads.
         if (isUnknownUpload(reply) || reply.status === 405 || reply.status === 501) return true;
         if (reply.status !== 204 && reply.status !== 200) return undefined;
         if (hadParts && (await this.parts(path, uploadId)) !== undefined)
-          throw new PassingFailure('its upload is still there');
+          throw new TransientError('its upload is still there');
         return true;
       },
     });
@@ -286,34 +286,34 @@ export class S3Uploads {
     });
   }
 
-  #ask<T>(path: string, { looking, key, question = () => ({}), target, answer, signal }: Asking<T>): Promise<T> {
-    const named = { ...namedBy(path), ...(key !== undefined && { key }) };
+  #ask<T>(path: string, { looking, key, question = () => ({}), target, answer, signal }: S3Call<T>): Promise<T> {
+    const named = { ...parseS3Address(path), ...(key !== undefined && { key }) };
     const signed = target ?? (() => this.#s3.signed(named, question()));
     const failed = (problem: string, cause?: unknown) =>
       new SystemError('ERR_IO', `cannot ${looking ?? 'write'} the output ${path}: ${problem}`, { cause });
-    const attempt = async (progress: Progress): Promise<T> => {
+    const attempt = async (progress: StallWatch): Promise<T> => {
       for (let turns = 0; ; turns++) {
         const asked = await signed();
         const body = asked.body && counted(asked.body, progress);
         const sent: Target = body === undefined ? asked : { ...asked, body };
         // The answer to a long work may come slowly; a list may not.
         const choices = { mostTextBytes: MOST_TEXT_BYTES, signal, ...(body === undefined && { progress }) };
-        const reply = await this.#http.ask(sent, undefined, choices);
+        const reply = await this.#http.send(sent, undefined, choices);
         const said = await answer(reply);
         if (said !== undefined) return said;
-        const isAgain = this.#s3.learns(path, reply, asked) || this.#refusesChecksums(asked, reply);
-        if (!isAgain || turns === MOST_TURNS)
+        const isAgain = this.#s3.learnsRegion(path, reply, asked) || this.#refusesChecksums(asked, reply);
+        if (!isAgain || turns === MOST_ROUNDS)
           throw this.#refusal(asked, reply, looking === undefined ? 'write' : 'read', failed);
       }
     };
     const givenUp = failed;
-    return withRetries(path, attempt, this.#retryPolicy, this.#onRetry, { givenUp, signal });
+    return withRetries(path, attempt, this.#retryPolicy, this.#onRetry, { errorOnGivingUp: givenUp, signal });
   }
 
   /** Returns whether the service may know no checksums: then it is asked once more without. */
   #refusesChecksums({ headers }: Target, { status, text }: Reply): boolean {
     const isAsked = Object.keys(headers).some((name) => /^x-amz-checksum-/i.test(name));
-    const isRefusal = (status === 400 || status === 501) && !PASSING_CODES.test(text);
+    const isRefusal = (status === 400 || status === 501) && !TRANSIENT_CODES.test(text);
     if (!isAsked || !isRefusal || this.#knowsChecksums === true) return false;
     this.#knowsChecksums = false;
     return true;
@@ -323,9 +323,10 @@ export class S3Uploads {
     const { status, headers, text } = reply;
     const said = reasonIn(text);
     const reason = said === undefined ? '' : ` (${said})`;
-    const passes = passingStatus(status, reason, headers);
+    const passes = transientErrorOfStatus(status, reason, headers);
     if (passes !== undefined) return passes;
-    if (status === 409 || PASSING_CODES.test(text)) return new PassingFailure(`the server answered ${status}${reason}`);
+    if (status === 409 || TRANSIENT_CODES.test(text))
+      return new TransientError(`the server answered ${status}${reason}`);
     const advice = this.#s3.adviseOnAccess(reply, doing) ?? 'check the address';
     return failed(
       isUnknownUpload(reply) && /[?&]uploadId=/.test(path)
@@ -335,9 +336,9 @@ export class S3Uploads {
   }
 }
 
-function* counted(pieces: Iterable<Uint8Array>, progress: Progress): Iterable<Uint8Array> {
+function* counted(pieces: Iterable<Uint8Array>, progress: StallWatch): Iterable<Uint8Array> {
   for (const piece of pieces) {
-    progress.heard(piece.byteLength);
+    progress.received(piece.byteLength);
     yield piece;
   }
 }
@@ -355,7 +356,7 @@ interface Content {
    * @param check what the service compares beside the SHA-256. Buckets with locks refuse parts that have neither, and
    *   services that know no CRC know MD5.
    */
-  question(check: 'crc' | 'md5' | 'none'): S3Question & { readonly headers: Headers };
+  question(check: 'crc' | 'md5' | 'none'): S3Request & { readonly headers: Headers };
 }
 
 /** Hashes a body once. */
@@ -394,8 +395,8 @@ function md5Of(pieces: Iterable<Uint8Array>): string {
   return hash.digest('base64');
 }
 
-function isChecked(uploadId: string): boolean {
-  return uploadId.endsWith(` ${CHECKED}`);
+function hasChecksums(uploadId: string): boolean {
+  return uploadId.endsWith(` ${CHECKSUM_MARK}`);
 }
 
 function inOrder(parts: readonly UploadedPart[]): readonly UploadedPart[] {
@@ -403,7 +404,7 @@ function inOrder(parts: readonly UploadedPart[]): readonly UploadedPart[] {
 }
 
 /** Undefined if an earlier version has uploaded some of the parts. */
-function contentsOf(parts: readonly UploadedPart[]): readonly Checked[] | undefined {
+function crcsOf(parts: readonly UploadedPart[]): readonly SizedCrc[] | undefined {
   const contents = inOrder(parts).flatMap(({ content }) =>
     content === undefined ? [] : [{ crc: BigInt(content.crc32), byteLength: content.byteLength }],
   );

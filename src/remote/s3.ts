@@ -4,22 +4,29 @@
  */
 import aws4 from 'aws4';
 import { adviceOnPattern, requireUnfolded } from './address.js';
-import { CredentialsOfAws } from './aws-credentials.js';
+import { AwsCredentialChain } from './aws-credentials.js';
 import type { AwsSettings } from './aws-settings.js';
-import { CRC32, CRC32C, CRC64NVME, type Crc } from './checksum.js';
-import type { VersionAnswer } from './fetch-channel.js';
-import type { Http } from './http.js';
+import { CRC32, CRC32C, CRC64NVME, type Crc } from './crc.js';
+import type { HttpClient } from './http.js';
 import type { Headers, Reply, Target } from './http-messages.js';
-import type { KnownChecksum } from './read-checksum.js';
-import { type Ask, type AskHead, type ListedObject, type Service, tag, validatorOfHttp } from './service.js';
+import type { ServiceChecksum } from './read-checksum.js';
+import {
+  type ListedObject,
+  type SendForHead,
+  type SendForText,
+  type Service,
+  validatorOfHttp,
+  xmlText,
+} from './service.js';
+import type { ObjectVersion } from './transfer-channel.js';
 
-export interface Named {
+export interface S3Address {
   readonly bucket: string;
   readonly key: string;
 }
 
 /** The parts of a request for an object, or for the bucket. */
-export interface S3Question extends Pick<Target, 'method' | 'body'> {
+export interface S3Request extends Pick<Target, 'method' | 'body'> {
   readonly query?: Headers;
   readonly headers?: Headers;
   /** The hash of the body. */
@@ -38,28 +45,28 @@ const OWNER_HEADER = 'x-amz-expected-bucket-owner';
 
 export class S3 implements Service {
   readonly settings: AwsSettings;
-  readonly #credentials: CredentialsOfAws;
+  readonly #credentials: AwsCredentialChain;
   readonly #regionOf = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
   /** True if the service has not refused to say checksums beside data. */
   #saysChecksums = true;
 
   /** @param http asks the service that gives credentials for a web identity. */
-  constructor(settings: AwsSettings, http: Pick<Http, 'ask'>) {
+  constructor(settings: AwsSettings, http: Pick<HttpClient, 'send'>) {
     this.settings = settings;
-    this.#credentials = new CredentialsOfAws(settings, http);
+    this.#credentials = new AwsCredentialChain(settings, http);
   }
 
   /** The first request for an object asks for its checksum, too: many objects are no longer than this request. */
   targetOf(path: string, validator: string | undefined): Promise<Target> {
     const isAsked = validator === undefined && this.#saysChecksums;
-    return this.signed(namedBy(path), isAsked ? { headers: CHECKSUM_MODE } : {});
+    return this.signed(parseS3Address(path), isAsked ? { headers: CHECKSUM_MODE } : {});
   }
 
   /** Knows the region of a bucket only after the first refusal. */
   advise(path: string, reply: Reply, asked: Target, mayAskLess = false): string | 'again' | undefined {
     const { status, text } = reply;
-    if (this.learns(path, reply, asked)) return 'again';
+    if (this.learnsRegion(path, reply, asked)) return 'again';
     if ((status === 400 || status === 501) && mayAskLess && MODE_HEADER in asked.headers) {
       this.#saysChecksums = false;
       return 'again';
@@ -84,8 +91,8 @@ export class S3 implements Service {
    * Returns whether the reply tells the region of the bucket, so that the question may be signed anew. Others that were
    * under way may have learned it before.
    */
-  learns(path: string, { status, headers, text }: Reply, asked: Target): boolean {
-    const { bucket } = namedBy(path);
+  learnsRegion(path: string, { status, headers, text }: Reply, asked: Target): boolean {
+    const { bucket } = parseS3Address(path);
     const region = headers['x-amz-bucket-region'] ?? /<Region>([^<]+)<\/Region>/.exec(text)?.[1];
     if (
       region !== undefined &&
@@ -99,18 +106,18 @@ export class S3 implements Service {
   }
 
   /** Returns the checksum of a reply. Beside a range, services say the checksum of all parts without their number. */
-  checksumIn(headers: Headers, byteLength: number): KnownChecksum | undefined {
+  checksumIn(headers: Headers, byteLength: number): ServiceChecksum | undefined {
     return headers['x-amz-checksum-type'] === 'FULL_OBJECT' ? checksumIn(headers, byteLength) : undefined;
   }
 
   async checksumOf(
     path: string,
-    { byteLength, validator }: VersionAnswer,
-    ask: AskHead,
-  ): Promise<KnownChecksum | undefined> {
+    { byteLength, validator }: ObjectVersion,
+    ask: SendForHead,
+  ): Promise<ServiceChecksum | undefined> {
     const headOf = (query?: Headers) =>
       ask(() =>
-        this.signed(namedBy(path), {
+        this.signed(parseS3Address(path), {
           method: 'HEAD',
           headers: CHECKSUM_MODE,
           ...(query && { query }),
@@ -127,8 +134,8 @@ export class S3 implements Service {
     return Math.ceil(byteLength / partBytes) === Number(count) ? { ...known, partBytes } : undefined;
   }
 
-  async list(path: string, ask: Ask): Promise<ListedObject[]> {
-    const { bucket, key: prefix } = namedBy(path);
+  async list(path: string, ask: SendForText): Promise<ListedObject[]> {
+    const { bucket, key: prefix } = parseS3Address(path);
     const found: ListedObject[] = [];
     let lastKey = '';
     const page = async (markers: Headers) => {
@@ -136,27 +143,27 @@ export class S3 implements Service {
       return (await ask(path, () => this.signed({ bucket, key: '' }, { query }))).text;
     };
     const next = (text: string): Headers => {
-      const token = tag(text, 'NextContinuationToken');
+      const token = xmlText(text, 'NextContinuationToken');
       // Some services know the first version of lists alone.
       return token === undefined ? { marker: lastKey, 'start-after': lastKey } : { 'continuation-token': token };
     };
     for await (const text of pagesOf('ListBucketResult', page, next)) {
-      const isEncoded = tag(text, 'EncodingType') === 'url';
+      const isEncoded = xmlText(text, 'EncodingType') === 'url';
       for (const [, content = ''] of text.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
-        const name = tag(content, 'Key') ?? '';
+        const name = xmlText(content, 'Key') ?? '';
         // Some servers do not know how to encode.
         const key = isEncoded ? decodeURIComponent(name.replaceAll('+', ' ')) : name;
-        const byteLength = Number(tag(content, 'Size'));
+        const byteLength = Number(xmlText(content, 'Size'));
         lastKey = key;
         // What consoles make to show an empty directory.
         if (key.endsWith('/') && byteLength === 0) continue;
-        found.push({ place: key.slice(prefix.length), byteLength, validator: tag(content, 'ETag') ?? '' });
+        found.push({ place: key.slice(prefix.length), byteLength, validator: xmlText(content, 'ETag') ?? '' });
       }
     }
     return found;
   }
 
-  async signed({ bucket, key }: Named, { query = {}, sha256, ...question }: S3Question): Promise<Target> {
+  async signed({ bucket, key }: S3Address, { query = {}, sha256, ...question }: S3Request): Promise<Target> {
     requireUnfolded(`s3://${bucket}/${key}`);
     const { settings } = this;
     const region = this.#regionOf.get(bucket) ?? settings.region;
@@ -198,7 +205,7 @@ export class S3 implements Service {
 }
 
 /** Returns the checksum as if it were that of the whole. Some replies lack the number of parts: those are not compared. */
-function checksumIn(headers: Headers, byteLength: number): KnownChecksum | undefined {
+function checksumIn(headers: Headers, byteLength: number): ServiceChecksum | undefined {
   const { 'x-amz-checksum-type': type, etag = '' } = headers;
   const isOfParts = type === undefined ? /-\d+"?$/.test(etag) : type === 'COMPOSITE';
   for (const [name, kind] of Object.entries(CRCS)) {
@@ -208,7 +215,7 @@ function checksumIn(headers: Headers, byteLength: number): KnownChecksum | undef
   return undefined;
 }
 
-export function namedBy(path: string): Named {
+export function parseS3Address(path: string): S3Address {
   const [, bucket = '', key = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
   return { bucket, key };
 }
@@ -233,7 +240,7 @@ export async function* pagesOf(
   for (let markers: Headers = {}; ; ) {
     const text = await ask(markers);
     const isWhole = text.includes(`<${name}`) && text.trimEnd().endsWith(`</${name}>`);
-    const isTruncated = isWhole ? tag(text, 'IsTruncated')?.toLowerCase() : undefined;
+    const isTruncated = isWhole ? xmlText(text, 'IsTruncated')?.toLowerCase() : undefined;
     if (isTruncated !== 'true' && isTruncated !== 'false')
       throw new Error(
         `the server answered with 200 and no list (expected ${name} with IsTruncated); check the endpoint`,

@@ -1,45 +1,44 @@
-/** The part that the kinds of places have in common. It makes of a reply that is not data one line for a person. */
+/** The contract of remote services, and the errors for replies that are not data. */
 import { InputError } from '../errors.js';
 import { shownText } from './address.js';
-import { passingStatus } from './failure.js';
-import type { VersionAnswer } from './fetch-channel.js';
 import type { Headers, Reply, Target } from './http-messages.js';
-import type { KnownChecksum } from './read-checksum.js';
+import type { ServiceChecksum } from './read-checksum.js';
+import { transientErrorOfStatus } from './retries.js';
+import type { ObjectVersion } from './transfer-channel.js';
 
-export interface ListedObject extends VersionAnswer {
+export interface ListedObject extends ObjectVersion {
   /** The place below the address of the directory. */
   readonly place: string;
 }
 
-/** Asks for a text, and tries again what may pass. */
-export type Ask = (path: string, target: () => Promise<Target>) => Promise<Reply>;
+/** Requests a text, with retries. */
+export type SendForText = (path: string, target: () => Promise<Target>) => Promise<Reply>;
 
-/** Asks for the headers of an object. The answer is undefined if the server refuses. */
-export type AskHead = (target: () => Promise<Target>) => Promise<Headers | undefined>;
+/** Requests the headers of an object. The answer is undefined if the server refuses. */
+export type SendForHead = (target: () => Promise<Target>) => Promise<Headers | undefined>;
 
 export interface Service {
   /**
-   * Returns where an object is asked for now, with what proves who asks. @param validator of the version that is
-   * wanted.
+   * Returns the request for an object, with credentials. @param validator of the wanted version.
    */
   targetOf(path: string, validator: string | undefined): Promise<Target>;
   /**
-   * Returns what tells one version of an object from another; empty: nothing does. Undefined: addresses name versions.
+   * Returns what distinguishes versions of an object; empty: nothing does. Undefined: addresses name versions.
    */
   validatorOf(headers: Headers, path: string): string | undefined;
-  /** The version that the address of an object will name, if addresses do. */
-  versionNow?(path: string): Promise<string | undefined>;
-  /** The checksum that the service has of an object, if it can be compared. @param ask undefined: it is refused. */
-  checksumOf?(path: string, version: VersionAnswer, ask: AskHead): Promise<KnownChecksum | undefined>;
-  /** The checksum of an object that a reply with all of its bytes says, if it does. */
-  checksumIn?(headers: Headers, byteLength: number): KnownChecksum | undefined;
+  /** Returns the version that the address of an object names now, if addresses do. */
+  currentVersion?(path: string): Promise<string | undefined>;
+  /** Returns the checksum that the service has of an object, if it can be compared. */
+  checksumOf?(path: string, version: ObjectVersion, ask: SendForHead): Promise<ServiceChecksum | undefined>;
+  /** Returns the checksum in a reply that has the whole object, if there is one. */
+  checksumIn?(headers: Headers, byteLength: number): ServiceChecksum | undefined;
   /**
    * Returns what to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
    * @param asked whose answer the reply is. @param mayAskLess whether the question may be one without extras.
    */
   advise(path: string, reply: Reply, asked: Target, mayAskLess?: boolean): string | 'again' | undefined;
-  /** All objects below a directory, whose address ends with a slash. */
-  list(path: string, ask: Ask): Promise<ListedObject[]>;
+  /** Lists all objects below a directory, whose address ends with a slash. */
+  list(path: string, ask: SendForText): Promise<ListedObject[]>;
 }
 
 /** Checksums of the whole object, whatever range of it a reply has. */
@@ -54,12 +53,12 @@ export function validatorOfHttp(headers: Headers): string {
   return etag ?? (modified === undefined ? '' : `modified ${modified}`);
 }
 
-/** @returns the error of a reply that is not data, a passing one or one for good. */
+/** Returns the error for a reply that is not data: a transient one, or a final one. */
 export function refusal(path: string, reply: Reply, advice: string | undefined): Error {
   const { status, headers, text } = reply;
   const said = reasonIn(text);
   const reason = said === undefined ? '' : ` (${said})`;
-  const passes = passingStatus(status, reason, headers);
+  const passes = transientErrorOfStatus(status, reason, headers);
   if (passes !== undefined) return passes;
   if (status === 404 || status === 410)
     return new InputError(
@@ -82,8 +81,8 @@ export function changedObject(path: string, change: string): InputError {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
-/** The text of an element that has no elements inside. */
-export function tag(xml: string, name: string): string | undefined {
+/** Returns the text of the first element of a name, which has no elements inside. */
+export function xmlText(xml: string, name: string): string | undefined {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
   return text?.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, word) => {
     if (word !== undefined) return ENTITIES[word] ?? whole;

@@ -1,4 +1,4 @@
-/** The part of the memory budget that transfers take, and the budget that leaves so much beside them. Pure. */
+/** Sizes of the block pool within the memory budget, and the budget that a job with transfers needs. Pure. */
 import { CONNECTIONS_OF_HOST } from './http-messages.js';
 
 const MIB = 1024 * 1024;
@@ -8,7 +8,7 @@ const SHARE_OF_MEMORY = 1 / 8;
 const MOST_POOL_BYTES = 320 * MIB;
 const LARGEST_BLOCK_BYTES = MIB;
 const SMALLEST_BLOCK_BYTES = 64 * 1024;
-/** The fewest blocks of one reader: what it reads, and what comes. */
+/** The fewest blocks of the pool. */
 const FEWEST_BLOCKS = 32;
 const SHARE_OF_MEMORY_FOR_UPLOADS = 1 / 4;
 
@@ -19,7 +19,7 @@ export interface PoolRequest {
   readonly uploads?: boolean;
 }
 
-/** The part of the memory budget that holds bytes that were fetched, and those that are uploaded. */
+/** Returns the bytes of the memory budget that the block pool takes. */
 export function poolBytesOf(request: PoolRequest): number {
   const { blockBytes, blockCount } = poolSizesFor(request);
   return blockBytes * blockCount;
@@ -39,33 +39,33 @@ export function poolSizesFor({ memoryBytes, workers, uploads = false }: PoolRequ
   return { blockBytes, blockCount: Math.max(4, Math.floor(poolBytes / blockBytes)) };
 }
 
-/** The memory that transfers took of the budget of a job. Plain data. */
-export interface Transfers {
+/** The memory of a job's budget that the block pool takes. Plain data. */
+export interface TransferMemory {
   readonly byteLength: number;
   readonly workers: number;
   readonly uploads: boolean;
 }
 
-/** The memory that a job has beside its transfers. */
-interface BesideTransfers {
+/** The memory budget of a job without the block pool. */
+interface MemoryBesideTransfers {
   readonly memoryBytes: number;
   /** The memory of transfers. Undefined: nothing is transferred. */
-  readonly transfers: Transfers | undefined;
+  readonly transfers: TransferMemory | undefined;
 }
 
-/** @param fetchBytes what holds fetched bytes. @param uploadBytes what holds those and uploads; 0: nothing is uploaded. */
-export function besideTransfers(
+/** @param fetchBytes of the pool for inputs. @param uploadBytes of the pool for inputs and uploads; 0: no uploads. */
+export function memoryBesideTransfers(
   { memoryBytes, workers }: Pick<PoolRequest, 'memoryBytes' | 'workers'>,
   fetchBytes: number,
   uploadBytes = 0,
-): BesideTransfers {
+): MemoryBesideTransfers {
   const byteLength = Math.max(fetchBytes, uploadBytes);
   if (byteLength === 0) return { memoryBytes, transfers: undefined };
   return { memoryBytes: memoryBytes - byteLength, transfers: { byteLength, workers, uploads: uploadBytes > 0 } };
 }
 
 /** Returns the least memory budget, in whole MiB, that leaves so much beside such transfers. */
-export function leastMemoryBeside({ workers, uploads }: Transfers, restBytes: number): number {
+export function leastMemoryBeside({ workers, uploads }: TransferMemory, restBytes: number): number {
   // A MiB more of the budget adds at most one block to the pool: the rest never shrinks.
   let tooFew = Math.ceil(restBytes / MIB) - 1;
   let enough = 2 * Math.max(0, tooFew) + 2 * (PART_BYTES / MIB);

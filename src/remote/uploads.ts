@@ -1,21 +1,21 @@
 /**
- * Uploads of the fetching thread: it takes whole parts from the threads that write them, and sends them by itself. It does
- * for the main thread what needs no buffer, and sends parts that lie in local files.
+ * Uploads of the transfer thread: it takes whole parts from the threads that write them, and sends them. For the thread that
+ * started it, it carries out the calls of `ObjectStore`, and sends parts that lie in local files.
  */
 import { setMaxListeners } from 'node:events';
 import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
 import type { FilePart, ObjectStore, UploadedPart } from './object-store.js';
 import type { PartBuffer, PartBuffers } from './part-buffers.js';
-import type { LentBuffer, UploadQuestion } from './part-uploads.js';
+import type { BufferLease, UploadQuestion } from './part-writer.js';
 import type { S3Uploads } from './s3-uploads.js';
 
-interface OfUpload {
+interface UploadReference {
   readonly address: string;
   readonly uploadId: string;
 }
 
-/** The request of the thread that started it. */
+/** A request of the thread that started the transfer thread. */
 export type UploadRequest =
   | {
       readonly ask: 'outputs';
@@ -23,24 +23,24 @@ export type UploadRequest =
       readonly address: string;
       readonly rest: readonly unknown[];
     }
-  /** Waits until what nobody waits for any more is aborted. */
-  | { readonly ask: 'rest' };
+  /** Waits until the abandoned uploads are aborted. */
+  | { readonly ask: 'await-aborts' };
 
 /** The work that is under way for one upload. */
-interface UnderWay {
+interface ActiveUpload {
   readonly stop: AbortController;
   /** The parts by number. */
   readonly parts: Map<number, Promise<UploadedPart>>;
 }
 
-interface KeptPart {
+interface StashedPart {
   readonly buffer: PartBuffer;
   readonly number: number;
   readonly byteLength: number;
 }
 
-/** The bytes that one writer of a part has put, and not yet heard of. */
-interface Writer {
+/** Parts that a writer has put and not yet waited for. */
+interface WriterState {
   readonly parts: Map<number, Promise<UploadedPart>>;
   failure: unknown;
 }
@@ -48,9 +48,9 @@ interface Writer {
 export class Uploads {
   readonly #s3: S3Uploads;
   readonly #buffers: PartBuffers;
-  readonly #underWay = new Map<string, UnderWay>();
-  readonly #writers = new Map<string, Writer>();
-  readonly #left = new Set<Promise<void>>();
+  readonly #active = new Map<string, ActiveUpload>();
+  readonly #writers = new Map<string, WriterState>();
+  readonly #abandoned = new Set<Promise<void>>();
   readonly #store: ObjectStore = {
     begin: (address) => this.#s3.begin(address),
     head: (address, sent) => this.#s3.head(address, sent),
@@ -59,57 +59,57 @@ export class Uploads {
     parts: (address, uploadId) => this.#s3.parts(address, uploadId),
     complete: async (address, uploadId, parts, onlyIfAbsent) => {
       await this.#s3.complete(address, uploadId, parts, onlyIfAbsent);
-      this.#underWay.delete(uploadId);
+      this.#active.delete(uploadId);
     },
     abort: (address, uploadId) => this.#abort(address, uploadId),
     putText: (address, text, onlyIfAbsent) => this.#s3.putText(address, text, onlyIfAbsent),
     remove: (address) => this.#s3.remove(address),
     uploads: (address) => this.#s3.uploads(address),
   };
-  /** The beginning of a part by its upload, for whoever writes the rest. */
-  readonly #kept = new Map<string, KeptPart>();
+  /** The unfinished part of each upload, for the next writer. */
+  readonly #stashed = new Map<string, StashedPart>();
 
   constructor(s3: S3Uploads, buffers: PartBuffers) {
     this.#s3 = s3;
     this.#buffers = buffers;
   }
 
-  async answer(question: UploadQuestion): Promise<string | boolean | LentBuffer | readonly UploadedPart[] | null> {
+  async answer(question: UploadQuestion): Promise<string | boolean | BufferLease | readonly UploadedPart[] | null> {
     switch (question.ask) {
       case 'begin':
         return this.#s3.begin(question.path);
       case 'buffer': {
-        const { id, blocks } = await this.#buffers.take(question.byteLength);
+        const { id, blocks } = await this.#buffers.allocate(question.byteLength);
         return { id, blocks };
       }
       case 'put':
         this.#put(question);
         return null;
-      case 'drop':
-        this.#buffers.find(question.buffer).giveBack();
+      case 'discard':
+        this.#buffers.find(question.buffer).release();
         return null;
-      case 'keep':
-        return this.#keep(question);
-      case 'take over': {
-        const kept = this.#takeKept(question.uploadId, question.number);
-        return kept === undefined ? null : { id: kept.buffer.id, blocks: kept.buffer.blocks };
+      case 'stash':
+        return this.#stash(question);
+      case 'resume': {
+        const stashed = this.#takeStashed(question.uploadId, question.number);
+        return stashed === undefined ? null : { id: stashed.buffer.id, blocks: stashed.buffer.blocks };
       }
-      case 'settle':
-        return this.#settle(question.writer, question.numbers);
+      case 'await-parts':
+        return this.#waitForParts(question.writer, question.numbers);
     }
   }
 
-  /** Whoever asked was gone when the answer came. */
-  takeBack({ path }: UploadQuestion, value: unknown): void {
+  /** Releases what an answer holds whose thread has left. */
+  reclaim({ path }: UploadQuestion, value: unknown): void {
     if (typeof value === 'string') {
       const aborted = this.#abort(path, value).catch(() => {});
-      this.#left.add(aborted);
-      void aborted.then(() => this.#left.delete(aborted));
-    } else if (isLentBuffer(value)) this.#buffers.find(value.id).giveBack();
+      this.#abandoned.add(aborted);
+      void aborted.then(() => this.#abandoned.delete(aborted));
+    } else if (isBufferLease(value)) this.#buffers.find(value.id).release();
   }
 
-  answerStarter(request: UploadRequest): Promise<unknown> {
-    if (request.ask === 'rest') return Promise.all(this.#left);
+  answerParent(request: UploadRequest): Promise<unknown> {
+    if (request.ask === 'await-aborts') return Promise.all(this.#abandoned);
     const answer: (address: string, ...rest: never[]) => Promise<unknown> = this.#store[request.call];
     return answer(request.address, ...(request.rest as never[]));
   }
@@ -120,7 +120,7 @@ export class Uploads {
     const writer = this.#writers.get(question.writer) ?? { parts: new Map(), failure: undefined };
     this.#writers.set(question.writer, writer);
     if (writer.failure !== undefined) {
-      buffer.giveBack();
+      buffer.release();
       throw writer.failure;
     }
     const part = this.#send({ address: path, uploadId }, number, buffer, byteLength);
@@ -130,20 +130,20 @@ export class Uploads {
     });
   }
 
-  #keep({ uploadId, number, buffer, byteLength }: UploadQuestion & { readonly ask: 'keep' }): boolean {
-    if (!this.#buffers.canKeep(this.#kept.size + 1)) return false;
-    this.#kept.set(uploadId, { buffer: this.#buffers.find(buffer), number, byteLength });
+  #stash({ uploadId, number, buffer, byteLength }: UploadQuestion & { readonly ask: 'stash' }): boolean {
+    if (!this.#buffers.canStash(this.#stashed.size + 1)) return false;
+    this.#stashed.set(uploadId, { buffer: this.#buffers.find(buffer), number, byteLength });
     return true;
   }
 
-  #takeKept(uploadId: string, number: number): KeptPart | undefined {
-    const kept = this.#kept.get(uploadId);
-    if (kept?.number !== number) return undefined;
-    this.#kept.delete(uploadId);
-    return kept;
+  #takeStashed(uploadId: string, number: number): StashedPart | undefined {
+    const stashed = this.#stashed.get(uploadId);
+    if (stashed?.number !== number) return undefined;
+    this.#stashed.delete(uploadId);
+    return stashed;
   }
 
-  async #settle(name: string, numbers: readonly number[]): Promise<readonly UploadedPart[]> {
+  async #waitForParts(name: string, numbers: readonly number[]): Promise<readonly UploadedPart[]> {
     const writer = this.#writers.get(name);
     const parts = await Promise.all(numbers.map((number) => writer?.parts.get(number)));
     for (const number of numbers) writer?.parts.delete(number);
@@ -151,15 +151,15 @@ export class Uploads {
     return parts.filter((part) => part !== undefined);
   }
 
-  async #putFile(upload: OfUpload, { number, path, start, byteLength }: FilePart): Promise<UploadedPart> {
-    // Its beginning may never have been in the file.
-    const kept = this.#takeKept(upload.uploadId, number);
-    const buffer = kept?.buffer ?? (await this.#buffers.take(byteLength));
+  async #putFile(upload: UploadReference, { number, path, start, byteLength }: FilePart): Promise<UploadedPart> {
+    // The stashed bytes of the part may never have been in the file.
+    const stashed = this.#takeStashed(upload.uploadId, number);
+    const buffer = stashed?.buffer ?? (await this.#buffers.allocate(byteLength));
     try {
       await withFileAsync(openForRead(path, 'output'), async (file) => {
         let end = 0;
         for (const piece of buffer.pieces(byteLength)) {
-          const at = Math.min(end + piece.byteLength, Math.max(end, kept?.byteLength ?? 0));
+          const at = Math.min(end + piece.byteLength, Math.max(end, stashed?.byteLength ?? 0));
           end += piece.byteLength;
           const rest = piece.subarray(piece.byteLength - (end - at));
           const count = await readAtAsync(file, rest, 0, rest.byteLength, start + at);
@@ -167,28 +167,28 @@ export class Uploads {
         }
       });
     } catch (error) {
-      buffer.giveBack();
+      buffer.release();
       throw error;
     }
     return this.#send(upload, number, buffer, byteLength);
   }
 
-  /** Gives the buffer back in the end. */
+  /** Sends a part, and releases the buffer. */
   #send(
-    { address, uploadId }: OfUpload,
+    { address, uploadId }: UploadReference,
     number: number,
     buffer: PartBuffer,
     byteLength: number,
   ): Promise<UploadedPart> {
-    const { parts, stop } = this.#of(uploadId);
+    const { parts, stop } = this.#activeUpload(uploadId);
     const former = parts.get(number);
     const send = async () => {
-      // The one that came last counts, for the service and for us.
+      // The part that was put last counts, for the service and here.
       await former?.catch(() => {});
       return this.#s3.put(address, uploadId, number, () => buffer.pieces(byteLength), stop.signal);
     };
     const sent = send().finally(() => {
-      buffer.giveBack();
+      buffer.release();
       if (parts.get(number) === sent) parts.delete(number);
     });
     parts.set(number, sent);
@@ -196,26 +196,26 @@ export class Uploads {
   }
 
   async #abort(address: string, uploadId: string): Promise<void> {
-    const { parts, stop } = this.#of(uploadId);
+    const { parts, stop } = this.#activeUpload(uploadId);
     const hadParts = parts.size > 0;
     stop.abort(new AbortError());
-    this.#kept.get(uploadId)?.buffer.giveBack();
-    this.#kept.delete(uploadId);
+    this.#stashed.get(uploadId)?.buffer.release();
+    this.#stashed.delete(uploadId);
     await Promise.allSettled(parts.values());
     await this.#s3.abort(address, uploadId, hadParts);
   }
 
-  #of(uploadId: string): UnderWay {
-    const known = this.#underWay.get(uploadId);
+  #activeUpload(uploadId: string): ActiveUpload {
+    const known = this.#active.get(uploadId);
     if (known !== undefined) return known;
     const fresh = { stop: new AbortController(), parts: new Map() };
     // As many as there are parts.
     setMaxListeners(0, fresh.stop.signal);
-    this.#underWay.set(uploadId, fresh);
+    this.#active.set(uploadId, fresh);
     return fresh;
   }
 }
 
-function isLentBuffer(value: unknown): value is LentBuffer {
+function isBufferLease(value: unknown): value is BufferLease {
   return typeof value === 'object' && value !== null && 'blocks' in value;
 }

@@ -9,7 +9,7 @@ export class Web implements Service {
   readonly #given = new Map<string, string>();
   readonly validatorOf = validatorOfHttp;
 
-  know(address: string): void {
+  remember(address: string): void {
     this.#given.set(shownAddress(address), address);
   }
 

@@ -5,7 +5,7 @@ import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-fac
 import type { GroupReport, JobReport, PassSeconds } from '../options/reports.js';
 import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/quantity.js';
 import { escaped, scatterChart, throughputChart, timelineChart } from './charts.js';
-import { inShort, whyTooFew } from './in-short.js';
+import { inShort, whyTooFew } from './report-summary.js';
 import { budgetText, likeSeconds, nameText, numberText, percentText, speedText } from './units.js';
 
 const STYLE = `

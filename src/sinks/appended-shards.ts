@@ -41,7 +41,7 @@ export class StagedShard implements OpenShard {
     closeFile(this.#file);
   }
 
-  takeBack(byteLength: number): boolean {
+  rollBack(byteLength: number): boolean {
     shortenStaged(this.#file.path, byteLength);
     return true;
   }
@@ -88,12 +88,12 @@ export class StreamShard implements OpenShard {
 
   abandon(): void {}
 
-  takeBack(): boolean {
+  rollBack(): boolean {
     return !this.#hasBytes;
   }
 }
 
-/** Writes to a stream. A write keeps to the pace of the reader, so a job can be stopped while its reader takes nothing. */
+/** Writes to a stream at the pace of its reader. The job can be stopped while the reader takes nothing. */
 export async function writeToStream(file: OpenFile, bytes: Uint8Array, control: JobControl): Promise<void> {
   const backoff = new Backoff();
   for (let done = 0; done < bytes.byteLength; ) {

@@ -14,7 +14,7 @@ import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
 import { inPhaseAsync } from '../floor/phase-clock.js';
 import { compressedMembers, type EncodedMember, type MemberWriter } from '../formats/encoded-members.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
+import { NO_UPLOADS, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { StagedShard, StreamShard } from './appended-shards.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
@@ -37,7 +37,7 @@ interface Region {
   opened: OpenShard | undefined;
 }
 
-interface WaitingMember {
+interface PendingMember {
   readonly region: Region;
   readonly member: EncodedMember;
   /** Spare memory that was taken for it. */
@@ -52,7 +52,7 @@ export class AppendedSink implements OutputSink {
   /** The buffers, with what lies between them. */
   readonly #address: number;
   readonly #capacityBytes: number;
-  readonly #waiting: WaitingMember[] = [];
+  readonly #pendingMembers: PendingMember[] = [];
   readonly #regions: Region[] = [];
   #region: Region;
   /** The shard that was appended to last. */
@@ -75,7 +75,7 @@ export class AppendedSink implements OutputSink {
     return { by: this.#cursor.by, at: this.#cursor.end };
   }
 
-  get leavesTurn(): boolean {
+  get needsNoTurn(): boolean {
     return this.#regions.every(({ isFirst }) => isFirst);
   }
 
@@ -83,7 +83,7 @@ export class AppendedSink implements OutputSink {
     return this.#address + this.#capacityBytes - this.fillAddress;
   }
 
-  filled(byteLength: number): void {
+  advance(byteLength: number): void {
     this.fillAddress += byteLength;
   }
 
@@ -134,11 +134,11 @@ export class AppendedSink implements OutputSink {
     }
     const { memoryBytes: spareBytes } = member;
     const mayWait = !control.hasTurn(start.turn) && control.takeSpare(spareBytes);
-    this.#waiting.push(mayWait ? { ...waiting, spareBytes } : waiting);
-    if (!mayWait) await this.#appendWaiting();
+    this.#pendingMembers.push(mayWait ? { ...waiting, spareBytes } : waiting);
+    if (!mayWait) await this.#appendPending();
   }
 
-  async settle(): Promise<void> {}
+  async awaitWrites(): Promise<void> {}
 
   async cut(): Promise<void> {
     await this.#endPart();
@@ -156,39 +156,39 @@ export class AppendedSink implements OutputSink {
   async close(): Promise<readonly WrittenRegion[]> {
     await this.#endPart();
     this.#endRegion(false);
-    if (!this.leavesTurn) {
-      await this.#appendWaiting();
+    if (!this.needsNoTurn) {
+      await this.#appendPending();
       this.#closeShard();
       this.#parts.control.passTurn();
     }
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, opened }) => {
       if (start === undefined) return [];
-      const proof = opened?.settle?.() ?? NO_PROOF;
+      const proof = opened?.awaitUploads?.() ?? NO_UPLOADS;
       return [{ shard, start, end: start + storedBytes, recordBytes, checksum, ...proof }];
     });
   }
 
-  async takeBack(): Promise<boolean> {
+  async rollBack(): Promise<boolean> {
     const { headerBytes } = this.#parts.target;
-    this.#dropWaiting();
+    this.#dropPending();
     this.#abandonShard();
     // A part that came late would replace that of the next try.
-    for (const { opened } of this.#regions) ifPossible(() => opened?.settle?.());
+    for (const { opened } of this.#regions) ifPossible(() => opened?.awaitUploads?.());
     // The turn was not passed on: nobody has appended anything after these regions.
     const undone = this.#regions.map(({ opened, start }) =>
-      opened === undefined ? true : opened.takeBack(start === undefined ? opened.end : headerBytes + start),
+      opened === undefined ? true : opened.rollBack(start === undefined ? opened.end : headerBytes + start),
     );
     return undone.every(Boolean);
   }
 
   async abandon(): Promise<void> {
-    this.#dropWaiting();
+    this.#dropPending();
     this.#members?.close();
     this.#abandonShard();
   }
 
-  #dropWaiting(): void {
-    for (const waiting of this.#waiting.splice(0)) this.#release(waiting);
+  #dropPending(): void {
+    for (const waiting of this.#pendingMembers.splice(0)) this.#release(waiting);
   }
 
   #beginRegion(shard: number): Region {
@@ -230,17 +230,17 @@ export class AppendedSink implements OutputSink {
     }
   }
 
-  async #appendWaiting(): Promise<void> {
+  async #appendPending(): Promise<void> {
     const { control, start } = this.#parts;
     control.waitForTurn(start.turn);
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+    for (let next = this.#pendingMembers[0]; next !== undefined; next = this.#pendingMembers[0]) {
       await this.#appendOne(next);
-      this.#waiting.shift();
+      this.#pendingMembers.shift();
       this.#release(next);
     }
   }
 
-  async #appendOne({ region, member }: WaitingMember): Promise<void> {
+  async #appendOne({ region, member }: PendingMember): Promise<void> {
     for (const bytes of member.pieces()) {
       const position = await inPhaseAsync('write', () => this.#append(region, bytes));
       region.start ??= position;
@@ -248,7 +248,7 @@ export class AppendedSink implements OutputSink {
     if (member.description !== undefined) this.#open?.shard.describe?.(member.description);
   }
 
-  #release({ member, spareBytes }: WaitingMember): void {
+  #release({ member, spareBytes }: PendingMember): void {
     member.release();
     this.#parts.control.giveSpare(spareBytes);
   }

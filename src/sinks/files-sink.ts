@@ -21,7 +21,7 @@ import {
   writeAt,
   writeDirect,
 } from '../io/files.js';
-import { NO_PROOF, type WrittenRegion } from '../job-directory/notes.js';
+import { NO_UPLOADS, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import {
@@ -83,7 +83,7 @@ export class FilesSink implements OutputSink {
     return Math.max(0, this.#address + capacity - this.fillAddress);
   }
 
-  filled(byteLength: number): void {
+  advance(byteLength: number): void {
     this.#hasher?.add(this.#buffer.memory(), this.fillAddress, byteLength);
     this.fillAddress += byteLength;
     this.#requireInside();
@@ -100,7 +100,7 @@ export class FilesSink implements OutputSink {
     return this.roomBytes > room;
   }
 
-  async settle(): Promise<void> {
+  async awaitWrites(): Promise<void> {
     await inPhaseAsync('write', () => Promise.all(this.#writes));
   }
 
@@ -116,7 +116,7 @@ export class FilesSink implements OutputSink {
   }
 
   /** The same places are written again. */
-  async takeBack(): Promise<boolean> {
+  async rollBack(): Promise<boolean> {
     return true;
   }
 
@@ -156,13 +156,13 @@ export class FilesSink implements OutputSink {
 
   async #endRegion(): Promise<void> {
     await this.flush();
-    await this.settle();
+    await this.awaitWrites();
     await this.#writeBuffered(this.fillAddress);
     const end = this.#position - this.#target.headerBytes;
     if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
       const start = this.#regionStart;
-      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, ...NO_PROOF });
+      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, ...NO_UPLOADS });
     }
     await this.abandon();
   }
@@ -234,7 +234,7 @@ export class FilesSink implements OutputSink {
 /**
  * A sink into one file for records whose place follows from those before it. It is opened when the records are in order, and
  * claims their place when it is its turn. A task that knows how many bytes will come passes the turn on before it
- * writes, so that tasks write at the same time; another keeps its turn until all is written.
+ * writes, so that tasks write at the same time; another task holds its turn until all is written.
  */
 export class ClaimedSink extends FilesSink {
   readonly #control: JobControl;
@@ -258,7 +258,7 @@ export class ClaimedSink extends FilesSink {
   }
 
   /** The next task may be writing after the claimed bytes. */
-  override async takeBack(): Promise<boolean> {
+  override async rollBack(): Promise<boolean> {
     return !this.#hasPassedTurn;
   }
 

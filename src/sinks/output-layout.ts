@@ -26,8 +26,8 @@ export interface OutputLayout {
   readonly kind: 'placed' | 'claimed' | 'appended';
 }
 
-/** The bytes around the records of a shard, as they are read. Only what a header says of the records differs by shard. */
-export interface ShardEnds {
+/** The header and trailer of a shard before compression. Only what a header says of the records differs by shard. */
+export interface PlainEnds {
   /** Length of the header, the same in every shard, so that the place of each record is known beforehand. */
   readonly headerBytes: number;
   /** @param recordBytes of all records of the shard. */
@@ -37,9 +37,9 @@ export interface ShardEnds {
 
 const NOTHING = new Uint8Array();
 
-export const NO_ENDS: ShardEnds = { headerBytes: 0, headerOf: () => NOTHING, trailer: NOTHING };
+export const NO_PLAIN_ENDS: PlainEnds = { headerBytes: 0, headerOf: () => NOTHING, trailer: NOTHING };
 
-export function bytesAround({ headerBytes, trailer }: ShardEnds): number {
+export function bytesAround({ headerBytes, trailer }: PlainEnds): number {
   return headerBytes + trailer.byteLength;
 }
 
@@ -50,7 +50,7 @@ export function trailerBytesOf(ends: StoredEnds, content: FileContent): number {
   return byteLength;
 }
 
-export function storedEnds(ends: ShardEnds, encoder: MemberEncoder | undefined): StoredEnds {
+export function storedEnds(ends: PlainEnds, encoder: MemberEncoder | undefined): StoredEnds {
   const { headerBytes, trailer } = ends;
   const headerOf = (recordBytes: number) => {
     const header = ends.headerOf(recordBytes);

@@ -10,7 +10,7 @@ import type { GateNumber, JobControl } from '../floor/job-control.js';
 import type { MemberWriter } from '../formats/encoded-members.js';
 import type { Compression } from '../formats/encoder-table.js';
 import type { RowsOutput } from '../formats/rows/row-format.js';
-import { NO_PROOF, type RegionProof, type WrittenRegion } from '../job-directory/notes.js';
+import { NO_UPLOADS, type RegionUploads, type WrittenRegion } from '../job-directory/notes.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
@@ -36,7 +36,7 @@ export interface PlacedTarget extends StagedTarget {
   /** True if large writes may go around the page cache. */
   readonly direct: boolean;
   readonly units?: undefined;
-  readonly sent?: undefined;
+  readonly uploads?: undefined;
 }
 
 /** Files in which a record follows those before it, wherever these end. */
@@ -47,13 +47,13 @@ export interface AppendedTarget extends StagedTarget {
   readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
-  /** How shards leave this machine part by part. Absent: staged files are the output. */
-  readonly sent?: SentShards | undefined;
+  /** How tasks upload the shards part by part. Absent: staged files are the output. */
+  readonly uploads?: ShardUploads | undefined;
 }
 
-export interface SentShards {
-  /** The name of the one of `SHARD_OPENERS` that sends them. */
-  readonly by: string;
+export interface ShardUploads {
+  /** Name of the opener in `SHARD_OPENERS`. */
+  readonly opener: string;
   /** The size of each part but the last. */
   readonly partBytes: number;
   /** Plain data that only the place reads. */
@@ -80,7 +80,7 @@ export interface StreamTarget extends EachTarget {
    */
   readonly descriptions?: string | undefined;
   readonly own?: undefined;
-  readonly sent?: undefined;
+  readonly uploads?: undefined;
 }
 
 export const STANDARD_OUTPUT = '-';
@@ -102,7 +102,7 @@ export function recordBytesOf(regions: readonly WrittenRegion[]): number {
 export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
   const { shard, start, end, recordBytes, checksum: _, ...proof } = region;
   const before = regions.at(-1);
-  if (before?.shard !== shard || before.end !== start || !isDeepStrictEqual(proof, NO_PROOF)) regions.push(region);
+  if (before?.shard !== shard || before.end !== start || !isDeepStrictEqual(proof, NO_UPLOADS)) regions.push(region);
   else regions[regions.length - 1] = { ...before, end, recordBytes: before.recordBytes + recordBytes };
 }
 
@@ -118,7 +118,7 @@ export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly hasher: OutputHasher | undefined;
   /** The units of an output that is made of them. */
   readonly units?: UnitParts | undefined;
-  /** Opens a shard that leaves this machine. Absent: shards are files. */
+  /** Opens a shard that is uploaded. Absent: shards are files. */
   readonly openShard?: ((shard: number) => OpenShard) | undefined;
 }
 
@@ -135,15 +135,14 @@ export interface OutputSink {
   readonly fillAddress: number;
   readonly roomBytes: number;
   /** Takes over `byteLength` bytes that were put at `fillAddress`. */
-  filled(byteLength: number): void;
+  advance(byteLength: number): void;
   /** Begins to write all that can be written now. @returns whether there is more room than before. */
   flush(): Promise<boolean>;
-  settle(): Promise<void>;
+  awaitWrites(): Promise<void>;
   /**
-   * True if `close` does not wait for its turn, because nothing needs it: who takes the result passes it on. Absent:
-   * no.
+   * True if `close` needs no turn, and the caller passes the turn on. Absent: false.
    */
-  readonly leavesTurn?: boolean;
+  readonly needsNoTurn?: boolean;
   /** Ends the shard; the next bytes begin the next shard. */
   cut(): Promise<void>;
   /** Writes the rest. @returns all regions that this sink wrote. */
@@ -153,7 +152,7 @@ export interface OutputSink {
    * `abandon` may follow.
    * @returns false: a stream has received a part of it.
    */
-  takeBack(): Promise<boolean>;
+  rollBack(): Promise<boolean>;
   /** Waits for the writes under way and closes the files, also when the task failed. */
   abandon(): Promise<void>;
 }
@@ -167,12 +166,12 @@ export interface OpenShard {
   describe?(description: Uint8Array): void;
   /** @param isWhole whether no task appends any more. */
   close(isWhole: boolean): void;
-  /** Waits until the place has what was appended, when the shard is closed. Absent: it has it. */
-  settle?(): RegionProof;
+  /** Waits for the uploads of a closed shard. Absent: nothing is uploaded. */
+  awaitUploads?(): RegionUploads;
   /** Closes a shard of a task that failed. */
   abandon(): void;
   /** Shortens what was closed or abandoned. @returns whether it is as the task found it. */
-  takeBack(byteLength: number): boolean;
+  rollBack(byteLength: number): boolean;
 }
 
 /** Linear memory for a sink: several buffers, with slack after each. */

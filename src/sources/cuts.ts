@@ -13,7 +13,7 @@ import { loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFacts, RowsSpec } from '../formats/rows/row-format.js';
 import { FileWindow } from '../io/file-window.js';
 import { isSeekable, withFileAsync } from '../io/files.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
 import { type FileInput, headerBytesOf, type Input, type Inputs, isPlain, storedBytesIn } from './input.js';

@@ -6,7 +6,7 @@ import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-ta
 import { type Doubt, lookedAt } from '../formats/first-look.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { type OpenFile, readBytes, withFileAsync } from '../io/files.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import type { StreamInput } from '../places/inputs/input-source.js';
 
 /** Most headers end within this many bytes, which are decoded at once. */

@@ -12,7 +12,7 @@ import { linesHeader } from '../formats/headers/leading-header.js';
 import { recordsOfName } from '../formats/recognition.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFile } from '../io/files.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { type FileInput, type Inputs, isFileInput } from './input.js';
 import { doubtsOf } from './start-findings.js';
 

@@ -5,6 +5,7 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import type { RecordList } from '../formats/record-format.js';
+import { readHead } from '../io/atomic-files.js';
 import {
   DirectoryWalk,
   type Entry,
@@ -18,9 +19,8 @@ import {
 } from '../io/list-files.js';
 import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import { readHead } from '../io/small-file.js';
-import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
-import { factsOf, loadedPlaceOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { isJobDirectoryName } from '../job-directory/job-paths.js';
+import { inputFactsOf, loadedPlaceOf, STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
 import { completeSetsIn, ownDirectoryAt } from './recognise-own-files.js';
 
@@ -72,7 +72,7 @@ export async function expandNames(
       continue;
     }
     const { path } = typeof name === 'string' ? { path: name } : name;
-    if (factsOf(path).isFar) {
+    if (inputFactsOf(path).isRemote) {
       named.push(await namedFar(path, chooser, mayFetch, signal));
       continue;
     }
@@ -114,11 +114,11 @@ async function filesOf(
       return true;
     },
     isTaken: isIncluded,
-    mayVanish: isNameOfJobDirectory,
+    mayVanish: isJobDirectoryName,
   });
   const { roots } = listed;
   const placeOf = (path: string) => {
-    if (!factsOf(path).isOnDisk) return undefined;
+    if (!inputFactsOf(path).isOnDisk) return undefined;
     const places = roots.flatMap((root) => {
       const below = relative(realPathOf(root.path, 'input'), path);
       return /^\.\.(\/|$)/.test(below) ? [] : [join(root.place, below)];
@@ -134,7 +134,7 @@ async function namedFar(
   mayFetch: boolean,
   signal: AbortSignal | undefined,
 ): Promise<NamedFiles> {
-  const path = factsOf(address).shown(address);
+  const path = inputFactsOf(address).shown(address);
   if (!mayFetch)
     throw new UsageError(
       `${path} lies on another machine, and this command reads local files; copy it to a disk first`,

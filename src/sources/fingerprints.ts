@@ -13,8 +13,8 @@ import { createHash, hash } from 'node:crypto';
 import { counted } from '../errors.js';
 import { hearSignalsAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
-import { FINGERPRINT_BYTES, type NotedInputs } from '../job-directory/job-manifest.js';
-import { factsOf } from '../places/inputs/find-input.js';
+import { FINGERPRINT_BYTES, type ManifestInputs } from '../job-directory/job-manifest.js';
+import { inputFactsOf } from '../places/inputs/input-kinds.js';
 import { type Input, type Inputs, isFileInput } from './input.js';
 
 /** @param withEnds whether each input gets a fingerprint, with a hash of its ends, instead of one digest of all. */
@@ -22,7 +22,7 @@ export async function noteInputs(
   inputs: Inputs,
   withEnds: boolean,
   signal: AbortSignal | undefined,
-): Promise<NotedInputs> {
+): Promise<ManifestInputs> {
   const digest = createHash('sha256');
   const fingerprints = new Uint8Array(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
   const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
@@ -39,14 +39,14 @@ export async function noteInputs(
 
 /** Writes all but the hash of the ends. */
 function writeFingerprint(target: Buffer, input: Input): void {
-  target.write(hash('sha256', factsOf(input.path).fullName(input.path), 'hex').slice(0, 16), 'hex');
+  target.write(hash('sha256', inputFactsOf(input.path).fullName(input.path), 'hex').slice(0, 16), 'hex');
   target.writeBigUInt64LE(BigInt(input.version?.byteLength ?? 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.version?.modifiedNanoseconds ?? 0n), 16);
 }
 
 function hashEnds(input: Input): Buffer {
   // The version of an input elsewhere says more than its ends, which would cost two requests.
-  return isFileInput(input) && factsOf(input.path).isOnDisk
+  return isFileInput(input) && inputFactsOf(input.path).isOnDisk
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
 }
@@ -58,7 +58,7 @@ interface InputChange {
 
 /** Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs. */
 export async function findInputChange(
-  noted: NotedInputs,
+  noted: ManifestInputs,
   inputs: Inputs,
   signal: AbortSignal | undefined,
 ): Promise<InputChange | undefined> {
@@ -85,6 +85,6 @@ function describeChange(then: Buffer, now: Buffer, input: Input): string | undef
   if (then.compare(now, 0, 8, 0, 8) !== 0) return 'another file had this place in the list';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
   if (sizeThen !== sizeNow) return `its size was ${counted(sizeThen, 'byte')} and is ${sizeNow}`;
-  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return factsOf(input.path).otherVersion;
+  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return inputFactsOf(input.path).changeText;
   return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes differ';
 }

@@ -22,7 +22,7 @@ import {
 } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { readBytes, withFileAsync } from '../io/files.js';
-import { openInput } from '../places/inputs/find-input.js';
+import { openInput } from '../places/inputs/input-kinds.js';
 import { inputName, openStreamInput } from '../places/inputs/input-source.js';
 import { decodedPieces, decodeStream, HEAD_BYTES, storedPieces } from './decoded-pieces.js';
 import { type FileInput, type Input, type Inputs, isFileInput, isPlain, isReadOnce } from './input.js';

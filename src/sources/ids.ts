@@ -8,7 +8,7 @@ import { UsageError } from '../errors.js';
 import { deriveInputKey } from '../floor/keys.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { contentKeyOf } from '../keep/distinct.js';
-import { factsOf, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import { inputFactsOf, STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { Input, Inputs } from './input.js';
@@ -68,7 +68,7 @@ function idOfPath({ list, path }: Input, rule: 'path' | 'name'): string {
       `${what} input id: name files as inputs, or give a list of ids (\`pileshuf pile\` gives one to standard input)`,
     );
   }
-  return rule === 'path' ? factsOf(path).idOf(path) : basename(path);
+  return rule === 'path' ? inputFactsOf(path).idOf(path) : basename(path);
 }
 
 export function describeInputIds(ids: InputIds): JobManifest['inputIds'] {

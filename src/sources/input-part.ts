@@ -8,7 +8,7 @@ import type { FileVersion } from '../io/files.js';
 import type { Weighing } from '../keep/mix.js';
 import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
-import { loadPlaces } from '../places/inputs/find-input.js';
+import { loadInputPlaces } from '../places/inputs/input-kinds.js';
 import type { MemberRange, Slice, SlicePart } from '../plan/slices.js';
 import { type Inputs, pathsOf } from './input.js';
 
@@ -163,8 +163,8 @@ export async function tellReadingOrder(
   { inputs, slices }: { readonly inputs: Inputs; readonly slices: List<Slice> },
   order?: readonly number[],
 ): Promise<void> {
-  const places = await loadPlaces(pathsOf(inputs));
-  if (places.every(({ willRead }) => willRead === undefined)) return;
+  const places = await loadInputPlaces(pathsOf(inputs));
+  if (places.every(({ announceReads }) => announceReads === undefined)) return;
   const parts = order?.flatMap((slice) => slices.at(slice) ?? []) ?? [...slices].flat();
   const ranges = parts.flatMap(({ inputOrdinal, start, end, members }) => {
     const input = inputs.at(inputOrdinal);
@@ -176,5 +176,5 @@ export async function tellReadingOrder(
     const stored = codec === undefined ? { start, end: end ?? byteLength } : { start: 0, end: byteLength };
     return [{ path, version, ...stored }];
   });
-  for (const place of places) place.willRead?.(ranges);
+  for (const place of places) place.announceReads?.(ranges);
 }

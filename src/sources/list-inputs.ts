@@ -14,9 +14,15 @@ import { type FileVersion, isSeekable, type OpenFile, readAt, readBytes, version
 import { statPath } from '../io/paths.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
-import { beginFetching, factsOf, lookAhead, openInput, STANDARD_INPUT } from '../places/inputs/find-input.js';
+import {
+  inputFactsOf,
+  openInput,
+  prefetchInputs,
+  STANDARD_INPUT,
+  startFetching,
+} from '../places/inputs/input-kinds.js';
 import { STANDARD_INPUT_FILE } from '../places/inputs/input-source.js';
-import type { RemoteRequest } from '../remote/remote-inputs.js';
+import type { TransferRequest } from '../remote/transfer-client.js';
 import { moreInputs, nameSome } from '../values/quantity.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
@@ -56,7 +62,7 @@ interface ListingRequest {
   /** True if the files become one order, so that splits would be mixed. Absent: yes. */
   readonly mixesFiles?: boolean | undefined;
   /** How inputs on other machines are read. Absent: not at all. */
-  readonly remote?: RemoteRequest | undefined;
+  readonly remote?: TransferRequest | undefined;
 }
 
 export async function listInputs(
@@ -75,11 +81,11 @@ export async function listInputs(
 ): Promise<ListedInputs> {
   const leavesOutEmpty = header !== undefined && !DESCRIBES_ITSELF.has(header.kind);
   const paths = names.map((name) => (typeof name === 'string' ? name : 'path' in name ? name.path : ''));
-  const fetchBytes = remote === undefined ? 0 : await beginFetching(paths, remote);
+  const fetchBytes = remote === undefined ? 0 : await startFetching(paths, remote);
   const named = await expandNames(names, fileChoice, signal, remote !== undefined);
   const listing = new Listing(leavesOutEmpty);
   const { inputs, empty } = listing;
-  const waitForPrefetch = await lookAhead(named.flatMap(addressesOf), 'look');
+  const waitForPrefetch = await prefetchInputs(named.flatMap(addressesOf), 'version-now');
   const open = async (path: string) => {
     await hearSignalsAt(inputs.length + empty.length, signal);
     await waitForPrefetch(path, signal);
@@ -223,7 +229,7 @@ async function loadCodecs(inputs: Inputs): Promise<void> {
 }
 
 function addressesOf(named: NamedFiles): readonly string[] {
-  if (named.kind === 'directory') return named.listed.files.filter((path) => factsOf(path).isFar);
+  if (named.kind === 'directory') return named.listed.files.filter((path) => inputFactsOf(path).isRemote);
   return named.kind === 'file' && named.address !== undefined ? [named.address] : [];
 }
 
@@ -346,7 +352,7 @@ function examine(path: string, { format, decompressProgram, takesRows = false }:
       );
     return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
   }
-  const { isOnDisk } = factsOf(path);
+  const { isOnDisk } = inputFactsOf(path);
   const stat = isOnDisk ? statPath(path, 'input') : undefined;
   if (stat === undefined && isOnDisk) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
@@ -404,7 +410,9 @@ export async function gatesOf(
   const gates: GateNumber[] = [];
   for (const input of inputs) {
     await hearSignalsAt(gates.length, signal);
-    gates.push(isFileInput(input) && factsOf(input.path).isOnDisk ? deviceGates.gateOf(input.path, 'input') : UNGATED);
+    gates.push(
+      isFileInput(input) && inputFactsOf(input.path).isOnDisk ? deviceGates.gateOf(input.path, 'input') : UNGATED,
+    );
   }
   return gates;
 }

@@ -4,6 +4,7 @@
  * leaves these files out. An input that the caller names is refused when it is one of them.
  */
 import { basename, join } from 'node:path';
+import { readHead } from '../io/atomic-files.js';
 import type { Entry } from '../io/list-files.js';
 import {
   FIRST_BYTES_OF_RECORD_INDEXES,
@@ -16,9 +17,8 @@ import {
   STORE_SETTINGS_NAME,
 } from '../io/own-files.js';
 import { kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
-import { readHead } from '../io/small-file.js';
 import { MANIFEST_NAME } from '../job-directory/job-manifest.js';
-import { isDirectoryOfJob } from '../job-directory/job-paths.js';
+import { isJobDirectory } from '../job-directory/job-paths.js';
 import { parseOwnerName } from '../machine/file-owner.js';
 import { FIRST_BYTES_OF_INDEXES } from '../piles/pile-set-index.js';
 
@@ -87,7 +87,7 @@ export function completeSetsIn(path: string, entries: readonly Entry[]): string[
 /** Returns what a directory is, as messages call it; undefined for one that may hold data. */
 export function ownDirectoryAt(path: string, entries: readonly Entry[]): string | undefined {
   const names = entries.map(({ name }) => name);
-  if (isDirectoryOfJob(basename(path), names)) return 'the directory of a job';
+  if (isJobDirectory(basename(path), names)) return 'the directory of a job';
   const holdsSealed = (name: string, kind: string) =>
     entries.some((entry) => entry.name === name && entry.isFile()) &&
     kindOfSealed(readHead(join(path, name), 'input', LONGEST_FIRST_LINE_BYTES)) === kind;

@@ -9,7 +9,7 @@ import { openEncoder } from '../formats/encoder-table.js';
 import { NO_BYTES } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
-import { type CheckpointNotes, type JobNotes, notedOrFound, type WrittenRegion } from '../job-directory/notes.js';
+import { type CheckpointNotes, type JobNotes, readOrWriteNote, type WrittenRegion } from '../job-directory/notes.js';
 import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
 import type { PileTotals, RecordTotals } from '../piles/pile-totals.js';
 import {
@@ -23,7 +23,7 @@ import {
   type ShardRule,
 } from '../plan/shard-cuts.js';
 import { planExactCuts, planUnitCuts } from '../plan/unit-cuts.js';
-import { bytesAround, type OutputLayout, type ShardEnds, storedEnds } from '../sinks/output-layout.js';
+import { bytesAround, type OutputLayout, type PlainEnds, storedEnds } from '../sinks/output-layout.js';
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
@@ -38,7 +38,7 @@ import type { Threads } from './threads.js';
 export function foundEnds(
   { header: spec }: Pick<ReadSpec, 'header'>,
   { header, startFindings: { markOfOutput } }: Pick<Pass1Facts, 'header' | 'startFindings'>,
-): ShardEnds {
+): PlainEnds {
   const rule = spec === undefined || header === undefined ? undefined : { ...headerRuleOf(spec), header };
   const headerOf = (recordBytes: number) =>
     Buffer.concat([markOfOutput, rule?.headerOf(rule.header, recordBytes) ?? NO_BYTES]);
@@ -86,7 +86,7 @@ type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 /** @param checkpoint undefined: if the job fails, its output is lost. */
 export async function planOutput(
   spec: PlannedSpec,
-  ends: ShardEnds,
+  ends: PlainEnds,
   work: SampledWork,
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
@@ -111,7 +111,7 @@ async function layoutOf(
   { write: { compression, rows: write }, read }: PlannedSpec,
   cuts: ShardCuts,
   { piles, onWarning }: PilesWork,
-  ends: ShardEnds,
+  ends: PlainEnds,
 ): Promise<Omit<OutputLayout, 'cuts' | 'recordBytes'>> {
   const rows = read?.rows;
   if (rows !== undefined && write !== undefined) {
@@ -135,7 +135,7 @@ interface PartPlan extends Omit<PlannedSplit, 'cuts'> {
 function planParts(
   { shards, splits }: ShardSpec,
   piles: ScatteredPiles,
-  ends: ShardEnds,
+  ends: PlainEnds,
   found: readonly FoundSplit[] | undefined,
 ): readonly PartPlan[] {
   const { longestRecordBytes } = piles;
@@ -163,7 +163,7 @@ async function cutParts(
     const [starts = null, ...ofOthers] = found;
     return { starts, ofOthers: ofOthers.length === 0 ? undefined : ofOthers };
   };
-  return cutsOfNote(await notedOrFound(checkpoint, 'cuts', fitAll), parts);
+  return cutsOfNote(await readOrWriteNote(checkpoint, 'cuts', fitAll), parts);
 }
 
 function isToFit(cuts: PartPlan['cuts']): cuts is CutsToFit {

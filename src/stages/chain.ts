@@ -12,7 +12,7 @@
 import type { Release } from '../floor/cleanup.js';
 import type { CheckpointNotes } from '../job-directory/notes.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
-import type { ShardEnds } from '../sinks/output-layout.js';
+import type { PlainEnds } from '../sinks/output-layout.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { type OutputPlan, planOutput } from './between-passes.js';
 import { planDraws } from './draw.js';
@@ -38,7 +38,7 @@ export interface ChainJob {
 
 export interface Scattered extends ScatteredState {
   readonly piles: ScatteredPiles;
-  readonly ends: ShardEnds;
+  readonly ends: PlainEnds;
   /** The source of samples. Undefined: the records have no keys of samples. */
   readonly samples: SampleSource | undefined;
 }

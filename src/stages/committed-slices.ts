@@ -7,10 +7,10 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type SystemError, VerificationError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
+import { isAttemptName } from '../io/atomic-files.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
-import { isNameOfAttempt } from '../io/small-file.js';
 import {
   committedIndexPath,
   listCommittedSlices,
@@ -176,7 +176,7 @@ export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string
     ),
   );
   for (const file of listNames(layout.indexDirectory, 'temp')) {
-    const isLeft = isNameOfAttempt(file) || (file.endsWith('.index') && !committed.has(file));
+    const isLeft = isAttemptName(file) || (file.endsWith('.index') && !committed.has(file));
     if (isLeft) removeFile(join(layout.indexDirectory, file), 'temp');
   }
 }

@@ -18,7 +18,7 @@ import { tooLargeToDraw } from '../piles/pile-set-writer.js';
 import { addRecordTotals, pileTotalsOf, type RecordTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import type { MemoryPlan } from '../plan/memory-plan.js';
 import { ONE_OUTPUT, planShardCuts, shardAt } from '../plan/shard-cuts.js';
-import { type ShardEnds, storedEnds } from '../sinks/output-layout.js';
+import { type PlainEnds, storedEnds } from '../sinks/output-layout.js';
 import { addRegion, type OutputTarget } from '../sinks/output-target.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { OutputPlan, SampledWork } from './between-passes.js';
@@ -43,7 +43,7 @@ interface DrawnJob {
  */
 export function planDraws(
   { read: { framing }, keep, cut, write: { compression }, key: { seed } }: ShuffleSpec,
-  ends: ShardEnds,
+  ends: PlainEnds,
   work: SampledWork,
   threads: Threads,
   { plan, signal, releases }: DrawnJob,

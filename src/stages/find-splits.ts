@@ -4,7 +4,7 @@
  */
 import type { PartEnds } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
-import { type CheckpointNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
+import { type CheckpointNotes, type JobNotes, readOrWriteNote } from '../job-directory/notes.js';
 import { type SplitBounds, splitBounds } from '../keep/splits.js';
 import {
   addRecordTotals,
@@ -37,7 +37,7 @@ export async function findSplits(
 ): Promise<readonly FoundSplit[] | undefined> {
   if (splits === undefined) return undefined;
   const bounds = splitBounds(splits, work.piles.records, keep);
-  const note = await notedOrFound(checkpoint, 'splits', () => measureBounds(bounds, work, threads));
+  const note = await readOrWriteNote(checkpoint, 'splits', () => measureBounds(bounds, work, threads));
   const { before } = requireFits(note, bounds, work.piles);
   const totalsBefore = [NO_TOTALS, ...before.map(totalsOfText), work.piles];
   return splits.map(({ rule: { name } }, i) => {

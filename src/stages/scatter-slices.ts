@@ -12,12 +12,12 @@ import { RecordOverMemoryError, VerificationError, WindowOverMemoryError } from 
 import { afterFailure } from '../floor/cleanup.js';
 import type { KeyRule } from '../floor/keys.js';
 import type { List } from '../floor/paged-list.js';
-import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
+import { NameTakenError } from '../io/rename-and-sync.js';
 import {
+  commitIndex,
   commitPileSets,
   committedIndexPath,
-  nameIndex,
   type PileSetOfSlice,
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
@@ -87,7 +87,7 @@ export async function scatterInputs(
   };
   const { layout } = work.settings;
   const giveName = (done: PileSetOfSlice) => {
-    nameIndex(layout, done);
+    commitIndex(layout, done);
     gathered.setIndexPath(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
   };
   await scatterSlices(work, threads, left, before, { take, giveName: checkpoint && giveName });
@@ -167,7 +167,7 @@ export async function publishIfFirst(
 ): Promise<void> {
   const { slice, pileSet } = own;
   try {
-    nameIndex(layout, own);
+    commitIndex(layout, own);
   } catch (error) {
     if (!(error instanceof NameTakenError)) throw error;
     const first = await readFirst(slice);

@@ -221,9 +221,9 @@ function planRanges(
 
 /** Few shards that are sent wait for a turn, and what is not a full part at the end of a range is staged. */
 function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenBytes: number): number {
-  if (target.sent === undefined) return 0;
+  if (target.uploads === undefined) return 0;
   const areMany = target.cuts.shardCount >= SHARDS_PER_THREAD * threadCount;
-  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.sent.partBytes) : 0;
+  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.uploads.partBytes) : 0;
 }
 
 /** The piles after the part: others write them, and nothing may be written over them. */
@@ -243,7 +243,7 @@ function commitsOf(
   stripes: StripeRemoval,
   { stop }: Threads,
 ): GroupCommit<FinishedRange> {
-  let { recordCount } = finished;
+  let { noteCount: recordCount } = finished;
   return new GroupCommit(
     async (ranges) => {
       await output.makeDurable(ranges.flatMap((range) => range.regions));

@@ -6,7 +6,7 @@
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
-import { type CheckpointNotes, notedOrFound } from '../job-directory/notes.js';
+import { type CheckpointNotes, readOrWriteNote } from '../job-directory/notes.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
@@ -44,9 +44,9 @@ export async function takeDistinct(
 ): Promise<ScatteredPiles> {
   if (!isDistinct(spec.keep)) return work.piles;
   // Tasks measure always: none of them writes all of the output.
-  const isMeasured = isMeasuredBefore(spec) || checkpoint?.found('distinct') !== undefined;
+  const isMeasured = isMeasuredBefore(spec) || checkpoint?.read('distinct') !== undefined;
   if (!isMeasured) return { ...work.piles, hasDuplicates: true };
-  const { piles } = await notedOrFound(checkpoint, 'distinct', async () => ({
+  const { piles } = await readOrWriteNote(checkpoint, 'distinct', async () => ({
     piles: textsOf(await measureDistinct(work, threads)),
   }));
   return distinctPiles(work.piles, piles);

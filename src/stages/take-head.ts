@@ -3,7 +3,7 @@
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
 import { StagedOutputError } from '../errors.js';
-import { type CheckpointNotes, type JobNotes, notedOrFound } from '../job-directory/notes.js';
+import { type CheckpointNotes, type JobNotes, readOrWriteNote } from '../job-directory/notes.js';
 import { mostRecords } from '../keep/head.js';
 import {
   copyOfTotals,
@@ -38,7 +38,7 @@ export async function takeHead(
   if (piles.records <= most) return piles;
   const end = endOfHead(piles.totals, most);
   // The longest record decides how the output is cut by bytes. Which others pass 1 left out depends on the threads.
-  const note = await notedOrFound(checkpoint, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
+  const note = await readOrWriteNote(checkpoint, 'head', () => measure(shards?.by === 'bytes', end, work, threads));
   return cutAfter(piles, requireFits(note, end));
 }
 

@@ -14,10 +14,10 @@ import { join } from 'node:path';
 import { AbortError } from '../errors.js';
 import { UNGATED } from '../floor/job-control.js';
 import { hearSignals, hearSignalsAt } from '../floor/pause.js';
-import { syncPath } from '../io/durable.js';
+import { isAttemptName } from '../io/atomic-files.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { isNameOfAttempt } from '../io/small-file.js';
+import { syncPath } from '../io/rename-and-sync.js';
 import { pileSetFiles } from '../piles/pile-layout.js';
 import { commitManifest } from './commit-manifest.js';
 import {
@@ -54,7 +54,7 @@ export interface CollectedGarbage {
 
 /**
  * @param snapshot of the store, however old.
- * @param graceMilliseconds how long removed pile sets are kept, and attempts that cannot be judged.
+ * @param graceMilliseconds how long removed pile sets stay, and attempts that cannot be judged.
  * @param giveUpLost whether the store continues from its newest manifest if that of a later state is lost, and pile sets that
  *   belong to no state and to no writer are deleted.
  */
@@ -89,7 +89,7 @@ async function collect(
   }
   const unowned = unownedAmong(attempts, named);
   const ofLeftOver = leftOver.flatMap(({ files }) => [...files.keys()]);
-  const deleted = await giveUp(
+  const deleted = await markForDeletion(
     snapshot,
     giveUpLost ? [...ofLeftOver, ...unowned.keys()] : ofLeftOver,
     before,
@@ -103,7 +103,7 @@ async function collect(
   // A file that came back after a power failure would belong to nobody.
   if (deleted.length > 0) await syncPath(pileSetDirectory, 'store');
   for (const { mark } of leftOver) if (mark !== undefined) removeFile(mark, 'store');
-  await strikeOut(snapshot, new Set(deleted), before);
+  await recordDeletion(snapshot, new Set(deleted), before);
   const manifests = await deleteManifests(directory, signal);
   deleteAttemptsAtFiles(directory, Math.min(before, Date.now() - ATTEMPT_MILLISECONDS));
   return { pileSets: deleted.length, bytes, manifests, unowned: summarizeUnowned(giveUpLost ? new Map() : unowned) };
@@ -113,11 +113,11 @@ async function collect(
 function isLeftOver({ files, mark, owner }: SeenAttempt, named: ReadonlySet<string>, before: number): boolean {
   if (owner !== 'unknowable') return owner === 'left over';
   const unnamed = [...files].flatMap(([pileSet, paths]) => (named.has(pileSet) ? [] : paths));
-  return [...unnamed, ...(mark === undefined ? [] : [mark])].every((path) => changedAt(path) <= before);
+  return [...unnamed, ...(mark === undefined ? [] : [mark])].every((path) => modifiedMilliseconds(path) <= before);
 }
 
 /** 0 when the file is gone: then it is older than anything. */
-function changedAt(path: string): number {
+function modifiedMilliseconds(path: string): number {
   return Number(statPath(path, 'store')?.mtimeMs ?? 0);
 }
 
@@ -125,22 +125,22 @@ function changedAt(path: string): number {
  * Writes into a manifest that the store gives up those of these pile sets that it does not have.
  * @returns the pile sets to delete: these, and those that were removed long enough ago.
  */
-async function giveUp(
+async function markForDeletion(
   snapshot: StoreSnapshot,
   pileSets: readonly string[],
   before: number,
   giveUpLost: boolean,
 ): Promise<string[]> {
-  let given: readonly string[] = [];
+  let marked: readonly string[] = [];
   const change = (state: StoreManifest) => {
     const named = pileSetsNamedBy(state);
-    given = pileSets.filter((name) => !named.has(name));
-    if (given.length === 0) return undefined;
-    return { removed: [...state.removed, { time: Date.now(), pileSets: given }] };
+    marked = pileSets.filter((name) => !named.has(name));
+    if (marked.length === 0) return undefined;
+    return { removed: [...state.removed, { time: Date.now(), pileSets: marked }] };
   };
   const { removed } = await commitManifest(snapshot, change, giveUpLost);
   const old = removed.filter(({ time }) => time <= before).flatMap((entry) => entry.pileSets);
-  return [...new Set([...given, ...old])];
+  return [...new Set([...marked, ...old])];
 }
 
 /** Returns the bytes that this frees. */
@@ -152,7 +152,7 @@ function deletePileSet(snapshot: StoreSnapshot, name: string): number {
 }
 
 /** Writes into a manifest that these pile sets are deleted, and which manifests nobody needs any more. */
-async function strikeOut(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, before: number): Promise<void> {
+async function recordDeletion(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, before: number): Promise<void> {
   await commitManifest(snapshot, (state) => {
     const removed = state.removed
       .map(({ time, pileSets }) => ({ time, pileSets: pileSets.filter((name) => !deleted.has(name)) }))
@@ -165,7 +165,7 @@ async function strikeOut(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, 
 
 /** The last manifest that was made before then: whoever began to read later reads this one, or a later one. */
 function oldestNeeded(storeDirectory: string, oldest: number, before: number): number {
-  const isOldEnough = (number: number) => changedAt(manifestPath(storeDirectory, number)) <= before;
+  const isOldEnough = (number: number) => modifiedMilliseconds(manifestPath(storeDirectory, number)) <= before;
   return listManifests(storeDirectory).findLast((number) => number > oldest && isOldEnough(number)) ?? oldest;
 }
 
@@ -184,7 +184,7 @@ function deleteAttemptsAtFiles(storeDirectory: string, before: number): void {
   for (const directory of [storeDirectory, manifestDirectoryOf(storeDirectory)]) {
     for (const name of listNames(directory, 'store')) {
       const path = join(directory, name);
-      if (isNameOfAttempt(name) && changedAt(path) <= before) removeFile(path, 'store');
+      if (isAttemptName(name) && modifiedMilliseconds(path) <= before) removeFile(path, 'store');
     }
   }
 }

@@ -1,14 +1,14 @@
 /** Gives a store its next state, also when others do so at the same time. */
 import { SystemError } from '../errors.js';
-import { NameTakenError, syncPath } from '../io/durable.js';
+import { publishDurably, readSmallFile } from '../io/atomic-files.js';
 import { removeFile } from '../io/files.js';
-import { publishDurably, readSmallFile } from '../io/small-file.js';
-import { manifestDirectoryOf, manifestPath, nameOfManifest, storeError } from './store-files.js';
+import { NameTakenError, syncPath } from '../io/rename-and-sync.js';
+import { manifestDirectoryOf, manifestName, manifestPath, storeError } from './store-files.js';
 import {
   findNewestManifest,
   manifestFormat,
-  noteReachedState,
   readNewestManifest,
+  recordReachedState,
   requirePresent,
   type StoreManifest,
 } from './store-manifest.js';
@@ -42,7 +42,7 @@ export async function commitManifest(
     if (changed === undefined) {
       // Its maker may have been killed, or have failed, before the state was durable.
       await syncPath(directory, 'store');
-      await noteReachedState(storeDirectory, state.number);
+      await recordReachedState(storeDirectory, state.number);
       return state;
     }
     // The number of a lost state is not used again.
@@ -58,22 +58,22 @@ export async function commitManifest(
     const path = manifestPath(storeDirectory, next.number);
     const bytes = manifestFormat.seal(next);
     try {
-      await publishDurably(directory, nameOfManifest(next.number), bytes);
+      await publishDurably(directory, manifestName(next.number), bytes);
       // If this thread slept since it read the state, the number may have been used and its manifest deleted meanwhile.
       if (readNewestManifest(storeDirectory).oldest <= next.number) {
-        await noteReachedState(storeDirectory, next.number);
+        await recordReachedState(storeDirectory, next.number);
         return next;
       }
     } catch (error) {
       if (error instanceof NameTakenError) continue;
-      throw error instanceof SystemError && holds(path, bytes) ? inDoubt(storeDirectory, next, error) : error;
+      throw error instanceof SystemError && hasBytes(path, bytes) ? commitInDoubt(storeDirectory, next, error) : error;
     }
     removeFile(path, 'store');
   }
 }
 
 /** False also when the file cannot be read. */
-function holds(path: string, bytes: Uint8Array): boolean {
+function hasBytes(path: string, bytes: Uint8Array): boolean {
   try {
     const found = readSmallFile(path, 'store', bytes.byteLength);
     return found !== undefined && Buffer.compare(found, bytes) === 0;
@@ -83,7 +83,7 @@ function holds(path: string, bytes: Uint8Array): boolean {
 }
 
 /** A state that others can see is not taken back: they may rely on it already. */
-function inDoubt(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
+function commitInDoubt(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
   return new SystemError(
     'ERR_IO',
     `the commit is state ${number} of the pile store ${storeDirectory}, but it may not survive a power failure: ${cause.message}; check the disk, then run the same command again, with \`replace\` if it adds inputs`,

@@ -5,8 +5,8 @@
  */
 import { SystemError, UsageError } from '../errors.js';
 import { type JobControl, UNGATED } from '../floor/job-control.js';
-import { syncPath } from '../io/durable.js';
 import { statPath } from '../io/paths.js';
+import { syncPath } from '../io/rename-and-sync.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '../piles/pile-layout.js';
 import { syncPileSets } from '../piles/pile-set-file.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';

@@ -7,17 +7,17 @@ import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { drawSeed } from '../floor/keys.js';
+import { publishDurably } from '../io/atomic-files.js';
 import { ensureSharedDirectory } from '../io/directories.js';
-import { NameTakenError, syncPath } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { publishDurably } from '../io/small-file.js';
+import { NameTakenError, syncPath } from '../io/rename-and-sync.js';
 import { requireOnDisk } from '../remote/address.js';
 import {
   isNameInStore,
   manifestDirectoryOf,
-  nameOfManifest,
+  manifestName,
   pileSetDirectoryOf,
   readStoreSettings,
   type StoreSettings,
@@ -33,7 +33,7 @@ interface AskedSettings {
 }
 
 /** The facts that a plan may know of a store before the job changes anything in it. */
-export interface StoreInSight {
+export interface PlannedStore {
   readonly pileCount: number;
   /** The present state of the store. Undefined: the store is not made yet. */
   readonly snapshot: StoreSnapshot | undefined;
@@ -52,7 +52,7 @@ export async function openOrCreateStore<Plan>(
   path: string,
   asked: AskedSettings,
   otherwise: { readonly pileCount: number },
-  plan: (store: StoreInSight) => Plan | Promise<Plan>,
+  plan: (store: PlannedStore) => Plan | Promise<Plan>,
 ): Promise<{ readonly snapshot: StoreSnapshot; readonly plan: Plan }> {
   requireOnDisk('the store', path);
   if (readSettingsIfAny(path) === undefined) {
@@ -115,7 +115,7 @@ async function createFirstManifest(directory: string): Promise<string> {
     commits: [],
     removed: [],
   };
-  const name = nameOfManifest(manifest.number);
+  const name = manifestName(manifest.number);
   await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, manifestFormat.seal(manifest)));
   return readStoreManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
 }

@@ -22,7 +22,7 @@ function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly a
 }
 
 /** The token of a mark's owner is the name of the attempt. */
-export function findMarks(fileNames: readonly string[]): OwnedName[] {
+export function findWriterMarks(fileNames: readonly string[]): OwnedName[] {
   return judgeNames(KIND, fileNames, judgeOwnerAmongHosts);
 }
 
@@ -63,10 +63,10 @@ export class StoreAttempt {
   abandon(): void {
     const directory = pileSetDirectoryOf(this.#storeDirectory);
     const removeAll = () => {
-      const kept = pileSetsNamedBy(readNewestManifest(this.#storeDirectory));
+      const committed = pileSetsNamedBy(readNewestManifest(this.#storeDirectory));
       for (const name of listNames(directory, 'store')) {
         const file = pileSetOfFile(name);
-        if (file?.attempt === this.name && !kept.has(file.pileSet)) removeFile(join(directory, name), 'store');
+        if (file?.attempt === this.name && !committed.has(file.pileSet)) removeFile(join(directory, name), 'store');
       }
       removeFile(this.#mark.path, 'store');
     };
@@ -102,7 +102,7 @@ export async function listAttempts(directory: string, signal: AbortSignal | unde
     files.set(file.pileSet, [...(files.get(file.pileSet) ?? []), join(directory, name)]);
   }
   // The directory is listed again: a mark is made before the files of its attempt, so the mark of no such file is missed.
-  for (const { name, owner, state } of findMarks(listNames(directory, 'store'))) {
+  for (const { name, owner, state } of findWriterMarks(listNames(directory, 'store'))) {
     const attempt = attemptOf(owner.token);
     attempt.mark = join(directory, name);
     attempt.owner = state;

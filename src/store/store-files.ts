@@ -10,12 +10,12 @@
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
+import { isAttemptName } from '../io/atomic-files.js';
 import { checksumText, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import type { Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { isNameOfAttempt } from '../io/small-file.js';
 import { MOST_PILES } from '../piles/pile-layout.js';
 
 const MANIFESTS_NAME = 'manifests';
@@ -49,21 +49,21 @@ const NAMES: ReadonlySet<string> = new Set([STORE_SETTINGS_NAME, MANIFESTS_NAME,
 
 /** Returns whether the directory of a store holds such a name, also while the store is being made. */
 export function isNameInStore(name: string): boolean {
-  return NAMES.has(name) || isNameOfAttempt(name);
+  return NAMES.has(name) || isAttemptName(name);
 }
 
 export function manifestPath(storeDirectory: string, number: number): string {
-  return join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
+  return join(manifestDirectoryOf(storeDirectory), manifestName(number));
 }
 
 const MANIFEST_NAME = /^\d{12}$/;
 
-export function nameOfManifest(number: number): string {
+export function manifestName(number: number): string {
   return String(number).padStart(12, '0');
 }
 
 /** Undefined for other names. */
-export function numberOfManifest(name: string): number | undefined {
+export function manifestNumberOf(name: string): number | undefined {
   return MANIFEST_NAME.test(name) ? Number(name) : undefined;
 }
 

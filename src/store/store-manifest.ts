@@ -12,18 +12,18 @@ import { SystemError, VerificationError } from '../errors.js';
 import { ifPossible } from '../floor/cleanup.js';
 import { blockFor, hearSignalsAt } from '../floor/pause.js';
 import { ensureSharedDirectory } from '../io/directories.js';
-import { ensureFile, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists } from '../io/paths.js';
+import { ensureFile, syncPath } from '../io/rename-and-sync.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { PILE_SET_NAME } from '../piles/pile-set-index.js';
 import {
   manifestDirectoryOf,
+  manifestName,
+  manifestNumberOf,
   manifestPath,
-  nameOfManifest,
-  numberOfManifest,
   reachedDirectoryOf,
   STORE_REMEDY,
   storeError,
@@ -112,7 +112,7 @@ function requireRemovedAreGone({ commits, removed }: StoreManifest, path: string
 /** Lists the numbers of manifests in ascending order. */
 export function listManifests(storeDirectory: string): number[] {
   return listNames(manifestDirectoryOf(storeDirectory), 'store')
-    .flatMap((name) => numberOfManifest(name) ?? [])
+    .flatMap((name) => manifestNumberOf(name) ?? [])
     .sort((a, b) => a - b);
 }
 
@@ -130,23 +130,23 @@ export function pileSetsNamedBy({ commits, removed }: StoreManifest): ReadonlySe
  * manifest can get lost, for example in a copy that was cut off. Without the note, the newest manifest that is left would
  * pass for the present state, and its number plus one would be used a second time.
  */
-export async function noteReachedState(storeDirectory: string, number: number): Promise<void> {
+export async function recordReachedState(storeDirectory: string, number: number): Promise<void> {
   const directory = reachedDirectoryOf(storeDirectory);
   if (!nameExists(directory, 'store')) {
     ensureSharedDirectory(directory, 'store');
     await syncPath(storeDirectory, 'store');
   }
   const before = listReached(directory);
-  if (before.every((other) => other < number)) ensureFile(join(directory, nameOfManifest(number)), 'store');
+  if (before.every((other) => other < number)) ensureFile(join(directory, manifestName(number)), 'store');
   await syncPath(directory, 'store');
   // Only the highest number counts; the next change of the store tries again.
   for (const other of before)
-    if (other < number) ifPossible(() => removeFile(join(directory, nameOfManifest(other)), 'store'));
+    if (other < number) ifPossible(() => removeFile(join(directory, manifestName(other)), 'store'));
 }
 
 function listReached(directory: string): number[] {
   if (!nameExists(directory, 'store')) return [];
-  return listNames(directory, 'store').flatMap((name) => numberOfManifest(name) ?? []);
+  return listNames(directory, 'store').flatMap((name) => manifestNumberOf(name) ?? []);
 }
 
 /** A listing may be older than the files: on a network file system, or when manifests come and go meanwhile. */
@@ -173,7 +173,7 @@ export function findNewestManifest(storeDirectory: string): NewestManifest {
     const manifest = readStoreManifest(storeDirectory, number);
     if (manifest !== undefined) return { manifest, lostState: number < reached ? reached : undefined };
     // If it was deleted, there is a newer one.
-    if (isLast) throw vanished(storeDirectory, number);
+    if (isLast) throw manifestVanished(storeDirectory, number);
     blockFor(PAUSE_MILLISECONDS);
   }
 }
@@ -209,7 +209,7 @@ export async function verifyFormerManifests(
 /** The path of the note that the store has reached this state; undefined: the note, or one of a later state, is there. */
 export function missingReachedNote(storeDirectory: string, number: number): string | undefined {
   const directory = reachedDirectoryOf(storeDirectory);
-  return Math.max(0, ...listReached(directory)) < number ? join(directory, nameOfManifest(number)) : undefined;
+  return Math.max(0, ...listReached(directory)) < number ? join(directory, manifestName(number)) : undefined;
 }
 
 /** @param what is known of the lost state, for the message. */
@@ -225,7 +225,7 @@ export function requirePresent(
   );
 }
 
-function vanished(storeDirectory: string, number: number): SystemError {
+function manifestVanished(storeDirectory: string, number: number): SystemError {
   const path = manifestPath(storeDirectory, number);
   return new SystemError(
     'ERR_IO',

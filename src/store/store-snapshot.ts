@@ -31,8 +31,8 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
   return snapshotOf(path, directory, settings, manifest);
 }
 
-/** Opens as `openSnapshot`, but does not refuse a store whose present state is lost: `requirePresent` refuses that. */
-export function openRemains(path: string) {
+/** Opens as `openSnapshot`, but also a store whose present state is lost: `requirePresent` refuses that. */
+export function openEvenIfLost(path: string) {
   const { directory, settings } = findStore(path);
   const newest = findNewestManifest(directory);
   return { snapshot: snapshotOf(path, directory, settings, newest.manifest), newest };
@@ -94,7 +94,7 @@ export function pileSetsOf(
 export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileSetName?: string): unknown {
   if (!(error instanceof PileshufError) || error.kind === 'aborted') return error;
   const name = pileSetName ?? error.pileSetName;
-  if (name === undefined || isKept(snapshot, name)) return error;
+  if (name === undefined || isStillStored(snapshot, name)) return error;
   const { directory, manifest } = snapshot;
   const explained = storeError(
     `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
@@ -112,7 +112,7 @@ export function explainingExpiry<T>(snapshot: StoreSnapshot, pileSetName: string
 }
 
 /** Returns whether the store still has the pile set, or has taken it out but not begun to delete it. */
-function isKept(snapshot: StoreSnapshot, name: string): boolean {
+function isStillStored(snapshot: StoreSnapshot, name: string): boolean {
   try {
     const { commits, removed } = readNewestManifest(snapshot.directory);
     if (commits.some(({ pileSets }) => pileSets.some((pileSet) => pileSet.name === name))) return true;

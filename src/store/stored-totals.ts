@@ -61,10 +61,10 @@ function requireDataFile(path: string, diskBytes: number): void {
 /** Each index may be whole and still belong to another commit: the totals show it. */
 function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
   const found = describeTotals(textOfTotals(sumOverPiles(totals)));
-  const told = describeTotals(commit);
-  if (found === told) return;
+  const expected = describeTotals(commit);
+  if (found === expected) return;
   throw damaged(
-    `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}`,
+    `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${expected}`,
   );
 }
 

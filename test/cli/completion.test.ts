@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { completionFor } from '#src/cli/commands/completion.js';
+import { completionFor } from '#src/cli/commands/completion-command.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 

@@ -1,7 +1,7 @@
 /** The percentage and the time left of a whole job, on simulated jobs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type JobEstimate, JobEstimator, RateMeter } from '#src/cli/measured-job.js';
+import { type JobEstimate, JobEstimator, RateMeter } from '#src/cli/progress-meters.js';
 import type { JobPhase, MemberProgress, ShuffleProgress } from '#src/index.js';
 
 interface SimulatedPhase {

@@ -1,8 +1,8 @@
 /** Values as people write them: delimiters, programs, times. */
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/index.js';
-import { parseDecompressProgram } from '#src/options/typed-options.js';
-import { parseDelimiter, parseDuration } from '#src/values/typed-values.js';
+import { parseDecompressProgram } from '#src/options/parse-options.js';
+import { parseDelimiter, parseDuration } from '#src/values/parse-values.js';
 
 describe('a delimiter', () => {
   it.each([

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { describePreview } from '#src/cli/commands/plan.js';
+import { describePreview } from '#src/cli/commands/plan-command.js';
 import { previewShuffle } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';

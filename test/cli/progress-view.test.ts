@@ -1,7 +1,7 @@
 /** The words of the live view and of the log, for any job and any width of the terminal. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DiskRate, JobState } from '#src/cli/measured-job.js';
+import type { DiskRate, JobState } from '#src/cli/progress-meters.js';
 import { logLine, viewLines } from '#src/cli/progress-view.js';
 import { replaceHidden } from '#src/cli/visible-text.js';
 

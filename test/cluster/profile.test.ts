@@ -1,7 +1,7 @@
 /** The profile of a job of tasks: what its tasks leave, what the commit makes of it, and where it may not be written. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { planCluster as plan } from '#src/cluster/make-plan.js';
+import { planCluster as plan } from '#src/cluster/plan-cluster.js';
 import { runClusterTask } from '#src/cluster/run-cluster-task.js';
 import type { ClusterPlanOptions, ClusterPlanReport, ClusterProfile, TaskKind } from '#src/index.js';
 import { arraysOf, runNow } from '../fixtures/run-cluster.js';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { planCluster as plan } from '#src/cluster/make-plan.js';
+import { planCluster as plan } from '#src/cluster/plan-cluster.js';
 import type { ClusterPlanOptions } from '#src/index.js';
 import { clusterStatus, shuffle } from '#src/index.js';
 import { contentOf, runNow } from '../fixtures/run-cluster.js';

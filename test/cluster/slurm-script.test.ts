@@ -3,12 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type SlurmJob, taskSubmission } from '#src/cluster/slurm-script.js';
-import { type SlurmNote, settle } from '#src/cluster/slurm-settings.js';
+import { completeSlurmSettings, type SlurmNote } from '#src/cluster/slurm-settings.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 
-const NOTE: SlurmNote = { ...settle({ taskMemoryBytes: 2 ** 30 + 1 }, undefined, {}, '/job'), token: 't' };
+const NOTE: SlurmNote = {
+  ...completeSlurmSettings({ taskMemoryBytes: 2 ** 30 + 1 }, undefined, {}, '/job'),
+  token: 't',
+};
 const wordsFor = (note: SlurmNote, job: SlurmJob, after?: string) =>
   taskSubmission('/job', note, ['node'], job, after).words;
 const HARD = `it's "a"\nnew\\line $(touch x) \`touch y\` %a ;&|*`;
@@ -38,7 +41,7 @@ describe('a submission', () => {
   it.each('--array=0-3 -a -a0-3 --output -o --dependency=x -d --wait --comment=c --wrap=ls'.split(' '))(
     'refuses %s of the user',
     (word) => {
-      expect(() => settle({ sbatchArgs: ['--nice', word] }, undefined, {}, '/job')).toThrow(
+      expect(() => completeSlurmSettings({ sbatchArgs: ['--nice', word] }, undefined, {}, '/job')).toThrow(
         `has ${word}, which pileshuf decides itself`,
       );
     },
@@ -46,11 +49,11 @@ describe('a submission', () => {
 
   it('leaves other words to the user', () => {
     const sbatchArgs = ['--exclude=n1', '--mail-type=END', '--nice', '--export=ALL', '--no-requeue', '-x', 'n1'];
-    settle({ sbatchArgs }, undefined, {}, '/job');
+    completeSlurmSettings({ sbatchArgs }, undefined, {}, '/job');
   });
 
   it('refuses a backslash in the directory of logs', () => {
-    expect(() => settle({ logDir: '/a\\b' }, undefined, {}, '/job')).toThrow('has a backslash');
+    expect(() => completeSlurmSettings({ logDir: '/a\\b' }, undefined, {}, '/job')).toThrow('has a backslash');
   });
 });
 

@@ -84,7 +84,7 @@ describe('acquireJobLock', () => {
     } finally {
       process.umask(umask);
     }
-    expect(lock.takenOver).toEqual([]);
+    expect(lock.staleHolders).toEqual([]);
     const [name = ''] = lockNames();
     expect(lockNames()).toHaveLength(1);
     expect(statSync(directory.path('job', name)).mode & 0o777).toBe(0o600);
@@ -104,7 +104,7 @@ describe('acquireJobLock', () => {
     first.release();
     expect(acquire).toThrow(UsageError);
     second.release();
-    expect(acquire().takenOver).toEqual([]);
+    expect(acquire().staleHolders).toEqual([]);
   });
 });
 
@@ -130,7 +130,7 @@ describe('acquireJobLock, beside real processes', () => {
     await holder.ended;
     expect(findJobHolder(job())).toBeUndefined();
     expect(lockNames()).toEqual([name]);
-    expect(acquire().takenOver).toMatchObject([{ pid: holder.pid, path: directory.path('job', name) }]);
+    expect(acquire().staleHolders).toMatchObject([{ pid: holder.pid, path: directory.path('job', name) }]);
     expect(lockNames()).toHaveLength(1);
     expect(lockNames()).not.toEqual([name]);
   });
@@ -143,7 +143,7 @@ describe('acquireJobLock, beside real processes', () => {
     process.kill(pid, 'SIGKILL');
     const state = () => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')[0];
     while (state() !== 'Z') await new Promise((resolve) => setTimeout(resolve, 2));
-    expect(acquire().takenOver).toMatchObject([{ pid }]);
+    expect(acquire().staleHolders).toMatchObject([{ pid }]);
     expect(state()).toBe('Z');
   });
 
@@ -159,7 +159,7 @@ describe('acquireJobLock, beside real processes', () => {
     expect(acquire).toThrow(locked(new RegExp(`is held by process ${process.pid} `)));
     holder.postMessage('release');
     expect(await firstWord(holder)).toBe('released');
-    expect(acquire().takenOver).toEqual([]);
+    expect(acquire().staleHolders).toEqual([]);
     await Promise.all([refused.terminate(), holder.terminate()]);
   });
 });
@@ -180,7 +180,7 @@ describe('acquireJobLock, beside locks that were left', () => {
     expect(findJobHolder(job())).toBeUndefined();
     expect(existsSync(path)).toBe(true);
     const lock = acquire();
-    expect(lock.takenOver).toMatchObject([{ path, since: '2026-01-31T12:00:00.000Z' }]);
+    expect(lock.staleHolders).toMatchObject([{ path, since: '2026-01-31T12:00:00.000Z' }]);
     expect(lockNames()).toHaveLength(1);
     lock.release();
     expect(lockNames()).toEqual([]);
@@ -243,7 +243,7 @@ describe('acquireJobLock, when calls fail', () => {
       fileCalls.replace({});
       // What could not be taken away is taken over.
       const lock = acquire();
-      expect(lock.takenOver.length, call).toBe(call === 'unlink' ? 2 : 1);
+      expect(lock.staleHolders.length, call).toBe(call === 'unlink' ? 2 : 1);
       expect(lockNames()).toHaveLength(1);
       lock.release();
     }
@@ -258,7 +258,7 @@ describe('acquireJobLock, when calls fail', () => {
         return entries;
       },
     });
-    expect(acquire().takenOver).toEqual([]);
+    expect(acquire().staleHolders).toEqual([]);
   });
 
   it('does not take over from a job that releases its lock and ends while it looks', () => {
@@ -270,7 +270,7 @@ describe('acquireJobLock, when calls fail', () => {
         return stat;
       },
     });
-    expect(acquire().takenOver).toEqual([]);
+    expect(acquire().staleHolders).toEqual([]);
   });
 });
 
@@ -311,7 +311,7 @@ describe('many processes that want one directory', () => {
     }
     // The lock of each killed process is taken over once: by one of the others, or now.
     const takenOver = log.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0);
-    expect(takenOver + acquire().takenOver.length).toBe(killed.length);
+    expect(takenOver + acquire().staleHolders.length).toBe(killed.length);
     expect(lockNames()).toHaveLength(1);
   });
 });

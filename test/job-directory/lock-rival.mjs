@@ -23,7 +23,7 @@ for (let done = 0; done < Number(times); ) {
     continue;
   }
   standAlone();
-  appendFileSync(`${witness}.log`, `${process.pid} ${lock.takenOver.length}\n`);
+  appendFileSync(`${witness}.log`, `${process.pid} ${lock.staleHolders.length}\n`);
   await delay(3 * draw());
   if (draw() * Number(killedOnceOf) < 1) process.kill(process.pid, 'SIGKILL');
   if (readFileSync(witness, 'utf8') !== String(process.pid)) fail('another one came while it held the directory');

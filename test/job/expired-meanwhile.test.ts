@@ -6,7 +6,7 @@ import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectStore, shuffleStore } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { nameOfManifest } from '#src/store/store-files.js';
+import { manifestName } from '#src/store/store-files.js';
 import { manifestFormat } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -38,7 +38,7 @@ function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
         const pileSets = manifest.commits.flatMap((commit) => commit.pileSets.map(({ name }) => name));
         const removed = isStruckOut ? [] : [{ time: Date.now(), pileSets }];
         const next = manifestFormat.seal({ ...manifest, number: 4, commits: [], removed });
-        writeFileSync(directory.path('store', 'manifests', nameOfManifest(4)), next);
+        writeFileSync(directory.path('store', 'manifests', manifestName(4)), next);
         for (const gone of [...filesOf('.index'), ...filesOf('.pile')]) rmSync(gone);
       }
       return systemFileCalls.open(path, ...rest);

@@ -8,7 +8,7 @@ import { encodePileSetIndex, readPileEntries, readPileSetDescription } from '#sr
 import { pileTotalsOf } from '#src/piles/pile-totals.js';
 import { SegmentLog } from '#src/piles/segments.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
-import { nameOfManifest } from '#src/store/store-files.js';
+import { manifestName } from '#src/store/store-files.js';
 import { readStoreManifest } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -103,7 +103,7 @@ describe('inspectStore', () => {
 
   it('finds any damage when it reads everything, and most without', async () => {
     await writeStore();
-    const state = nameOfManifest(4);
+    const state = manifestName(4);
     const paths = [
       join(store(), 'store'),
       join(store(), 'manifests', state),

@@ -6,7 +6,7 @@ import { shareOfPiles } from '#src/keep/repeat.js';
 import { callerMemoryOf, leastMemoryWith } from '#src/plan/given-memory.js';
 import { type MemoryNeed, planMemory } from '#src/plan/memory-plan.js';
 import { hasRoomFor, memoryFor } from '#src/plan/pass2-memory.js';
-import { besideTransfers, poolBytesOf } from '#src/remote/transfer-pool.js';
+import { memoryBesideTransfers, poolBytesOf } from '#src/remote/transfer-pool.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 /** Undefined: nothing is refused. */
@@ -36,7 +36,11 @@ const anyKind: fc.Arbitrary<Kind> = fc.record({
 /** What a job of this kind has of so much memory. */
 function givenTo(memoryBytes: number, { fetches, uploads, workers, shareOfMemory }: Kind) {
   const taken = (of: boolean) => (of ? poolBytesOf({ memoryBytes, workers, uploads }) : 0);
-  const { memoryBytes: rest, transfers } = besideTransfers({ memoryBytes, workers }, taken(fetches), taken(uploads));
+  const { memoryBytes: rest, transfers } = memoryBesideTransfers(
+    { memoryBytes, workers },
+    taken(fetches),
+    taken(uploads),
+  );
   return { budgetBytes: Math.floor(rest * shareOfMemory), shareOfMemory, transfers };
 }
 

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { requireAddress, requireForTasks, requireObjectHeaders, shownText } from '#src/remote/address.js';
-import { CredentialsOfAws } from '#src/remote/aws-credentials.js';
+import { requireAddress, requireObjectHeaders, requireWithoutSecrets, shownText } from '#src/remote/address.js';
+import { AwsCredentialChain } from '#src/remote/aws-credentials.js';
 import { AwsSettings, type Environment } from '#src/remote/aws-settings.js';
-import { Http } from '#src/remote/http.js';
+import { HttpClient } from '#src/remote/http.js';
 import { S3 } from '#src/remote/s3.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -50,7 +50,7 @@ const files = () => ({
   AWS_CONFIG_FILE: directory.path('config'),
   AWS_SHARED_CREDENTIALS_FILE: directory.path('credentials'),
 });
-const http = new Http({ silenceMilliseconds: 2000 }, () => undefined);
+const http = new HttpClient({ silenceMilliseconds: 2000 }, () => undefined);
 
 async function addressFor(environment: Environment, bucket = 'b'): Promise<string> {
   const settings = new AwsSettings(
@@ -157,7 +157,7 @@ describe('credentials', () => {
   });
 
   const credentialsFor = (environment: Environment, signRequests?: false) =>
-    new CredentialsOfAws(
+    new AwsCredentialChain(
       new AwsSettings({ ...files(), ...environment }, { endpoint: undefined, requesterPays: undefined, signRequests }),
       http,
     );
@@ -244,9 +244,9 @@ describe('what is refused, with what to do', () => {
   });
 
   it('an address of a plan with what is secret', () => {
-    expect(() => requireForTasks('https://h/a?sig=abc')).toThrow(/^https:\/\/h\/a was given with .* signature/);
-    expect(() => requireForTasks('https://n:p@h/a')).toThrow(/^https:\/\/h\/a was given/);
-    for (const address of ['https://h/a?b=c#d', 's3://b/k', 'x?sig=a']) requireForTasks(address);
+    expect(() => requireWithoutSecrets('https://h/a?sig=abc')).toThrow(/^https:\/\/h\/a was given with .* signature/);
+    expect(() => requireWithoutSecrets('https://n:p@h/a')).toThrow(/^https:\/\/h\/a was given/);
+    for (const address of ['https://h/a?b=c#d', 's3://b/k', 'x?sig=a']) requireWithoutSecrets(address);
   });
 
   it('a header that is none of uploads', () => {

@@ -3,22 +3,22 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { RETRY_POLICY } from '#src/remote/failure.js';
-import { Http } from '#src/remote/http.js';
+import { HttpClient } from '#src/remote/http.js';
 import { type Reply, type Target, targetAt } from '#src/remote/http-messages.js';
 import { RangeReader } from '#src/remote/range-reader.js';
+import { RETRY_POLICY } from '#src/remote/retries.js';
 import { Web } from '#src/remote/web.js';
 
 it('an address that a redirect gave expires under several requests', async () => {
   let leases = 0;
   let expired = 0;
-  const http = new Http(RETRY_POLICY, () => undefined);
+  const http = new HttpClient(RETRY_POLICY, () => undefined);
   http.getRange = async ({ path }: Target, takes): Promise<Reply> => {
     await sleep(2);
     if (path === '/file') return { status: 302, headers: { location: `/lease/${++leases}` }, text: '' };
     if (Number(path.split('/')[2]) <= expired) return { status: 403, headers: {}, text: '' };
     const head = { status: 206, headers: { etag: '"1"', 'content-length': '1', 'content-range': 'bytes 0-0/9' } };
-    takes(head)?.filled(1);
+    takes(head)?.markFilled(1);
     return { ...head, text: '' };
   };
   const web = new Web();
@@ -34,7 +34,7 @@ it('an address that a redirect gave expires under several requests', async () =>
     reader.read(
       path,
       () => ({ path, version: undefined, start: 0, end: 1 }),
-      () => ({ room: () => new Uint8Array(1), filled: () => {} }),
+      () => ({ nextBuffer: () => new Uint8Array(1), markFilled: () => {} }),
     );
   await read();
   expired = leases;
@@ -46,13 +46,13 @@ it('an address that a redirect gave expires under several requests', async () =>
 it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
   'a redirect from https to %s is refused, and not followed',
   async (location) => {
-    const http = new Http(RETRY_POLICY, () => undefined);
+    const http = new HttpClient(RETRY_POLICY, () => undefined);
     const asked: string[] = [];
     http.getRange = async ({ server }: Target): Promise<Reply> => {
       asked.push(server.protocol);
       return { status: 302, headers: { location }, text: '' };
     };
-    http.ask = (target) => http.getRange(target, () => undefined);
+    http.send = (target) => http.getRange(target, () => undefined);
     const web = new Web();
     web.targetOf = async (path) => targetAt(new URL(path), {});
     const reader = new RangeReader(
@@ -63,7 +63,7 @@ it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
     );
     const path = 'https://host/file';
     const range = { path, version: undefined, start: 0, end: 1 };
-    const body = { room: () => new Uint8Array(1), filled: () => {} };
+    const body = { nextBuffer: () => new Uint8Array(1), markFilled: () => {} };
     const reads = [
       reader.read(
         path,
@@ -101,7 +101,7 @@ it('a text whose connection breaks, or brings bytes too slowly, is asked for aga
     };
     const web = new Web();
     const reader = new RangeReader(
-      new Http(RETRY_POLICY, () => undefined),
+      new HttpClient(RETRY_POLICY, () => undefined),
       () => web,
       retryPolicy,
       () => {},

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CRC32, CRC64NVME } from '#src/remote/checksum.js';
+import { CRC32, CRC64NVME } from '#src/remote/crc.js';
 import { ReadChecksum } from '#src/remote/read-checksum.js';
 
 const crcOf = (bytes: Uint8Array, kind = CRC32) => Buffer.from(kind.text(kind.add(bytes, 0n)), 'base64');

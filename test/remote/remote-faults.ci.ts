@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore, checkShuffled, previewShuffle, shuffle, shuffleStore, verifyPermutation } from '#src/index.js';
-import { remoteInputs } from '#src/remote/remote-inputs.js';
+import { transferClient } from '#src/remote/transfer-client.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
@@ -93,7 +93,7 @@ describe.each(PLACES)('inputs of $place', ({ inputs, kinds, ranges = true }) => 
   });
   const job = async (name: string, retryPolicy = RETRY_POLICY) => {
     const retried: string[] = [];
-    remoteInputs({ memoryBytes: 64 << 20, workers: 2, retryPolicy, onRetry: (line) => retried.push(line) });
+    transferClient({ memoryBytes: 64 << 20, workers: 2, retryPolicy, onRetry: (line) => retried.push(line) });
     await shuffle({ ...options(name), inputs: inputs(), force: true }, SMALL);
     expect(readFileSync(directory.path(name)).equals(local)).toBe(true);
     return retried;

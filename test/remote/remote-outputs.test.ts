@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PileshufError, previewShuffle, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
-import { appearedDuringJob } from '#src/io/durable.js';
 import { fileCalls } from '#src/io/file-calls.js';
-import { RemoteInputs } from '#src/remote/remote-inputs.js';
+import { outputAppeared } from '#src/io/rename-and-sync.js';
+import { TransferClient } from '#src/remote/transfer-client.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
@@ -45,8 +45,11 @@ afterEach(async () => {
 
 /** @param answer an error is thrown; undefined: the server is asked. @returns what undoes it. */
 function replaceCall(call: string, answer: (address: string) => unknown): () => void {
-  const ask = RemoteInputs.prototype.ask;
-  const spy = vi.spyOn(RemoteInputs.prototype, 'ask').mockImplementation(async function (this: RemoteInputs, request) {
+  const ask = TransferClient.prototype.ask;
+  const spy = vi.spyOn(TransferClient.prototype, 'ask').mockImplementation(async function (
+    this: TransferClient,
+    request,
+  ) {
     const other = request.ask === 'outputs' && request.call === call ? answer(request.address) : undefined;
     if (other instanceof Error) throw other;
     return other ?? ask.call(this, request);
@@ -232,7 +235,7 @@ it.each(sampled([true, false], 2))(
   'is withdrawn when one of another job appears at the last moment: resume %s',
   async (resume) => {
     let completed = 0;
-    const restore = replaceCall('complete', (address) => (completed++ === 0 ? appearedDuringJob(address) : undefined));
+    const restore = replaceCall('complete', (address) => (completed++ === 0 ? outputAppeared(address) : undefined));
     const job = shuffle({ ...options('s3://bucket/out'), ...SHARDS, resume }, SMALL);
     const { code, unfinishedJob } = (await errorOf(job)) as PileshufError;
     restore();

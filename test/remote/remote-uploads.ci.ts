@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asJob } from '#src/floor/cleanup.js';
 import { blockFor } from '#src/floor/pause.js';
-import { OBJECTS } from '#src/places/inputs/object-inputs.js';
-import { beginUpload, listedUploadId, PartUploads } from '#src/remote/part-uploads.js';
-import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
+import { OBJECT_INPUTS } from '#src/places/inputs/object-inputs.js';
+import { beginUpload, PartWriter, serviceUploadId } from '#src/remote/part-writer.js';
+import { type RemoteObjectStore, remoteObjectStore } from '#src/remote/transfer-client.js';
 import { PART_BYTES, poolBytesOf } from '#src/remote/transfer-pool.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
@@ -24,10 +24,10 @@ const CONTENT = Buffer.alloc(3 * PART + 1000);
 for (let i = 0; i < CONTENT.byteLength; i++) CONTENT[i] = (i * 7 + (i >> 8)) % 251;
 
 let server: ObjectServer;
-let outputs: RemoteOutputs;
+let outputs: RemoteObjectStore;
 /** Of the test. */
 let address = '';
-/** Ends what uses the fetching thread, and so the thread. */
+/** Ends what uses the transfer thread, and so the thread. */
 let end: () => Promise<void>;
 const former = { ...process.env };
 const VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
@@ -41,7 +41,7 @@ const retried: string[] = [];
 function start(): void {
   const over = new AbortController();
   const job = asJob(async () => {
-    outputs = remoteOutputs({
+    outputs = remoteObjectStore({
       memoryBytes: 64 * MIB,
       workers: 2,
       retryPolicy: RETRY_POLICY,
@@ -83,7 +83,7 @@ beforeEach(async () => {
 });
 
 /** In pieces of another size than blocks. */
-function write(parts: PartUploads, number: number): void {
+function write(parts: PartWriter, number: number): void {
   const part = CONTENT.subarray((number - 1) * PART, number * PART);
   for (let done = 0; done < part.byteLength; done += 77_777) parts.write(part.subarray(done, done + 77_777), done);
   parts.put(number, part.byteLength);
@@ -100,9 +100,9 @@ const begun = () => beginUpload(address, GO_ON);
 const opened = () => outputs.uploads(address);
 
 async function complete(uploadId = begun(), onlyIfAbsent = true): Promise<void> {
-  const parts = new PartUploads(address, uploadId, PART, GO_ON);
+  const parts = new PartWriter(address, uploadId, PART, GO_ON);
   write(parts, 1);
-  await outputs.complete(address, uploadId, parts.settle(), onlyIfAbsent);
+  await outputs.complete(address, uploadId, parts.waitForParts(), onlyIfAbsent);
 }
 
 describe('the pool', () => {
@@ -119,18 +119,18 @@ describe('the pool', () => {
 
 describe('an upload', () => {
   it('keeps what a room holds for a reader', async () => {
-    const parts = new PartUploads(address, begun(), PART, GO_ON);
+    const parts = new PartWriter(address, begun(), PART, GO_ON);
     parts.write(CONTENT.subarray(0, PART), 0);
     expect(Buffer.concat([...parts.pieces(280_000)]).equals(CONTENT.subarray(0, 280_000))).toBe(true);
-    parts.drop();
+    parts.discard();
     expect([...parts.pieces(280_000)]).toEqual([]);
-    parts.drop();
-    expect(parts.settle()).toEqual([]);
+    parts.discard();
+    expect(parts.waitForParts()).toEqual([]);
   });
 
   it('has of each number the part that came last', async () => {
     const uploadId = begun();
-    const parts = new PartUploads(address, uploadId, PART, GO_ON);
+    const parts = new PartWriter(address, uploadId, PART, GO_ON);
     // The first one arrives slowly.
     await server.change({ settings: { takesBytesOfSecond: MIB } });
     for (const value of [1, 2]) {
@@ -139,7 +139,7 @@ describe('an upload', () => {
       blockFor(50);
       await server.change({ settings: { takesBytesOfSecond: undefined } });
     }
-    const [last] = parts.settle().slice(-1);
+    const [last] = parts.waitForParts().slice(-1);
     blockFor(300);
     await outputs.complete(address, uploadId, last === undefined ? [] : [last], true);
     expect((await contentOf(address)).equals(Buffer.alloc(PART, 2))).toBe(true);
@@ -148,7 +148,7 @@ describe('an upload', () => {
   it('waits with the room that comes next until there is one', async () => {
     const uploadId = begun();
     // One part fills the pool.
-    const [one, other] = [0, 1].map(() => new PartUploads(address, uploadId, PART_BYTES, GO_ON));
+    const [one, other] = [0, 1].map(() => new PartWriter(address, uploadId, PART_BYTES, GO_ON));
     if (one === undefined || other === undefined) return expect.fail();
     expect(outputs.poolBytes).toBe(PART_BYTES);
     for (const number of [1, 3]) {
@@ -157,7 +157,7 @@ describe('an upload', () => {
       other.write(CONTENT, 0);
       other.put(number + 1, CONTENT.byteLength);
     }
-    const numbers = [...one.settle(), ...other.settle()].map(({ number }) => number);
+    const numbers = [...one.waitForParts(), ...other.waitForParts()].map(({ number }) => number);
     expect(numbers).toEqual([1, 3, 2, 4]);
     expect((await outputs.parts(address, uploadId))?.map(({ byteLength }) => byteLength)).toEqual([
       PART_BYTES,
@@ -170,11 +170,11 @@ describe('an upload', () => {
   it('shares its room with inputs', async () => {
     const input = address.replace('é+ &.bin', 'input');
     await outputs.putText(input, CONTENT.toString('latin1'), true);
-    const object = OBJECTS.open(input);
+    const object = OBJECT_INPUTS.open(input);
     const bytes = Buffer.alloc(object.version.byteLength);
     const read = (from: number, end: number) => object.readAt(bytes, from, end - from, from);
     read(0, 100_000);
-    const parts = new PartUploads(address, begun(), PART_BYTES, GO_ON);
+    const parts = new PartWriter(address, begun(), PART_BYTES, GO_ON);
     for (const number of [1, 2]) {
       // It takes all blocks.
       parts.write(Buffer.alloc(PART_BYTES, number), 0);
@@ -182,20 +182,20 @@ describe('an upload', () => {
     }
     read(100_000, 700_000);
     parts.write(CONTENT, 0);
-    parts.drop();
+    parts.discard();
     read(700_000, bytes.byteLength);
     object.close();
     expect(bytes.toString()).toBe(CONTENT.toString('latin1'));
-    expect(parts.settle().length).toBe(2);
+    expect(parts.waitForParts().length).toBe(2);
   });
 });
 
 describe('a list', () => {
   it('has all pages of parts, and none of an upload that is gone', async () => {
     const uploadId = begun();
-    const parts = new PartUploads(address, uploadId, PART, GO_ON);
+    const parts = new PartWriter(address, uploadId, PART, GO_ON);
     for (const number of [1, 2, 3]) write(parts, number);
-    const put = parts.settle();
+    const put = parts.waitForParts();
     expect(await outputs.parts(address, uploadId)).toEqual(
       put.map(({ number, tag }) => ({ number, tag, byteLength: PART })),
     );
@@ -206,7 +206,7 @@ describe('a list', () => {
 
   it('has all pages of uploads below an address', async () => {
     const addresses = ['a/1', 'b/é 1', 'b/2', 'b/2', 'c'].map((name) => `${address}/${name}`);
-    const ids = addresses.map((each) => listedUploadId(beginUpload(each, GO_ON)));
+    const ids = addresses.map((each) => serviceUploadId(beginUpload(each, GO_ON)));
     expect((await opened()).map(({ uploadId }) => uploadId).toSorted()).toEqual(ids.toSorted());
     const below = await outputs.uploads(`${address}/b/`);
     expect(below.map((each) => each.address).toSorted()).toEqual(addresses.slice(1, 4).toSorted());
@@ -260,7 +260,7 @@ describe('an object', () => {
     const parts = [{ number: 1, tag: '"any"', content: undefined }];
     await outputs.complete(address, uploadId, parts, true);
     await outputs.complete(address, uploadId, parts, false);
-    const other = await errorOf(outputs.complete(address, `${listedUploadId(uploadId)} other`, parts, false));
+    const other = await errorOf(outputs.complete(address, `${serviceUploadId(uploadId)} other`, parts, false));
     expect(other.message).toBe(
       `cannot write the output ${address}: its upload is gone, or was completed by somebody else; start again`,
     );
@@ -275,10 +275,10 @@ describe('a job that ends early', () => {
   it('does not wait for parts under way, which an abort cancels', async () => {
     const uploadId = begun();
     await server.change({ settings: { takesBytesOfSecond: 1 } });
-    const parts = new PartUploads(address, uploadId, PART_BYTES, stopAfter(2));
+    const parts = new PartWriter(address, uploadId, PART_BYTES, stopAfter(2));
     parts.write(CONTENT, 0);
     parts.put(1, PART_BYTES);
-    expect(() => parts.settle()).toThrow('stopped');
+    expect(() => parts.waitForParts()).toThrow('stopped');
     await outputs.abort(address, uploadId);
     await server.change({ settings: { takesBytesOfSecond: undefined } });
     expect(await opened()).toEqual([]);
@@ -304,18 +304,18 @@ describe('a job that ends early', () => {
       blockFor(300);
       throw new Error('stopped');
     });
-    expect((await opened()).map((each) => each.uploadId)).toEqual([listedUploadId(uploadId)]);
+    expect((await opened()).map((each) => each.uploadId)).toEqual([serviceUploadId(uploadId)]);
   });
 
   it('gives back a room that came too late', async () => {
     const uploadId = begun();
     const [holder, waiting] = [GO_ON, stopAfter(1)].map(
-      (check) => new PartUploads(address, uploadId, PART_BYTES, check),
+      (check) => new PartWriter(address, uploadId, PART_BYTES, check),
     );
     holder?.write(CONTENT, 0);
     expect(() => waiting?.write(CONTENT, 0)).toThrow('stopped');
-    waiting?.drop();
-    holder?.drop();
+    waiting?.discard();
+    holder?.discard();
     await complete(uploadId);
   });
 });
@@ -346,9 +346,9 @@ describe('one clear line', () => {
   });
 
   it('for a part that fails for good: the next one of its thread is refused', async () => {
-    const parts = new PartUploads(address, 'none', PART, GO_ON);
+    const parts = new PartWriter(address, 'none', PART, GO_ON);
     write(parts, 1);
-    expect(() => parts.settle()).toThrow('its upload is gone');
+    expect(() => parts.waitForParts()).toThrow('its upload is gone');
     parts.write(CONTENT.subarray(0, PART), 0);
     await expect
       .poll(() => {
@@ -364,7 +364,7 @@ describe('one clear line', () => {
   });
 
   it('for parts that the memory has no room for', async () => {
-    const parts = new PartUploads(address, begun(), 20 * MIB, GO_ON);
+    const parts = new PartWriter(address, begun(), 20 * MIB, GO_ON);
     expect(() => parts.write(CONTENT, 0)).toThrow(
       'parts of uploads have 20 MiB, and the memory has room for 16; raise `memoryBytes`',
     );

@@ -1,11 +1,11 @@
 /** Questions to S3, as they are sent. */
 import { expect, it } from 'vitest';
 import { AwsSettings } from '#src/remote/aws-settings.js';
-import { Http } from '#src/remote/http.js';
+import { HttpClient } from '#src/remote/http.js';
 import { S3 } from '#src/remote/s3.js';
 import { validatorOfHttp } from '#src/remote/service.js';
 
-const http = new Http({ silenceMilliseconds: 1000 }, () => undefined);
+const http = new HttpClient({ silenceMilliseconds: 1000 }, () => undefined);
 const s3At = (endpoint: string | undefined) =>
   new S3(new AwsSettings({}, { endpoint, requesterPays: false, signRequests: false }), http);
 
@@ -51,7 +51,7 @@ it('each question that was under way is signed anew when the first answer has to
   const [one, other, third] = await Promise.all(['a', 'b', 'c'].map((key) => s3.signed({ bucket: 'bucket', key }, {})));
   const reply = { status: 400, headers: { 'x-amz-bucket-region': 'eu-north-7' }, text: '' };
   for (const asked of [one, other]) expect(s3.advise('s3://bucket/a', reply, asked ?? expect.fail())).toBe('again');
-  expect(s3.learns('s3://bucket/c', reply, third ?? expect.fail())).toBe(true);
+  expect(s3.learnsRegion('s3://bucket/c', reply, third ?? expect.fail())).toBe(true);
   const again = await s3.signed({ bucket: 'bucket', key: 'a' }, {});
   expect(s3.advise('s3://bucket/a', reply, again)).toBeUndefined();
 });

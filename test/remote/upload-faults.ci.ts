@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asJob } from '#src/floor/cleanup.js';
-import { beginUpload, PartUploads } from '#src/remote/part-uploads.js';
-import { type RemoteOutputs, remoteOutputs } from '#src/remote/remote-inputs.js';
+import { beginUpload, PartWriter } from '#src/remote/part-writer.js';
+import { type RemoteObjectStore, remoteObjectStore } from '#src/remote/transfer-client.js';
 import { PART_BYTES } from '#src/remote/transfer-pool.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { sampled } from '../fixtures/scale.js';
@@ -45,18 +45,18 @@ afterEach(() => {
 });
 
 /** A set of one object, as a job makes it: parts of a thread, one of a local file, the commit, and the marker. */
-async function upload(outputs: RemoteOutputs, onlyIfAbsent: boolean): Promise<void> {
+async function upload(outputs: RemoteObjectStore, onlyIfAbsent: boolean): Promise<void> {
   const path = directory.path('staged');
   writeFileSync(path, CONTENT);
   const uploadId = beginUpload(ADDRESS, GO_ON);
   try {
-    const parts = new PartUploads(ADDRESS, uploadId, PART, GO_ON);
+    const parts = new PartWriter(ADDRESS, uploadId, PART, GO_ON);
     for (const number of [1, 2, 3]) {
       parts.write(CONTENT.subarray((number - 1) * PART, number * PART), 0);
       parts.put(number, PART);
     }
     const last = await outputs.putFile(ADDRESS, uploadId, { number: 4, path, start: 3 * PART, byteLength: 1000 });
-    const put = [...parts.settle(), last];
+    const put = [...parts.waitForParts(), last];
     const listed = await outputs.parts(ADDRESS, uploadId);
     const tagged = put.map(({ number, tag }) => ({ number, tag }));
     if (listed !== undefined) expect(listed.map(({ number, tag }) => ({ number, tag }))).toEqual(tagged);
@@ -73,10 +73,10 @@ const textOf = async (path: string) => Buffer.from(await (await fetch(server.url
 
 const retried: string[] = [];
 
-/** All uploads of a test are by one fetching thread. */
-function withOutputs(work: (outputs: RemoteOutputs) => Promise<void>, retryPolicy = RETRY_POLICY): Promise<void> {
+/** All uploads of a test are by one transfer thread. */
+function withOutputs(work: (outputs: RemoteObjectStore) => Promise<void>, retryPolicy = RETRY_POLICY): Promise<void> {
   const onRetry = (line: string) => retried.push(line);
-  return asJob(() => work(remoteOutputs({ memoryBytes: 256 << 20, workers: 2, retryPolicy, onRetry })));
+  return asJob(() => work(remoteObjectStore({ memoryBytes: 256 << 20, workers: 2, retryPolicy, onRetry })));
 }
 
 async function open(): Promise<string[]> {
@@ -184,10 +184,10 @@ it('a server that is slow to take a part does not break it', () =>
       await server.change({ settings: { takesBytesOfSecond: 24 << 20 } });
       const uploadId = beginUpload(ADDRESS, GO_ON);
       const partBytes = 3 * PART_BYTES;
-      const parts = new PartUploads(ADDRESS, uploadId, partBytes, GO_ON);
+      const parts = new PartWriter(ADDRESS, uploadId, partBytes, GO_ON);
       parts.write(Buffer.alloc(partBytes, 1), 0);
       parts.put(1, partBytes);
-      expect(parts.settle().length).toBe(1);
+      expect(parts.waitForParts().length).toBe(1);
       await outputs.abort(ADDRESS, uploadId);
       expect(retried).toEqual([]);
     },

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '#src/floor/phase-clock.js';
 import { linear, speedsOf, throughputChart } from '#src/report/charts.js';
-import { workShares } from '#src/report/in-short.js';
+import { workShares } from '#src/report/report-summary.js';
 import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
 import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
 

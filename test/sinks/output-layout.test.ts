@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { compressionOf, OUTPUT_CODECS, openEncoder } from '#src/formats/encoder-table.js';
 import type { FileContent, StoredEnds } from '#src/formats/stored-ends.js';
-import { NO_ENDS, type ShardEnds, storedEnds } from '#src/sinks/output-layout.js';
+import { NO_PLAIN_ENDS, type PlainEnds, storedEnds } from '#src/sinks/output-layout.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 
-const ENDS: ShardEnds = {
+const ENDS: PlainEnds = {
   headerBytes: 8,
   headerOf: (recordBytes) => Buffer.from(String(recordBytes).padStart(8)),
   trailer: Buffer.from('end'),
@@ -26,7 +26,7 @@ describe('storedEnds', () => {
     expect(ends.headerBytes).toBe(8);
     expect(String(ends.headerOf(77))).toBe('      77');
     for (const recordBytes of [0, 77]) expect(String(trailerOf(ends, recordBytes))).toBe('end');
-    expect(trailerOf(storedEnds(NO_ENDS, undefined), 0)).toHaveLength(0);
+    expect(trailerOf(storedEnds(NO_PLAIN_ENDS, undefined), 0)).toHaveLength(0);
   });
 
   it('refuse a header of another length', () => {
@@ -49,7 +49,7 @@ describe('storedEnds', () => {
     });
 
     it('are one empty member where there is nothing else, and nothing where there is', () => {
-      const ends = storedEnds(NO_ENDS, encoder);
+      const ends = storedEnds(NO_PLAIN_ENDS, encoder);
       expect(ends.headerBytes).toBe(0);
       expect(ends.headerOf(0)).toHaveLength(0);
       expect(trailerOf(ends, 0).byteLength).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { collectStore, expireStore, openPileWriter } from '#src/index.js';
 import { type FileOwner, formatOwnerName, identifyThisProcess } from '#src/machine/file-owner.js';
-import { nameOfManifest } from '#src/store/store-files.js';
+import { manifestName } from '#src/store/store-files.js';
 import { manifestFormat } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { fromCi } from '../fixtures/scale.js';
@@ -115,7 +115,7 @@ describe('collectStore', () => {
     const snapshot = openSnapshot(store());
     const pileSets = snapshot.manifest.commits.flatMap((commit) => commit.pileSets.map(({ name }) => name));
     const wrong = manifestFormat.seal({ ...snapshot.manifest, number: 3, removed: [{ time: 0, pileSets }] });
-    writeFileSync(directory.path('store', 'manifests', nameOfManifest(3)), wrong);
+    writeFileSync(directory.path('store', 'manifests', manifestName(3)), wrong);
     await expect(collect(0)).rejects.toThrow(
       new RegExp(
         `000000000003 .*removed: expected no pile set that a commit has, got ${pileSets[0]}; .*restore the store`,

@@ -5,8 +5,8 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commitManifest } from '#src/store/commit-manifest.js';
-import { openOrCreateStore, type StoreInSight } from '#src/store/create-store.js';
-import { nameOfManifest } from '#src/store/store-files.js';
+import { openOrCreateStore, type PlannedStore } from '#src/store/create-store.js';
+import { manifestName } from '#src/store/store-files.js';
 import { openSnapshot, type StoreSnapshot } from '#src/store/store-snapshot.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -17,7 +17,7 @@ const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const create = async (
   asked: { seed?: string; pileCount?: number } = {},
-  plan: (store: StoreInSight) => void | Promise<void> = () => {},
+  plan: (store: PlannedStore) => void | Promise<void> = () => {},
 ) => (await openOrCreateStore(store(), asked, { pileCount: 7 }, plan)).snapshot;
 const refusal = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
@@ -26,7 +26,7 @@ describe('openOrCreateStore', () => {
   it('refuses a store that has lost its settings', async () => {
     await create();
     rmSync(directory.path('store', 'store'));
-    writeFileSync(directory.path('store', 'manifests', nameOfManifest(2)), '');
+    writeFileSync(directory.path('store', 'manifests', manifestName(2)), '');
     await expect(create()).rejects.toEqual(refusal('ERR_STORE', /has lost its file store; restore it/));
   });
 
@@ -61,7 +61,7 @@ describe('openOrCreateStore', () => {
   ])('makes nothing %s when the caller has found something wrong', async (_, before, place) => {
     before();
     const files = readdirSync(directory.path(), { recursive: true });
-    const refuse = (inSight: StoreInSight) => {
+    const refuse = (inSight: PlannedStore) => {
       expect(inSight).toEqual({ pileCount: 7, snapshot: undefined, place: place() });
       throw new RangeError('something is wrong');
     };
@@ -89,10 +89,10 @@ describe('openOrCreateStore', () => {
     const snapshot = await create({}, async () => {
       other = await create();
       for (const oldest of [1, 3]) await commitManifest(other, (state) => ({ ...state, oldest }));
-      for (const number of [1, 2]) rmSync(directory.path('store', 'manifests', nameOfManifest(number)));
+      for (const number of [1, 2]) rmSync(directory.path('store', 'manifests', manifestName(number)));
     });
     expect(snapshot.settings).toEqual(other?.settings);
-    expect(readdirSync(manifests)).toEqual([nameOfManifest(3)]);
+    expect(readdirSync(manifests)).toEqual([manifestName(3)]);
   });
 
   it.each(['fails', 'ends'] as const)('is continued when any of its calls %s', async (how) => {

@@ -14,7 +14,7 @@ import { type Header, readHeader, requireSameHeader } from '../../src/formats/he
 import { KnownEnds } from '../../src/formats/known-ends.js';
 import { headerRuleOf, type RecordList } from '../../src/formats/record-format.js';
 import { PieceReader, type RecordSource } from '../../src/formats/record-source.js';
-import { loadPlaces } from '../../src/places/inputs/find-input.js';
+import { loadInputPlaces } from '../../src/places/inputs/input-kinds.js';
 import { inputName, openStreamInput, RegularInput } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { decodeStream } from '../../src/sources/decoded-pieces.js';
@@ -53,7 +53,7 @@ export async function readPart(
 ): Promise<PartReport> {
   const { read } = job;
   const { control, decoderMemory } = thread;
-  await loadPlaces([part.path]);
+  await loadInputPlaces([part.path]);
   const sourceFacts: SourceFacts = {};
   const framing = read.framing && framingOf(read.framing);
   return withSource(part, job, { control, decoderMemory, read, framing, sourceFacts }, async (source) => {

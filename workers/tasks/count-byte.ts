@@ -5,7 +5,7 @@
 
 import { thenAlways } from '../../src/floor/cleanup.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
-import { loadPlaces } from '../../src/places/inputs/find-input.js';
+import { loadInputPlaces } from '../../src/places/inputs/input-kinds.js';
 import { RegularInput } from '../../src/places/inputs/input-source.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
@@ -24,7 +24,7 @@ export interface CountTask {
 export async function countByte({ job, path, version, gate, byte, start, end }: CountTask): Promise<number> {
   const { control, arena } = threadStateOf(job);
   const address = arena.reserveForReads(job.readBytes);
-  await loadPlaces([path]);
+  await loadInputPlaces([path]);
   const input = new RegularInput(path, version, control, gate, end);
   const count = (): number => {
     let total = 0n;

@@ -5,7 +5,7 @@
 
 import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
-import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
+import { BlockWriter, SpaceAllocator, type WrittenBlocks } from '../../src/record-index/block-writer.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena, readPart } from '../read/read-part.js';
@@ -30,7 +30,7 @@ export async function noteRecords({ job, part, indexPath, places }: NoteTask): P
   const { arena } = thread;
   const index = openStagedOutput(indexPath);
   const note = async (): Promise<NoteResult> => {
-    const writer = new BlockWriter(index, new SharedPlaces(places));
+    const writer = new BlockWriter(index, new SpaceAllocator(places));
     const notes = new RecordNotes(arena, writer, job);
     const { coverage } = await readPart(part, notes, thread, job);
     // The added bytes lie at the end of the last record.

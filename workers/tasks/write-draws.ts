@@ -55,7 +55,7 @@ export async function writeDraws({ job, key, source, first, count, target, start
       const end = Math.min(first + count, nextCut);
       const next = inPhase('gather', () => drawn.copy(place, end, sink.fillAddress, sink.roomBytes));
       if (next > place) {
-        sink.filled(drawn.copiedBytes);
+        sink.advance(drawn.copiedBytes);
         bytes += drawn.copiedBytes;
         place = next;
       } else if (!(await sink.flush())) {
@@ -85,7 +85,7 @@ async function writeLong(
     const byteLength = Math.min(sink.roomBytes, record.byteLength - done);
     memory.set(record.subarray(done, done + byteLength), address);
     hasher.add(memory, address, byteLength);
-    sink.filled(byteLength);
+    sink.advance(byteLength);
     done += byteLength;
     await sink.flush();
   }

@@ -89,7 +89,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const neighbours = neighbourKeysOf(job);
   let opened: OutputSink | undefined;
   const members = units === undefined ? undefined : await makerOfMembers(task);
-  const { order, control, outputHasher } = await openPileOrderer(task, async () => opened?.settle());
+  const { order, control, outputHasher } = await openPileOrderer(task, async () => opened?.awaitWrites());
   const hasher = job.hashesOutput ? outputHasher : undefined;
   const openShard = await shardOpener(target, control);
   const sink = (byteLength?: number) => {
@@ -129,11 +129,11 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
     }
     const regions = await sink().close();
     const written = totalsOfRange(totals, 0, pileCount);
-    return { totals: written, dropped, regions, leavesTurn: sink().leavesTurn, ends: neighbours?.ends };
+    return { totals: written, dropped, regions, leavesTurn: sink().needsNoTurn, ends: neighbours?.ends };
   };
   const takeBack = async () => {
     control.count('shuffledBytes', -countedBytes);
-    return opened?.takeBack();
+    return opened?.rollBack();
   };
   return thenAlwaysAsync(
     () => writeOrTakeBack(write, takeBack),
@@ -184,7 +184,7 @@ async function emit(
     if (next > index) {
       const byteLength = order.gatheredBytes;
       requireRoom(reached, byteLength, limit);
-      sink.filled(byteLength);
+      sink.advance(byteLength);
       reached.rank += next - index;
       reached.byte += byteLength;
       index = next;
@@ -212,7 +212,7 @@ async function emitLong(order: PileOrderer, index: number, sink: OutputSink): Pr
   for (let done = 0; done < byteLength; ) {
     const count = Math.min(sink.roomBytes, byteLength - done);
     order.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
-    sink.filled(count);
+    sink.advance(count);
     done += count;
     await sink.flush();
   }

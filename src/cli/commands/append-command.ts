@@ -1,6 +1,6 @@
 import { appendToStore } from '../../job/append.js';
 import type { CommandDefinition } from '../command.js';
-import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
+import { chooseInputs, hintAtTerminal, readNamedFiles } from '../named-files.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `

@@ -4,7 +4,7 @@ import type { OrderVerdict } from '../../checks/order-verdict.js';
 import { VerificationError } from '../../errors.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { chooseInputs } from '../input-list.js';
+import { chooseInputs } from '../named-files.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `

@@ -1,9 +1,9 @@
-import { type ClusterPlanReport, planCluster } from '../../cluster/make-plan.js';
+import { type ClusterPlanReport, planCluster } from '../../cluster/plan-cluster.js';
 import { SystemError, UsageError } from '../../errors.js';
 import type { ClusterPlanOptions } from '../../options/cluster-options.js';
 import { formatBytes, formatPlural } from '../../values/quantity.js';
 import type { Callbacks, CommandDefinition, ParsedWords } from '../command.js';
-import { readNamedFiles } from '../input-list.js';
+import { readNamedFiles } from '../named-files.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `

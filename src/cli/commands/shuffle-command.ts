@@ -3,10 +3,10 @@
 import { UsageError } from '../../errors.js';
 import { shuffle } from '../../job/shuffle.js';
 import type { ShuffleOptions } from '../../options/shuffle-options.js';
-import { reportPage } from '../../report/page-of-report.js';
+import { reportPage } from '../../report/render-report.js';
 import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
 import { COMMANDS, type OptionValues } from '../command-table.js';
-import { chooseInputs, hintAtTerminal, readNamedFiles } from '../input-list.js';
+import { chooseInputs, hintAtTerminal, readNamedFiles } from '../named-files.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle, warningOfSplits } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';

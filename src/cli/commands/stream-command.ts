@@ -5,7 +5,7 @@ import { writeEpochs } from '../../loader/write-epochs.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { type OptionValues, optionsOf } from '../command-table.js';
-import { readNamedFile } from '../input-list.js';
+import { readNamedFile } from '../named-files.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const notes = `

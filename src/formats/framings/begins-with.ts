@@ -1,6 +1,6 @@
 /** Records of lines, the first of which begins with a text. In FASTA the text is `>`. */
 import { UsageError } from '../../errors.js';
-import { parseWord } from '../../values/typed-values.js';
+import { parseWord } from '../../values/parse-values.js';
 import { BadRecord, type Framing, NEWLINE } from '../framing.js';
 import { type RecordKindOf, textBytes } from '../record-kind.js';
 import { CONTEXT_BYTES, LineEnds } from './lines.js';

@@ -3,7 +3,7 @@
  * with its length before it. TFRecords add checksums.
  */
 import { counted, RECORD_LIMIT_ADVICE, requireWhole, UsageError } from '../../errors.js';
-import { oneOf, parseCount } from '../../values/typed-values.js';
+import { oneOf, parseCount } from '../../values/parse-values.js';
 import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NO_BYTES } from '../framing.js';
 import type { RecordKindOf } from '../record-kind.js';
 

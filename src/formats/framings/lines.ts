@@ -1,6 +1,6 @@
 /** Records that end in a delimiter: in one of any bytes, or in newlines. */
 import { counted, requireWhole } from '../../errors.js';
-import { parseCount, parseDelimiter } from '../../values/typed-values.js';
+import { parseCount, parseDelimiter } from '../../values/parse-values.js';
 import { BadRecord, type Framing, type FramingKernel, NEWLINE, NO_BYTES } from '../framing.js';
 import { type RecordKindOf, textBytes } from '../record-kind.js';
 

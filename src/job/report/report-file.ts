@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { fstatSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { UsageError } from '../../errors.js';
-import { addName, moveIntoPlace } from '../../io/durable.js';
 import { systemCall } from '../../io/io-error.js';
 import { findObstacle, nameExists, realPathOf, statPath } from '../../io/paths.js';
+import { linkOrRename, moveIntoPlace } from '../../io/rename-and-sync.js';
 import { renameObstacles } from '../../machine/renames.js';
 import type { Destination } from '../../places/outputs/destination.js';
 import { requireOutside } from '../../places/outputs/output-files.js';
@@ -69,7 +69,7 @@ export function writeWhole(file: string, text: string, mayReplace: boolean): voi
   try {
     systemCall('write', 'output', file, () => writeFileSync(staged, text, { flag: 'wx', flush: true }));
     if (mayReplace) moveIntoPlace(staged, file);
-    else addName(staged, file);
+    else linkOrRename(staged, file);
   } finally {
     rmSync(staged, { force: true });
   }

@@ -1,18 +1,18 @@
 /**
  * The contract of input places: what a job asks of an input before it is opened, and how it reads one that is not a file of
- * this machine. `find-input.ts` has the kinds of places.
+ * this machine. `input-kinds.ts` has the kinds of places.
  */
 import type { FileVersion, InputReader } from '../../io/files.js';
-import type { RemoteRequest } from '../../remote/remote-inputs.js';
+import type { TransferRequest } from '../../remote/transfer-client.js';
 
 /** The facts that the form of a name tells, before anything is loaded. */
 export interface InputFacts {
   /** True if disks of this machine hold it: then it has a device, a directory and links. */
   readonly isOnDisk: boolean;
-  /** True if each look at it is a request to another machine. */
-  readonly isFar: boolean;
-  /** How messages call another version of the same length. */
-  readonly otherVersion: string;
+  /** True if each access is a request to another machine. */
+  readonly isRemote: boolean;
+  /** The words of messages for a changed input of the same length. */
+  readonly changeText: string;
   /** Returns the name as messages, plans and reports have it: without what is secret. */
   shown(path: string): string;
   /** Returns the name by which a process in any directory finds it. */
@@ -21,39 +21,39 @@ export interface InputFacts {
   idOf(path: string): string;
 }
 
-export interface ReadingPlan {
+export interface ReadPlan {
   readonly version: FileVersion;
   /** Throws to leave, when the job was aborted. */
   readonly check: () => void;
-  /** The place where a reader of all bytes stops. Absent: it looks here and there. */
+  /** The place where a sequential reader stops. Absent: it reads short pieces here and there. */
   readonly end?: number | undefined;
 }
 
 /** Bytes of an input that will be read: [start, end). */
-export interface RangeOfInput {
+export interface InputRange {
   readonly path: string;
   readonly version: FileVersion;
   readonly start: number;
   readonly end: number;
 }
 
-/** Waits for the bytes of the next input that was named; of a place that does not look ahead, for nothing. */
-export type Look = (path: string, signal: AbortSignal | undefined) => Promise<void>;
+/** Waits for the prefetched bytes of the next input, in the order of the call of `prefetch`; returns at once for inputs of other places. */
+export type WaitForPrefetch = (path: string, signal: AbortSignal | undefined) => Promise<void>;
 
-/** The inputs of one kind. Those that are far also have what is optional here. */
+/** The inputs of one kind. Places of remote inputs also have the optional methods. */
 export interface InputPlace {
   /** Opens an input for reading by position. Without a plan: the version that is there now. */
-  open(path: string, plan?: ReadingPlan): InputReader;
+  open(path: string, plan?: ReadPlan): InputReader;
   /** Fails if an address, as a caller gives it, names nothing that can be asked for. */
   requireAddress?(address: string): void;
-  /** Returns the part of the memory budget that holds fetched bytes, in any process. */
-  poolBytesOf?(machine: Pick<RemoteRequest, 'memoryBytes' | 'workers'>): number;
-  /** Lets this process fetch until its last job ends. @returns the part of the memory budget that holds fetched bytes. */
-  begin?(request: RemoteRequest): number;
+  /** Returns the bytes of the memory budget that hold fetched blocks, in any process. */
+  poolBytesOf?(machine: Pick<TransferRequest, 'memoryBytes' | 'workers'>): number;
+  /** Lets this process fetch until its last job ends. @returns the bytes of the memory budget that hold fetched blocks. */
+  startFetching?(request: TransferRequest): number;
   /** Lists all inputs below an address that ends with a slash, by what follows it. */
   list?(address: string, signal: AbortSignal | undefined): Promise<readonly string[]>;
-  /** Lets the first bytes of its inputs among these come, or their last ones, several at a time. */
-  lookAhead?(paths: readonly string[], ask: 'look' | 'end'): Look;
-  /** Fetches, before threads ask, what they will read in this order of its inputs. */
-  willRead?(ranges: readonly RangeOfInput[]): void;
+  /** Prefetches the versions and first bytes of its inputs among these, or their last bytes, several at a time. */
+  prefetch?(paths: readonly string[], ask: 'version-now' | 'last-bytes'): WaitForPrefetch;
+  /** Announces what threads will read, so that it is prefetched in this order. */
+  announceReads?(ranges: readonly InputRange[]): void;
 }

@@ -2,7 +2,7 @@
  * The stored bytes of one input: a regular file (read at positions, through the gate of its device) or a stream (pipe,
  * terminal, device), which only goes forward.
  *
- * A regular file is compared with the version that was planned with, when it is opened and again when it was read: one
+ * A regular file is compared with its planned version when it is opened, and again when it was read: a file
  * that changes during the job is an error, never a guess. Streams are read through the event loop, so that a worker
  * waiting for a silent pipe can still be stopped.
  */
@@ -25,7 +25,7 @@ import {
   versionOf,
 } from '../../io/files.js';
 import { ioError, reasonOf } from '../../io/io-error.js';
-import { openInput, STANDARD_INPUT } from './find-input.js';
+import { openInput, STANDARD_INPUT } from './input-kinds.js';
 
 export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };
 
@@ -57,7 +57,7 @@ export class RegularInput {
     }
   }
 
-  /** @param end how far the caller will read from there on, for inputs that are far away. */
+  /** @param end how far the caller will read from there on, for remote inputs. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number, end?: number): number {
     const read = () => readAt(this.#file, bytes, offset, byteLength, position, end);
     const count = this.#control.during(this.#gate, () => inPhase('read', read));

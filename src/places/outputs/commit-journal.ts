@@ -1,7 +1,7 @@
 /** The journal of a commit: what gets which final name, written down before the first step. */
 import { join } from 'node:path';
 import { VerificationError } from '../../errors.js';
-import { syncPath } from '../../io/durable.js';
+import { replaceDurably } from '../../io/atomic-files.js';
 import { removeFile } from '../../io/files.js';
 import {
   checksumText,
@@ -15,23 +15,23 @@ import {
   type ValueOf,
   wholeNumber,
 } from '../../io/json-shape.js';
+import { syncPath } from '../../io/rename-and-sync.js';
 import { damagedFile } from '../../io/sealed-file.js';
 import { SealedFormat } from '../../io/sealed-format.js';
-import { replaceDurably } from '../../io/small-file.js';
 import { splitSummary } from '../../job-directory/job-manifest.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { type Destination, outputIdentityOf, shardsAt } from './destination.js';
-import { isMadeWayFor, isNameOfShard, type ShardGroup, shardNames } from './shard-names.js';
+import { isReplaceableName, isShardName, type ShardGroup, shardNames } from './shard-names.js';
 
-export interface MoveDirectories {
+export interface CommitDirectories {
   readonly stagingDirectory: string;
   readonly jobDirectory: string;
 }
 
 /**
  * The plan for giving outputs their final names: which shards there are, and which former files they replace. It is
- * written durably before the first move, so that a later attempt can finish or take back the moves of a killed one.
+ * written durably before the first move, so that a later attempt can finish or roll back the moves of a killed one.
  */
 const shape = object({
   /** See `outputIdentityOf`. */
@@ -102,38 +102,38 @@ function requireConsistent(journal: CommitJournal, path: string): void {
   if (places.length !== shardCount)
     throw damagedFile(path, `expected as many names as the splits have shards, got ${shardCount} of ${places.length}`);
   for (const [i, { shard, count }] of places.entries()) {
-    if (isNameOfShard(names[i] ?? '', shard, count)) continue;
+    if (isShardName(names[i] ?? '', shard, count)) continue;
     throw damagedFile(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
   }
-  const stranger = replaced.findIndex((name) => !isMadeWayFor(name));
+  const stranger = replaced.findIndex((name) => !isReplaceableName(name));
   if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
   for (const list of [names, replaced]) {
     if (new Set(list).size !== list.length) throw damagedFile(path, 'it has a name twice');
   }
 }
 
-export type FilledGroup = ShardGroup & Omit<Totals, 'splits'>;
+export type ShardGroupTotals = ShardGroup & Omit<Totals, 'splits'>;
 
 /** The shards that get a marker of their own: those of each split, or all. One file has none. */
-export function groupsOf(
+export function shardGroupsOf(
   to: Destination,
   { splits, records, bytes, checksum }: Totals,
   shardCount: number,
-): readonly FilledGroup[] {
+): readonly ShardGroupTotals[] {
   if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
   return shardsAt(to).naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
 }
 
 /** Returns the final names of the shards, in their order; none for one file. */
 export function finalNames(to: Destination, totals: Totals, shardCount: number): readonly string[] {
-  return shardNames(shardsAt(to).naming, groupsOf(to, totals, shardCount));
+  return shardNames(shardsAt(to).naming, shardGroupsOf(to, totals, shardCount));
 }
 
-export function textOfMarker({ shardCount, records, bytes, checksum }: FilledGroup): string {
+export function markerText({ shardCount, records, bytes, checksum }: ShardGroupTotals): string {
   return `${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`;
 }
 
-export function requireIdentity(to: Destination, { outputIdentity }: CommitJournal): void {
+export function requireSameOutput(to: Destination, { outputIdentity }: CommitJournal): void {
   if (outputIdentity === outputIdentityOf(to)) return;
   throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
 }

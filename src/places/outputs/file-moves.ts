@@ -1,6 +1,6 @@
 /**
  * Gives outputs their final names, step by step. A killed attempt may have done any of the steps already. No file loses a
- * name before its next name is durable: outputs keep their staged names until the staging directory goes.
+ * name before its next name is durable: the staged names of outputs stay until the staging directory is removed.
  *
  *     one file        one link, or one rename in place of the former file
  *     new directory   shards and their marker get their names in a directory beside it, which appears by one rename
@@ -13,26 +13,26 @@ import { dirname, join } from 'node:path';
 import { counted, SystemError, VerificationError } from '../../errors.js';
 import { severalAtOnce } from '../../floor/several-at-once.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
-import {
-  addName,
-  copyPermissions,
-  moveDirectoryIntoPlace,
-  moveIntoPlace,
-  openToOthers,
-  syncPath,
-} from '../../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
 import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
+import {
+  applyUmask,
+  copyPermissions,
+  linkOrRename,
+  moveDirectoryIntoPlace,
+  moveIntoPlace,
+  syncPath,
+} from '../../io/rename-and-sync.js';
 import { ASIDE_NAME } from '../../job-directory/job-paths.js';
 import { stagedPath } from '../../sinks/output-target.js';
 import {
+  type CommitDirectories,
   type CommitJournal,
-  groupsOf,
-  type MoveDirectories,
+  markerText,
   readJournal,
   removeJournal,
-  requireIdentity,
-  textOfMarker,
+  requireSameOutput,
+  shardGroupsOf,
   writeJournal,
 } from './commit-journal.js';
 import type { Destination, FileDestination, ShardsDestination } from './destination.js';
@@ -40,21 +40,21 @@ import { completionMarkerName } from './shard-names.js';
 
 export async function moveFile(
   place: FileDestination,
-  { stagingDirectory }: MoveDirectories,
+  { stagingDirectory }: CommitDirectories,
   journal: CommitJournal,
 ): Promise<void> {
-  requireIdentity(place, journal);
+  requireSameOutput(place, journal);
   const staged = stagedPath(stagingDirectory, 0);
-  const give = place.mayReplace ? moveIntoPlace : addName;
-  if (place.mayReplace && isWithoutName(staged, place.path)) await copyPermissions(staged, place.path);
-  nameOnce(staged, place.path, journal.byteLengths[0] ?? 0, give);
+  const give = place.mayReplace ? moveIntoPlace : linkOrRename;
+  if (place.mayReplace && lacksFinalName(staged, place.path)) await copyPermissions(staged, place.path);
+  ensureName(staged, place.path, journal.byteLengths[0] ?? 0, give);
   await syncPath(dirname(place.path));
 }
 
 /** Makes all moves that are not made yet. */
 export async function moveShards(
   place: ShardsDestination,
-  directories: MoveDirectories,
+  directories: CommitDirectories,
   journal: CommitJournal,
 ): Promise<void> {
   requireJournalOf(place, journal);
@@ -63,9 +63,9 @@ export async function moveShards(
 }
 
 /** Moves shards as `moveShards`. If a step fails, it undoes the earlier ones: then there is the whole output, or all former files. */
-export async function moveOrTakeBack(
+export async function moveOrRollBack(
   place: ShardsDestination,
-  directories: MoveDirectories,
+  directories: CommitDirectories,
   journal: CommitJournal,
 ): Promise<void> {
   try {
@@ -74,7 +74,7 @@ export async function moveOrTakeBack(
     try {
       const soFar = readJournal(directories.jobDirectory) ?? journal;
       // In phase `moved` the whole output is there, and a later attempt finds that.
-      if (soFar.phase !== 'moved') await takeBack(place, directories, soFar);
+      if (soFar.phase !== 'moved') await rollBack(place, directories, soFar);
     } catch (failure) {
       throw new SystemError(
         'ERR_IO',
@@ -96,10 +96,11 @@ async function moveAsDirectory(
   const isMoved = hasMovedAsDirectory(place, stagingDirectory, journal);
   const directory = isMoved ? place.path : gathered;
   if (!isMoved) makeOwnDirectory(gathered, 'output');
-  for (const { staged, name, byteLength } of shards) nameOnce(staged, join(directory, name), byteLength, addName);
+  for (const { staged, name, byteLength } of shards)
+    ensureName(staged, join(directory, name), byteLength, linkOrRename);
   if (!isMoved) {
     await writeCompletionMarkers(place, gathered, stagingDirectory, journal);
-    openToOthers(gathered);
+    applyUmask(gathered);
     await syncPath(gathered);
     moveDirectoryIntoPlace(gathered, place.path);
   }
@@ -108,12 +109,12 @@ async function moveAsDirectory(
 
 function hasMovedAsDirectory(place: ShardsDestination, stagingDirectory: string, journal: CommitJournal): boolean {
   if (nameExists(join(stagingDirectory, 'shards'), 'output')) return false;
-  return shardsOf(journal, stagingDirectory).some(({ staged, name }) => isNamed(staged, join(place.path, name)));
+  return shardsOf(journal, stagingDirectory).some(({ staged, name }) => hasFinalName(staged, join(place.path, name)));
 }
 
 async function moveIntoExisting(
   place: ShardsDestination,
-  { stagingDirectory, jobDirectory }: MoveDirectories,
+  { stagingDirectory, jobDirectory }: CommitDirectories,
   journal: CommitJournal,
 ): Promise<void> {
   if (journal.phase === 'move-aside') {
@@ -134,10 +135,11 @@ async function moveIntoExisting(
   const aside = asideDirectory(stagingDirectory);
   const former = new Set(journal.replaced);
   const replacing = shards.filter(
-    ({ staged, name }) => former.has(name) && isWithoutName(staged, join(place.path, name)),
+    ({ staged, name }) => former.has(name) && lacksFinalName(staged, join(place.path, name)),
   );
   await severalAtOnce(replacing, ({ staged, name }) => copyPermissions(staged, join(aside, name)));
-  for (const { staged, name, byteLength } of shards) nameOnce(staged, join(place.path, name), byteLength, addName);
+  for (const { staged, name, byteLength } of shards)
+    ensureName(staged, join(place.path, name), byteLength, linkOrRename);
   await syncPath(place.path);
   if (journal.phase !== 'moved') {
     await writeCompletionMarkers(place, place.path, stagingDirectory, journal);
@@ -157,11 +159,11 @@ export async function writeCompletionMarkers(
   stagingDirectory: string,
   journal: CommitJournal,
 ): Promise<void> {
-  for (const group of groupsOf(place, journal, journal.names.length)) {
+  for (const group of shardGroupsOf(place, journal, journal.names.length)) {
     const name = completionMarkerName(group.prefix);
     const staged = join(stagingDirectory, 'marker');
     removeFile(staged, 'output');
-    const text = Buffer.from(textOfMarker(group));
+    const text = Buffer.from(markerText(group));
     withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
     await syncPath(staged);
     await copyPermissions(staged, join(asideDirectory(stagingDirectory), name));
@@ -171,24 +173,24 @@ export async function writeCompletionMarkers(
 }
 
 /**
- * Takes back the moves into an existing directory: it holds the former files again, the outputs are staged, and there is no
- * journal. But if all outputs have their final names, they keep them.
+ * Rolls back the moves into an existing directory: it holds the former files again, the outputs are staged, and the
+ * journal is removed. If all outputs have their final names, the names stay.
  * @param journal as it is on disk.
  */
-export async function takeBack(
+export async function rollBack(
   place: Destination,
-  { stagingDirectory, jobDirectory }: MoveDirectories,
+  { stagingDirectory, jobDirectory }: CommitDirectories,
   journal: CommitJournal,
 ): Promise<void> {
   requireJournalOf(place, journal);
   if (journal.intoExisting) {
     if (journal.phase === 'move-in') {
-      for (const { prefix } of groupsOf(place, journal, journal.names.length))
+      for (const { prefix } of shardGroupsOf(place, journal, journal.names.length))
         removeFile(join(place.path, completionMarkerName(prefix)), 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
         if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');
-        else if (isNamed(staged, final)) moveIntoPlace(final, staged);
+        else if (hasFinalName(staged, final)) moveIntoPlace(final, staged);
       }
       await syncPath(stagingDirectory);
       await syncPath(place.path);
@@ -197,7 +199,7 @@ export async function takeBack(
     const aside = asideDirectory(stagingDirectory);
     for (const name of journal.phase === 'moved' ? [] : journal.replaced) {
       const [from, to] = [join(aside, name), join(place.path, name)];
-      if (nameExists(from, 'output') && !isSameEntry(from, to, 'output')) addName(from, to);
+      if (nameExists(from, 'output') && !isSameEntry(from, to, 'output')) linkOrRename(from, to);
     }
     await syncPath(place.path);
     removeDirectory(aside);
@@ -206,7 +208,7 @@ export async function takeBack(
 }
 
 function requireJournalOf(place: Destination, journal: CommitJournal): void {
-  requireIdentity(place, journal);
+  requireSameOutput(place, journal);
   if (!journal.intoExisting || nameExists(place.path, 'output')) return;
   throw new SystemError(
     'ERR_IO',
@@ -227,17 +229,17 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
 }
 
 /** Returns whether a staged file has its final name already, beside its staged name or in place of it. */
-function isNamed(staged: string, final: string): boolean {
+function hasFinalName(staged: string, final: string): boolean {
   return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
-function isWithoutName(staged: string, final: string): boolean {
+function lacksFinalName(staged: string, final: string): boolean {
   return nameExists(staged, 'output') && !isSameEntry(staged, final, 'output');
 }
 
 /** @param byteLength of `final`, checked when it has its name already. */
-function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
-  if (isWithoutName(staged, final)) {
+function ensureName(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
+  if (lacksFinalName(staged, final)) {
     give(staged, final);
     return;
   }

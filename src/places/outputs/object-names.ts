@@ -1,13 +1,13 @@
 /** Says which addresses an output may have, and how tasks and later attempts learn those of its objects and their uploads. */
 import { join } from 'node:path';
-import { moveIntoPlace } from '../../io/durable.js';
+import { attemptName, createWhole } from '../../io/atomic-files.js';
 import { list, object, optional, text, type ValueOf } from '../../io/json-shape.js';
+import { moveIntoPlace } from '../../io/rename-and-sync.js';
 import { SealedFormat } from '../../io/sealed-format.js';
-import { createWhole, nameOfAttempt } from '../../io/small-file.js';
 import { requireAddress, shownAddress } from '../../remote/address.js';
 import { uploadedPart } from '../../remote/object-store.js';
 import type { Destination } from './destination.js';
-import { badPlace } from './output-place.js';
+import { outputPlaceError } from './output-place.js';
 import { type ShardGroup, type ShardNaming, shardName } from './shard-names.js';
 
 /** How staged bytes become parts of objects: what a task must know. */
@@ -26,19 +26,19 @@ export interface UploadTarget {
   /**
    * True if a later attempt needs what is in no uploaded part, so that it is staged. Otherwise it may wait in memory.
    */
-  readonly stagesRest: boolean;
+  readonly stagesUnsentBytes: boolean;
 }
 
 /** @param naming undefined for one object. */
-export function resolveObjects(output: string, naming: ShardNaming | undefined, mayReplace: boolean): Destination {
+export function resolveObjectOutput(output: string, naming: ShardNaming | undefined, mayReplace: boolean): Destination {
   const shown = shownAddress(output);
   requireAddress(naming === undefined ? output : `${output.replace(/\/$/, '')}/`);
   if (output.startsWith('hf:'))
-    throw badPlace(
+    throw outputPlaceError(
       `the output ${shown} lies on the Hugging Face Hub, from which pileshuf only reads; write to a directory and upload it (hf upload), or to s3://BUCKET/KEY`,
     );
   if (!output.startsWith('s3:'))
-    throw badPlace(
+    throw outputPlaceError(
       `the output ${shown} lies on a web server, from which pileshuf only reads; name a file, or s3://BUCKET/KEY`,
     );
   if (naming !== undefined) {
@@ -46,7 +46,7 @@ export function resolveObjects(output: string, naming: ShardNaming | undefined, 
     return { kind: 'shards', path, exists: true, naming, mayReplace };
   }
   if (output.endsWith('/'))
-    throw badPlace(
+    throw outputPlaceError(
       `the output ${shown} is named as a directory; expected an object, or \`shards\` to write shards there`,
     );
   return { kind: 'file', path: output, mayReplace };
@@ -60,13 +60,13 @@ export function addressOfShard(
   let first = 0;
   for (const { prefix, shardCount } of groups) {
     if (shard < first + shardCount)
-      return addressIn(address, shardName({ prefix, extension }, shard - first, shardCount));
+      return addressBelow(address, shardName({ prefix, extension }, shard - first, shardCount));
     first += shardCount;
   }
   throw new RangeError(`there is no shard ${shard}`);
 }
 
-export function addressIn(directory: string, name: string): string {
+export function addressBelow(directory: string, name: string): string {
   return `${directory}/${name}`;
 }
 
@@ -82,25 +82,25 @@ export type UploadNote = ValueOf<typeof shape>;
 
 const format = new SealedFormat({ kind: 'upload', version: 1, mostBytes: 2 ** 21, role: 'temp', shape });
 
-const ENDING = '.upload';
+const NOTE_SUFFIX = '.upload';
 
 export function uploadNotePath(stagingDirectory: string, shard: number): string {
-  return join(stagingDirectory, `${shard}${ENDING}`);
+  return join(stagingDirectory, `${shard}${NOTE_SUFFIX}`);
 }
 
 export function isUploadNote(name: string): boolean {
-  return name.endsWith(ENDING);
+  return name.endsWith(NOTE_SUFFIX);
 }
 
 /** Writes in place of the former note, whole or not at all, but for a power failure. */
-export function noteUpload(stagingDirectory: string, shard: number, note: UploadNote): void {
+export function writeUploadNote(stagingDirectory: string, shard: number, note: UploadNote): void {
   const path = uploadNotePath(stagingDirectory, shard);
-  const attempt = nameOfAttempt(path);
+  const attempt = attemptName(path);
   createWhole(attempt, format.seal(note), 'temp');
   moveIntoPlace(attempt, path);
 }
 
 /** Reads the note of an upload. Undefined: nobody has begun to upload the shard. */
-export function readUpload(path: string): UploadNote | undefined {
+export function readUploadNote(path: string): UploadNote | undefined {
   return format.read(path);
 }

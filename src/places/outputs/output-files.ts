@@ -16,31 +16,32 @@ import { stagingDirectoryIn } from '../../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
 import { nameSome } from '../../values/quantity.js';
-import { factsOf } from '../inputs/find-input.js';
+import { inputFactsOf } from '../inputs/input-kinds.js';
 import { type FileDestination, outputIdentityOf, type ShardsDestination } from './destination.js';
-import { moveFile, moveOrTakeBack, moveShards, takeBack } from './file-moves.js';
-import { badPlace, type OutputPlace, type OutputPlaces, type StreamPlace } from './output-place.js';
+import { moveFile, moveOrRollBack, moveShards, rollBack } from './file-moves.js';
+import { type OutputPlace, type OutputPlaces, outputPlaceError, type StreamPlace } from './output-place.js';
 import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './output-stream.js';
-import { findFormerFiles, findOtherShards, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
+import { findOtherShards, findReplacedFiles, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
 
-export const DISKS: OutputPlaces = {
+export const LOCAL_PLACES: OutputPlaces = {
   poolBytes: 0,
   resolve: resolveOnDisk,
   // A directory of shards may have appeared, or gone.
-  at: (to) => (to.kind === 'file' ? fileOnDisk(to) : shardsOnDisk({ ...to, exists: nameExists(to.path, 'output') })),
+  reopen: (to) =>
+    to.kind === 'file' ? fileOnDisk(to) : shardsOnDisk({ ...to, exists: nameExists(to.path, 'output') }),
   findLeftovers: async () => [],
 };
 
 /** Staged files become the output by moves. A file that is staged is deleted with its directory. */
-const ON_DISK = { kind: 'staged', isOnDisk: true } as const;
+const LOCAL_PLACE = { kind: 'staged', isOnDisk: true } as const;
 
 function fileOnDisk(to: FileDestination): OutputPlace {
   const { path, mayReplace } = to;
   const parent = dirname(path);
   return {
-    ...ON_DISK,
+    ...LOCAL_PLACE,
     to,
-    appearsAtOnce: true,
+    isPublishedAtOnce: true,
     stagingParent: () => parent,
     async requireReplaceable(output, inputs) {
       const isThere = statPath(path, 'output') !== undefined;
@@ -57,19 +58,19 @@ function fileOnDisk(to: FileDestination): OutputPlace {
       );
     },
     pathOf: (name) => join(path, name),
-    formerNames: async () => [],
-    describe: async () => linesOfFiles(parent, [basename(path)]),
-    appear: (directories, journal) => moveFile(to, directories, journal),
-    takeBack: (directories, journal) => takeBack(to, directories, journal),
+    replacedNames: async () => [],
+    describeFiles: async () => linesOfFiles(parent, [basename(path)]),
+    publish: (directories, journal) => moveFile(to, directories, journal),
+    rollBack: (directories, journal) => rollBack(to, directories, journal),
   };
 }
 
 function shardsOnDisk(to: ShardsDestination): OutputPlace {
   const { path, exists, naming, mayReplace } = to;
   return {
-    ...ON_DISK,
+    ...LOCAL_PLACE,
     to,
-    appearsAtOnce: !exists,
+    isPublishedAtOnce: !exists,
     stagingParent: () => (exists ? stagingParentOf(path, outputIdentityOf(to)) : dirname(path)),
     pathOf: (name) => join(path, name),
     async requireReplaceable(output) {
@@ -77,10 +78,10 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
       requireReadable(dirname(path));
       if (!exists) return;
       requireReadable(path);
-      const former = findFormerFiles(to);
+      const former = findReplacedFiles(to);
       const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
       if (noFile !== undefined) {
-        throw badPlace(
+        throw outputPlaceError(
           `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
         );
       }
@@ -96,11 +97,11 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
         (shard) => join(output, basename(shard)),
       );
     },
-    formerNames: async () => (exists ? findFormerFiles(to) : []),
+    replacedNames: async () => (exists ? findReplacedFiles(to) : []),
     otherShards: () => (exists ? findOtherShards(to) : []),
-    describe: async () => linesOfFiles(path, findFormerFiles(to)),
-    appear: (directories, journal, takesBack) => (takesBack ? moveOrTakeBack : moveShards)(to, directories, journal),
-    takeBack: (directories, journal) => takeBack(to, directories, journal),
+    describeFiles: async () => linesOfFiles(path, findReplacedFiles(to)),
+    publish: (directories, journal, takesBack) => (takesBack ? moveOrRollBack : moveShards)(to, directories, journal),
+    rollBack: (directories, journal) => rollBack(to, directories, journal),
   };
 }
 
@@ -144,18 +145,20 @@ function resolveOnDisk(
     requireParent(output);
     requireNoDanglingLink(output);
     if (output.endsWith('/')) {
-      throw badPlace(
+      throw outputPlaceError(
         `the output ${output} is named as a directory; expected a file, or \`shards\` to write shards into it`,
       );
     }
     return fileOnDisk({ kind: 'file', path: realPathOfNew(output), mayReplace });
   }
   if (stat.isDirectory()) {
-    throw badPlace(`the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`);
+    throw outputPlaceError(
+      `the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`,
+    );
   }
   if (stat.isFIFO() || stat.isCharacterDevice() || stat.isBlockDevice()) return { kind: 'stream', path: output };
   if (!stat.isFile()) {
-    throw badPlace(`the output ${output} is neither a file, a pipe nor a device; name another`);
+    throw outputPlaceError(`the output ${output} is neither a file, a pipe nor a device; name another`);
   }
   return fileOnDisk({ kind: 'file', path: realPathOf(output, 'output'), mayReplace });
 }
@@ -170,7 +173,7 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
     return { kind: 'shards', path: realPathOfNew(output), exists: false, naming, mayReplace };
   }
   if (!stat.isDirectory()) {
-    throw badPlace(`the output ${output} is a file; expected a directory to write shards into`);
+    throw outputPlaceError(`the output ${output} is a file; expected a directory to write shards into`);
   }
   return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
 }
@@ -180,7 +183,7 @@ export function requireNoObstacle(paths: readonly string[], nameOf: (path: strin
   const obstacleOf = renameObstacles();
   for (const path of paths) {
     const obstacle = obstacleOf(path);
-    if (obstacle !== undefined) throw badPlace(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`);
+    if (obstacle !== undefined) throw outputPlaceError(`the output ${nameOf(path)} cannot be replaced: ${obstacle}`);
   }
 }
 
@@ -222,23 +225,25 @@ function requireParent(output: string): void {
       file === undefined
         ? `the directory ${parent} of the output does not exist; make it first`
         : `the output ${output} cannot lie there, because ${file} is not a directory; name another place`;
-    throw badPlace(problem);
+    throw outputPlaceError(problem);
   }
 }
 
 function requireNoDanglingLink(output: string): void {
   if (nameExists(output.replace(/\/+$/, ''), 'output')) {
-    throw badPlace(`the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`);
+    throw outputPlaceError(
+      `the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`,
+    );
   }
 }
 
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {
   const real = realpathOfNearest(path);
   for (const directory of inputDirectories) {
-    if (!factsOf(directory).isOnDisk) continue;
+    if (!inputFactsOf(directory).isOnDisk) continue;
     const realDirectory = realPathOf(directory, 'input');
     if (real === realDirectory || real.startsWith(realDirectory.endsWith(sep) ? realDirectory : realDirectory + sep)) {
-      throw badPlace(
+      throw outputPlaceError(
         `${what} ${path} lies inside the input directory ${directory}, so the job would read what it writes; name a place outside of it`,
       );
     }

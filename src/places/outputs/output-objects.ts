@@ -10,56 +10,56 @@ import { counted, StagedOutputError, SystemError, UsageError, VerificationError 
 import { ifPossible } from '../../floor/cleanup.js';
 import type { List } from '../../floor/paged-list.js';
 import { severalAtOnce } from '../../floor/several-at-once.js';
-import { byteLengthOf } from '../../io/durable.js';
 import { openForRead, readBytes, withFile } from '../../io/files.js';
 import { isShardOf } from '../../io/own-files.js';
 import { listNames, statPath } from '../../io/paths.js';
+import { byteLengthOf } from '../../io/rename-and-sync.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import type { ObjectStore, UploadedPart } from '../../remote/object-store.js';
-import { listedUploadId } from '../../remote/part-uploads.js';
-import { remoteOutputs, unlessAborted } from '../../remote/remote-inputs.js';
+import { serviceUploadId } from '../../remote/part-writer.js';
+import { remoteObjectStore, unlessAborted } from '../../remote/transfer-client.js';
 import { PART_BYTES, poolBytesOf } from '../../remote/transfer-pool.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
-import { type SentShards, stagedPath } from '../../sinks/output-target.js';
+import { type ShardUploads, stagedPath } from '../../sinks/output-target.js';
 import {
+  type CommitDirectories,
   type CommitJournal,
-  groupsOf,
-  type MoveDirectories,
-  requireIdentity,
-  textOfMarker,
+  markerText,
+  requireSameOutput,
+  shardGroupsOf,
   writeJournal,
 } from './commit-journal.js';
 import { type Destination, shardsAt } from './destination.js';
 import {
-  addressIn,
+  addressBelow,
   addressOfShard,
   isUploadNote,
-  noteUpload,
-  readUpload,
-  resolveObjects,
+  readUploadNote,
+  resolveObjectOutput,
   type UploadNote,
   type UploadTarget,
   uploadNotePath,
+  writeUploadNote,
 } from './object-names.js';
 import type { OutputPlace, OutputPlaces, PlacesRequest } from './output-place.js';
-import { completionMarkerName, formerFilesAmong, isShard, type ShardGroup } from './shard-names.js';
+import { completionMarkerName, isShard, replacedFilesAmong, type ShardGroup } from './shard-names.js';
 
 const MIB = 1024 * 1024;
 /** S3 takes 10,000, and a shard may be larger than planned. */
-const WANTED_PARTS = 9000;
+const MOST_PLANNED_PARTS = 9000;
 /** Name of an upload that only finds out whether shards may be uploaded. */
 const PROBE_NAME = completionMarkerName('may-write');
-/** How much larger than the mean a shard of as many records may be. */
-const UNEVEN = 4;
+/** The largest shard in proportion to the mean one. */
+const LARGEST_SHARD_TO_MEAN = 4;
 
-/** Opens places in object storage, to which a thread of its own uploads. */
+/** Opens places in object storage, to which the transfer thread uploads. */
 export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPlaces {
-  const outputs = remoteOutputs(request);
+  const outputs = remoteObjectStore(request);
   const at = (to: Destination) => new ObjectsPlace(to, outputs, partBytes);
   return {
     poolBytes: outputs.poolBytes,
-    resolve: (output = '', naming, mayReplace) => at(resolveObjects(output, naming, mayReplace)),
-    at,
+    resolve: (output = '', naming, mayReplace) => at(resolveObjectOutput(output, naming, mayReplace)),
+    reopen: at,
     async findLeftovers(address, signal) {
       const uploads = await unlessAborted(outputs.uploads(address), signal);
       return uploads.map(({ address: of, uploadId, initiated: begunAt }) => ({
@@ -75,11 +75,11 @@ export class ObjectsPlace implements OutputPlace {
   readonly kind = 'staged';
   readonly isOnDisk = false;
   /** A service may stall for longer than a person waits. */
-  readonly appearsAtOnce = false;
+  readonly isPublishedAtOnce = false;
   readonly to: Destination;
   readonly #outputs: ObjectStore;
   readonly #leastPartBytes: number;
-  isWithdrawn = false;
+  wasRolledBack = false;
 
   /** @param leastPartBytes smaller parts cost more requests. */
   constructor(to: Destination, outputs: ObjectStore, leastPartBytes = PART_BYTES) {
@@ -88,7 +88,7 @@ export class ObjectsPlace implements OutputPlace {
     this.#leastPartBytes = leastPartBytes;
   }
 
-  get warningOfWait(): string {
+  get interruptWarning(): string {
     return `the uploads of ${this.to.path} are being completed, which cannot be undone: this waits for the service; if it is killed now, \`resume\` completes the rest`;
   }
 
@@ -97,45 +97,45 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   pathOf(name: string): string {
-    return addressIn(this.to.path, name);
+    return addressBelow(this.to.path, name);
   }
 
   notePath = uploadNotePath;
 
-  async formerNames(): Promise<readonly string[]> {
+  async replacedNames(): Promise<readonly string[]> {
     const { to } = this;
     const { naming } = shardsAt(to);
     const names: string[] = [];
     for (const prefix of naming.prefixes) {
       const begin = `${prefix}-`;
-      for (const { place: rest } of await this.#outputs.list(addressIn(to.path, begin))) names.push(begin + rest);
+      for (const { place: rest } of await this.#outputs.list(addressBelow(to.path, begin))) names.push(begin + rest);
       const marker = completionMarkerName(prefix);
-      if ((await this.#outputs.head(addressIn(to.path, marker))) !== undefined) names.push(marker);
+      if ((await this.#outputs.head(addressBelow(to.path, marker))) !== undefined) names.push(marker);
     }
-    return formerFilesAmong(names, naming);
+    return replacedFilesAmong(names, naming);
   }
 
   /** Returns the addresses of what the output replaces. */
-  async #former(): Promise<readonly string[]> {
+  async #replacedAddresses(): Promise<readonly string[]> {
     const { kind, path } = this.to;
     if (kind === 'file') return (await this.#outputs.head(path)) === undefined ? [] : [path];
-    return (await this.formerNames()).map((name) => addressIn(path, name));
+    return (await this.replacedNames()).map((name) => addressBelow(path, name));
   }
 
-  async describe(): Promise<readonly string[]> {
+  async describeFiles(): Promise<readonly string[]> {
     const lines: string[] = [];
-    await severalAtOnce(await this.#former(), async (address) => {
+    await severalAtOnce(await this.#replacedAddresses(), async (address) => {
       const found = await this.#outputs.head(address);
       lines.push(`${nameIn(address)} ${found?.byteLength} ${found?.tag}`);
     });
     return lines.sort();
   }
 
-  /** Finds out, too, whether uploads are allowed. */
+  /** Checks, too, whether uploads are allowed. */
   async requireReplaceable(output: string, _inputs: List<{ readonly path: string }>, isDryRun: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.to;
     const isOne = kind === 'file';
-    const existing = (await this.#former()).map(nameIn).find((name) => isOne || isShard(name));
+    const existing = (await this.#replacedAddresses()).map(nameIn).find((name) => isOne || isShard(name));
     if (existing !== undefined && !mayReplace)
       throw new UsageError(
         isOne
@@ -144,16 +144,16 @@ export class ObjectsPlace implements OutputPlace {
         'ERR_OUTPUT_EXISTS',
       );
     if (isDryRun) return;
-    const address = isOne ? path : addressIn(path, PROBE_NAME);
+    const address = isOne ? path : addressBelow(path, PROBE_NAME);
     await this.#outputs.abort(address, await this.#outputs.begin(address));
   }
 
-  async begin(
+  async planUploads(
     stagingDirectory: string,
     layout: OutputLayout,
     finished: readonly WrittenRegion[],
-    isForLater: boolean,
-  ): Promise<SentShards> {
+    isResumable: boolean,
+  ): Promise<ShardUploads> {
     const { cuts, ends, recordBytes, rows } = layout;
     const header = ends.headerNeedsContent === true ? undefined : ends.headerOf(recordBytes);
     // What a header says of the records of one shard is known at the end.
@@ -166,15 +166,15 @@ export class ObjectsPlace implements OutputPlace {
       partBytes,
       header: isKnown ? header : undefined,
       hasTrailer,
-      stagesRest: isForLater,
+      stagesUnsentBytes: isResumable,
     };
-    await this.#requireUploaded(stagingDirectory, { headerBytes: ends.headerBytes, partBytes }, finished);
-    return { by: 'uploads', partBytes, target };
+    await this.#requireUploadedParts(stagingDirectory, { headerBytes: ends.headerBytes, partBytes }, finished);
+    return { opener: 'uploads', partBytes, target };
   }
 
   #partBytesOf({ recordBytes, cuts }: OutputLayout): number {
-    const mostBytes = Math.min(recordBytes, (UNEVEN * recordBytes) / cuts.shardCount);
-    const neededBytes = mostBytes / WANTED_PARTS;
+    const mostBytes = Math.min(recordBytes, (LARGEST_SHARD_TO_MEAN * recordBytes) / cuts.shardCount);
+    const neededBytes = mostBytes / MOST_PLANNED_PARTS;
     return neededBytes <= this.#leastPartBytes ? this.#leastPartBytes : MIB * Math.ceil(neededBytes / MIB);
   }
 
@@ -186,7 +186,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Compares the parts of an earlier attempt with those that the server has, and what waits with its checksum. */
-  async #requireUploaded(
+  async #requireUploadedParts(
     directory: string,
     { headerBytes, partBytes }: { readonly headerBytes: number; readonly partBytes: number },
     regions: readonly WrittenRegion[],
@@ -197,7 +197,7 @@ export class ObjectsPlace implements OutputPlace {
       partsOf.set(shard, [...(partsOf.get(shard) ?? []), ...(uploaded?.parts ?? [])]);
     await severalAtOnce(last.values(), async ({ shard, end, uploaded }) => {
       const noted = partsOf.get(shard) ?? [];
-      const note = readUpload(uploadNotePath(directory, shard));
+      const note = readUploadNote(uploadNotePath(directory, shard));
       const there = note && (await this.#outputs.parts(note.address, note.uploadId));
       const tags = new Map(there?.map(({ number, tag }) => [number, tag]));
       const gone = noted.find(({ number, tag }) => tags.get(number) !== tag);
@@ -217,7 +217,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Uploads what no task has uploaded, and notes all parts of each object. */
-  async uploadRest(
+  async finishUploads(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
@@ -228,7 +228,7 @@ export class ObjectsPlace implements OutputPlace {
       const path = stagedPath(stagingDirectory, shard);
       const byteLength = byteLengthOf(path);
       const uploaded = (regionsOf.get(shard) ?? []).flatMap((region) => region.uploaded?.parts ?? []);
-      const upload = await this.#uploadOf(stagingDirectory, addressOfShard(names, shard), shard);
+      const upload = await this.#openUpload(stagingDirectory, addressOfShard(names, shard), shard);
       const byNumber = new Map(uploaded.map((part) => [part.number, part]));
       const parts: UploadedPart[] = [];
       for (let start = 0; start < byteLength; start += partBytes) {
@@ -236,15 +236,15 @@ export class ObjectsPlace implements OutputPlace {
         const rest = { number, path, start, byteLength: Math.min(partBytes, byteLength - start) };
         parts.push(byNumber.get(number) ?? (await this.#outputs.putFile(upload.address, upload.uploadId, rest)));
       }
-      noteUpload(stagingDirectory, shard, { ...upload, parts });
+      writeUploadNote(stagingDirectory, shard, { ...upload, parts });
     });
   }
 
-  async #uploadOf(directory: string, address: string, shard: number): Promise<UploadNote> {
-    const noted = readUpload(uploadNotePath(directory, shard));
+  async #openUpload(directory: string, address: string, shard: number): Promise<UploadNote> {
+    const noted = readUploadNote(uploadNotePath(directory, shard));
     if (noted !== undefined) return noted;
     const upload = { address, uploadId: await this.#outputs.begin(address), parts: undefined };
-    noteUpload(directory, shard, upload);
+    writeUploadNote(directory, shard, upload);
     return upload;
   }
 
@@ -254,9 +254,9 @@ export class ObjectsPlace implements OutputPlace {
    * cannot be taken back, because the parts are gone then: a later attempt makes the rest, and another job
    * replaces it.
    */
-  async appear({ stagingDirectory, jobDirectory }: MoveDirectories, journal: CommitJournal): Promise<void> {
+  async publish({ stagingDirectory, jobDirectory }: CommitDirectories, journal: CommitJournal): Promise<void> {
     const { to } = this;
-    requireIdentity(to, journal);
+    requireSameOutput(to, journal);
     if (journal.phase === 'moved') return;
     const { names, replaced, byteLengths } = journal;
     await this.#remove(replaced.filter((name) => !isShard(name)));
@@ -264,8 +264,8 @@ export class ObjectsPlace implements OutputPlace {
     if (names.length === 0) return;
     const now = new Set(names);
     await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
-    for (const group of groupsOf(to, journal, names.length))
-      await this.#outputs.putText(addressIn(to.path, completionMarkerName(group.prefix)), textOfMarker(group), false);
+    for (const group of shardGroupsOf(to, journal, names.length))
+      await this.#outputs.putText(addressBelow(to.path, completionMarkerName(group.prefix)), markerText(group), false);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
 
@@ -278,7 +278,7 @@ export class ObjectsPlace implements OutputPlace {
     const made: string[] = [];
     try {
       await severalAtOnce(byteLengths.entries(), async ([shard, byteLength]) => {
-        const { address, uploadId, parts } = readUpload(uploadNotePath(directory, shard)) ?? {};
+        const { address, uploadId, parts } = readUploadNote(uploadNotePath(directory, shard)) ?? {};
         if (address === undefined || uploadId === undefined || parts === undefined)
           throw new VerificationError(`nobody noted how shard ${shard} was uploaded`);
         await this.#outputs.complete(address, uploadId, parts, !this.to.mayReplace);
@@ -292,28 +292,28 @@ export class ObjectsPlace implements OutputPlace {
     } catch (error) {
       if (error instanceof UsageError) {
         await severalAtOnce(made, (address) => this.#outputs.remove(address));
-        this.isWithdrawn = true;
+        this.wasRolledBack = true;
       }
       throw error;
     }
   }
 
   async #remove(names: readonly string[]): Promise<void> {
-    await severalAtOnce(names, (name) => this.#outputs.remove(addressIn(this.to.path, name)));
+    await severalAtOnce(names, (name) => this.#outputs.remove(addressBelow(this.to.path, name)));
   }
 
-  async sweep(directory: string, onWarning: (line: string) => void): Promise<void> {
+  async abortStrayUploads(directory: string, onWarning: (line: string) => void): Promise<void> {
     const { to } = this;
     const noted = listIfThere(directory)
       .filter(isUploadNote)
-      .map((name) => ifPossible(() => readUpload(join(directory, name))));
-    const known = new Set(noted.map((note) => note && listedUploadId(note.uploadId)));
+      .map((name) => ifPossible(() => readUploadNote(join(directory, name))));
+    const known = new Set(noted.map((note) => note && serviceUploadId(note.uploadId)));
     const isOwn = (address: string) =>
       to.kind === 'file'
         ? address === to.path
         : to.naming.prefixes.some(
-            (prefix) => address === addressIn(to.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
-          ) || address === addressIn(to.path, PROBE_NAME);
+            (prefix) => address === addressBelow(to.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
+          ) || address === addressBelow(to.path, PROBE_NAME);
     try {
       for (const { address, uploadId } of await this.#outputs.uploads(to.path))
         if (isOwn(address) && !known.has(uploadId)) await this.#outputs.abort(address, uploadId);
@@ -323,12 +323,12 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Ends the uploads in the directories of tasks, too. */
-  async discard(directory: string): Promise<void> {
+  async abortUploads(directory: string): Promise<void> {
     await severalAtOnce(listIfThere(directory), async (name) => {
       const path = join(directory, name);
-      if (!isUploadNote(name)) return this.discard(path);
+      if (!isUploadNote(name)) return this.abortUploads(path);
       // A damaged note is as none: who aborts what is unknown finds its upload.
-      const upload = ifPossible(() => readUpload(path));
+      const upload = ifPossible(() => readUploadNote(path));
       if (upload === undefined) return;
       await this.#outputs.abort(upload.address, upload.uploadId).catch((error: Error) => {
         throw new SystemError(

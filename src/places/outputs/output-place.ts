@@ -1,6 +1,6 @@
 /**
- * The contract of output places. A place is claimed, takes staged shards, and appears when the output is complete, or is
- * taken back. Passes and jobs ask it, and know neither disks nor services. `find-place.ts` has the kinds of places.
+ * The contract of output places. A place takes staged shards, and publishes the output when it is complete, or rolls it
+ * back. Passes and jobs ask it, and know neither disks nor services. `output-kinds.ts` has the kinds of places.
  */
 
 import { dirname, join } from 'node:path';
@@ -8,10 +8,10 @@ import { UsageError } from '../../errors.js';
 import type { List } from '../../floor/paged-list.js';
 import { globOfShards } from '../../io/own-files.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
-import type { RemoteRequest } from '../../remote/remote-inputs.js';
+import type { TransferRequest } from '../../remote/transfer-client.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
-import type { SentShards } from '../../sinks/output-target.js';
-import type { CommitJournal, MoveDirectories } from './commit-journal.js';
+import type { ShardUploads } from '../../sinks/output-target.js';
+import type { CommitDirectories, CommitJournal } from './commit-journal.js';
 import { type Destination, shardsAt } from './destination.js';
 import { type ShardNaming, shardName } from './shard-names.js';
 
@@ -22,7 +22,7 @@ export interface StreamPlace {
 }
 
 /** The facts of a job that places need when they are opened. */
-export interface PlacesRequest extends Pick<RemoteRequest, 'memoryBytes' | 'workers' | 'service' | 'onRetry'> {
+export interface PlacesRequest extends Pick<TransferRequest, 'memoryBytes' | 'workers' | 'service' | 'onRetry'> {
   /** The least size of the parts in which shards leave. */
   readonly partBytes?: number | undefined;
 }
@@ -36,8 +36,8 @@ export interface OutputPlaces {
    * @param naming undefined for one output.
    */
   resolve(output: string | undefined, naming: ShardNaming | undefined, mayReplace: boolean): OutputPlace | StreamPlace;
-  /** Returns a place that was resolved before, perhaps by another process. */
-  at(to: Destination): OutputPlace;
+  /** Opens a place that was resolved before, perhaps by another process. */
+  reopen(to: Destination): OutputPlace;
   /** Lists what killed jobs have left at an address or below it, and nobody sees. */
   findLeftovers(address: string, signal: AbortSignal | undefined): Promise<readonly Leftover[]>;
 }
@@ -48,7 +48,7 @@ export interface Leftover {
   remove(): Promise<void>;
 }
 
-/** The place of an output that appears only when it is complete. What it lacks has nothing to do there. */
+/** The place of an output that appears only when it is complete. An absent method has nothing to do there. */
 export interface OutputPlace {
   readonly kind: 'staged';
   readonly to: Destination;
@@ -57,12 +57,12 @@ export interface OutputPlace {
    * back.
    */
   readonly isOnDisk: boolean;
-  /** True if the output appears by one step. If by more, a later attempt must finish them or take them back. */
-  readonly appearsAtOnce: boolean;
-  /** The line for a user who interrupts while the output appears. */
-  readonly warningOfWait?: string;
-  /** True if `appear` found another's output and removed all of its own: nothing is left to resume. */
-  readonly isWithdrawn?: boolean;
+  /** True if one step publishes the output. If it takes several, a later attempt must finish them or roll them back. */
+  readonly isPublishedAtOnce: boolean;
+  /** The warning for a user who interrupts while the output is published. */
+  readonly interruptWarning?: string;
+  /** True if `publish` found an output of somebody else and removed all of its own: nothing is left to resume. */
+  readonly wasRolledBack?: boolean;
   /** Returns the part of the memory budget that it takes in another process. */
   poolBytesOf?(machine: Pick<PlacesRequest, 'memoryBytes' | 'workers'>): number;
   /** Returns the directory in which the output must be staged. */
@@ -78,25 +78,25 @@ export interface OutputPlace {
    */
   requireReplaceable(output: string, inputs: List<{ readonly path: string }>, isDryRun: boolean): Promise<void>;
   /** Returns names of what the output replaces: former shards, then markers. */
-  formerNames(): Promise<readonly string[]>;
+  replacedNames(): Promise<readonly string[]>;
   /** Returns names of shards in the directory that this output does not replace. */
   otherShards?(): readonly string[];
   /** Returns a line for each file of the output that is there, in which every change of the file shows. */
-  describe(): Promise<readonly string[]>;
+  describeFiles(): Promise<readonly string[]>;
 
   /**
-   * Says how shards leave this machine part by part.
+   * Says how tasks upload the shards, part by part.
    * @param finished what an earlier attempt wrote: fails if that is not there any more.
-   * @param isForLater whether a later process may need what is staged.
+   * @param isResumable whether a later process may need what is staged.
    */
-  begin?(
+  planUploads?(
     stagingDirectory: string,
     layout: OutputLayout,
     finished: readonly WrittenRegion[],
-    isForLater: boolean,
-  ): Promise<SentShards>;
-  /** Takes the staged files, which are complete. */
-  uploadRest?(
+    isResumable: boolean,
+  ): Promise<ShardUploads>;
+  /** Uploads what no task has uploaded of the staged files, which are complete. */
+  finishUploads?(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
@@ -106,19 +106,19 @@ export interface OutputPlace {
 
   /**
    * Gives the outputs their final names, durably. A killed attempt may have done any of the steps already.
-   * @param takesBack whether what was done is undone if a step fails and can be undone.
+   * @param rollsBack whether what was done is undone if a step fails and can be undone.
    */
-  appear(directories: MoveDirectories, journal: CommitJournal, takesBack: boolean): Promise<void>;
-  /** Undoes what a killed attempt did of `appear`. */
-  takeBack?(directories: MoveDirectories, journal: CommitJournal): Promise<void>;
+  publish(directories: CommitDirectories, journal: CommitJournal, rollsBack: boolean): Promise<void>;
+  /** Undoes what a killed attempt did of `publish`. */
+  rollBack?(directories: CommitDirectories, journal: CommitJournal): Promise<void>;
 
-  /** Removes what a killed attempt had begun elsewhere and not noted. */
-  sweep?(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
-  /** Removes what the notes in a staging directory name, before they are removed themselves. */
-  discard?(stagingDirectory: string): Promise<void>;
+  /** Aborts the uploads that a killed attempt had begun and not noted. */
+  abortStrayUploads?(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
+  /** Aborts the uploads that the notes in a staging directory name, before the notes are removed. */
+  abortUploads?(stagingDirectory: string): Promise<void>;
 }
 
-export function badPlace(text: string): UsageError {
+export function outputPlaceError(text: string): UsageError {
   return new UsageError(text, 'ERR_OUTPUT_PLACE');
 }
 
@@ -142,7 +142,7 @@ export function requireUnread(
   const { directory, place } = found;
   const below = isFile ? place : dirname(place);
   const glob = exists ? join(below, globOfShards(naming.prefixes)) : below;
-  throw badPlace(
+  throw outputPlaceError(
     `${what} lies in the input directory ${directory}, where the next job would read it; name a place elsewhere, or give \`exclude\` '/${glob}' to leave it out`,
   );
 }

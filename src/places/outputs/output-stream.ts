@@ -61,7 +61,7 @@ export function requireNotRead(output: string, read: Iterable<FileIdentity>): vo
   const stat = statOutput(output);
   // A terminal is often both, and gives nothing back.
   if (stat === undefined || !(stat.isFile() || stat.isFIFO())) return;
-  const written = identityIn(stat);
+  const written = identityOf(stat);
   for (const { path, identity } of read) {
     if (identity !== written) continue;
     const [what, advice] =
@@ -79,6 +79,6 @@ function statOutput(output: string): BigIntStats | undefined {
   return systemCall('examine', 'output', 'standard output', () => fileCalls.statOpen(STANDARD_OUTPUT_FD));
 }
 
-function identityIn({ dev, ino }: BigIntStats): string {
+function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }

@@ -39,12 +39,12 @@ function numberPart(shard: number, shardCount: number): string {
 }
 
 /** Returns whether a shard of this number has such a name, whatever its prefix and extension. */
-export function isNameOfShard(name: string, shard: number, shardCount: number): boolean {
+export function isShardName(name: string, shard: number, shardCount: number): boolean {
   return name.includes(numberPart(shard, shardCount));
 }
 
-/** Returns whether shards of some prefix replace a file of this name. */
-export function isMadeWayFor(name: string): boolean {
+/** Returns whether a file of this name would be replaced by shards of some prefix. */
+export function isReplaceableName(name: string): boolean {
   return /-\d{5,}-of-\d{5,}(\.|$)/.test(name) || name.endsWith(MARKER_ENDING);
 }
 
@@ -73,12 +73,12 @@ export function completionMarkerName(prefix: string): string {
 }
 
 /** Names of all files that new shards of these prefixes replace: shards, whatever their count and extension, and markers. */
-export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  return formerFilesAmong(listNames(path, 'output'), naming);
+export function findReplacedFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
+  return replacedFilesAmong(listNames(path, 'output'), naming);
 }
 
 /** First shards, then markers. */
-export function formerFilesAmong(all: readonly string[], naming: Pick<ShardNaming, 'prefixes'>): string[] {
+export function replacedFilesAmong(all: readonly string[], naming: Pick<ShardNaming, 'prefixes'>): string[] {
   const names = all.filter((name) => isReplaced(naming, name));
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
@@ -94,7 +94,8 @@ function isReplaced({ prefixes }: Pick<ShardNaming, 'prefixes'>, name: string): 
 
 /** Names of shards in the directory that new shards of these prefixes do not replace. */
 export function findOtherShards({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  const isOther = (name: string) => isMadeWayFor(name) && !name.endsWith(MARKER_ENDING) && !isReplaced(naming, name);
+  const isOther = (name: string) =>
+    isReplaceableName(name) && !name.endsWith(MARKER_ENDING) && !isReplaced(naming, name);
   return listNames(path, 'output').filter(isOther).sort();
 }
 

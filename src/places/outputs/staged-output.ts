@@ -3,8 +3,8 @@
  * verified, made durable, and moved into place. A commit has three steps, which the job calls in this order:
  *
  *     prepareCommit   bytes are durable, moves are planned        until here the job can be stopped
- *     noteMoves       moves are in the journal                    if the job is resumable, or the moves are several
- *     commitMoves     outputs have their final names              or a failure took all of it back
+ *     journalMoves    moves are in the journal                    if the job is resumable, or the moves are several
+ *     commitMoves     outputs have their final names              or a failure rolled all of it back
  *
  * Between the first and the second the job makes its directory durable, if it is not resumable: a later attempt needs it to
  * read the journal.
@@ -16,9 +16,9 @@ import { type GateNumber, type JobControl, UNGATED } from '../../floor/job-contr
 import { severalAtOnce } from '../../floor/several-at-once.js';
 import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
-import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../../io/durable.js';
 import { openForRead, openStagedOutput, withFile, writeAt } from '../../io/files.js';
 import { nameExists } from '../../io/paths.js';
+import { byteLengthOf, ensureFile, outputAppeared, syncPath } from '../../io/rename-and-sync.js';
 import { damagedFile } from '../../io/sealed-file.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
@@ -26,7 +26,7 @@ import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
 import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
-import { type CommitJournal, finalNames, type MoveDirectories, type Totals, writeJournal } from './commit-journal.js';
+import { type CommitDirectories, type CommitJournal, finalNames, type Totals, writeJournal } from './commit-journal.js';
 import { outputIdentityOf, shardsAt } from './destination.js';
 import { asideDirectory } from './file-moves.js';
 import type { OutputPlace } from './output-place.js';
@@ -44,19 +44,19 @@ export interface OutputSummary extends Totals {
 
 export class StagedOutput {
   readonly #place: OutputPlace;
-  readonly #directories: MoveDirectories;
+  readonly #directories: CommitDirectories;
   readonly #gate: GateNumber;
-  readonly #isForLater: boolean;
+  readonly #isResumable: boolean;
 
   /**
    * @param directories private to this job; the staging directory is where the place wants it.
-   * @param isForLater whether a later process may need what is staged.
+   * @param isResumable whether a later process may need what is staged.
    */
-  constructor(place: OutputPlace, directories: MoveDirectories, gate: GateNumber, isForLater = true) {
+  constructor(place: OutputPlace, directories: CommitDirectories, gate: GateNumber, isResumable = true) {
     this.#place = place;
     this.#directories = directories;
     this.#gate = gate;
-    this.#isForLater = isForLater;
+    this.#isResumable = isResumable;
   }
 
   get #stagingDirectory(): string {
@@ -68,11 +68,11 @@ export class StagedOutput {
     const { kind, cuts, ends, recordBytes, compression, rows, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    const sent = await this.#place.begin?.(this.#stagingDirectory, layout, finished, this.#isForLater);
+    const sent = await this.#place.planUploads?.(this.#stagingDirectory, layout, finished, this.#isResumable);
     if (kind === 'appended' || sent !== undefined) {
-      this.shorten(finished, layout);
+      this.truncate(finished, layout);
       const gate = sent === undefined ? this.#gate : UNGATED;
-      return { kind: 'appended', ...staged, gate, compression, rows, units, sent };
+      return { kind: 'appended', ...staged, gate, compression, rows, units, uploads: sent };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };
@@ -83,8 +83,8 @@ export class StagedOutput {
    * a file longer than it becomes. Opens each file, so that this machine asks for its size.
    * @param areAll whether these are all regions, so that the end of the file follows them.
    */
-  shorten(regions: readonly WrittenRegion[], layout: OutputLayout, areAll = false): void {
-    const regionsOf = regionsOfShards(regions);
+  truncate(regions: readonly WrittenRegion[], layout: OutputLayout, areAll = false): void {
+    const regionsOf = regionsByShard(regions);
     const contents = this.#contentsOf(layout, regionsOf);
     const ends = areAll ? finalEnds(layout.ends, contents) : layout.ends;
     for (const [shard, content] of contents.entries()) {
@@ -127,7 +127,7 @@ export class StagedOutput {
 
   /** Writes headers and trailers, when all regions are written, and makes the shards without a record. May be repeated. */
   async complete(layout: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
-    const regionsOf = regionsOfShards(regions);
+    const regionsOf = regionsByShard(regions);
     const contents = this.#contentsOf(layout, regionsOf);
     const ends = finalEnds(layout.ends, contents);
     for (const [shard, content] of contents.entries()) {
@@ -147,7 +147,7 @@ export class StagedOutput {
         }),
       );
     }
-    await this.#place.uploadRest?.(this.#stagingDirectory, layout, regionsOf);
+    await this.#place.finishUploads?.(this.#stagingDirectory, layout, regionsOf);
   }
 
   /**
@@ -156,7 +156,7 @@ export class StagedOutput {
    */
   verify(layout: OutputLayout, regions: readonly WrittenRegion[]): void {
     const { cuts, recordBytes } = layout;
-    const regionsOf = regionsOfShards(regions);
+    const regionsOf = regionsByShard(regions);
     const contents = this.#contentsOf(layout, regionsOf);
     const ends = finalEnds(layout.ends, contents);
     for (const [shard, content] of contents.entries()) {
@@ -210,7 +210,7 @@ export class StagedOutput {
    * The second step, of a job that is resumable or whose moves are several: writes down the moves, durably, for a later
    * attempt. The job directory and the names in it must be durable before (JobDirectory.syncNames).
    */
-  async noteMoves(journal: CommitJournal): Promise<void> {
+  async journalMoves(journal: CommitJournal): Promise<void> {
     await syncPath(this.#stagingDirectory);
     await writeJournal(this.#directories.jobDirectory, journal);
   }
@@ -221,14 +221,14 @@ export class StagedOutput {
    * @returns the final paths of the shards; none for one output.
    */
   async commitMoves(journal: CommitJournal): Promise<readonly string[]> {
-    await this.#place.appear(this.#directories, journal, !this.#place.appearsAtOnce);
+    await this.#place.publish(this.#directories, journal, !this.#place.isPublishedAtOnce);
     return this.#afterMoves(journal);
   }
 
   /** Finishes the moves that a killed attempt had begun. */
-  async finish(journal: CommitJournal): Promise<readonly string[]> {
+  async finishMoves(journal: CommitJournal): Promise<readonly string[]> {
     this.#requireOwn(journal);
-    await this.#place.appear(this.#directories, journal, false);
+    await this.#place.publish(this.#directories, journal, false);
     return this.#afterMoves(journal);
   }
 
@@ -241,9 +241,9 @@ export class StagedOutput {
     const outputIdentity = outputIdentityOf(to);
     const totals = { records, bytes, checksum, splits };
     const names = finalNames(to, totals, shards.length);
-    const replaced = await this.#place.formerNames();
+    const replaced = await this.#place.replacedNames();
     const appeared = replaced.find(isShard);
-    if (appeared !== undefined && !to.mayReplace) throw appearedDuringJob(this.#place.pathOf(appeared));
+    if (appeared !== undefined && !to.mayReplace) throw outputAppeared(this.#place.pathOf(appeared));
     const intoExisting = shardsAt(to).exists;
     return { outputIdentity, phase: 'move-aside', byteLengths, ...totals, intoExisting, names, replaced };
   }
@@ -292,7 +292,7 @@ function requireBytesOfSplits(
   }
 }
 
-function regionsOfShards(regions: readonly WrittenRegion[]): Map<number, WrittenRegion[]> {
+function regionsByShard(regions: readonly WrittenRegion[]): Map<number, WrittenRegion[]> {
   const regionsOf = new Map<number, WrittenRegion[]>();
   for (const region of regions) {
     const others = regionsOf.get(region.shard);

@@ -1,6 +1,6 @@
 /**
- * A shard that becomes an object: what a task appends is gathered in parts, and a full part goes to the thread that
- * uploads. The staged file of the shard has its length, and only those of its bytes that are in no uploaded part:
+ * A shard that becomes an object: what a task appends is gathered in parts, and a full part goes to the transfer
+ * thread. The staged file of the shard has its length, and only those of its bytes that are in no uploaded part:
  *
  *     parts    | 1 uploaded | 2 uploaded | 3        |
  *     staged   |    hole    |    hole    | rest     |        length: that of the shard so far
@@ -22,11 +22,11 @@ import {
   withFile,
   writeAt,
 } from '../../io/files.js';
-import type { RegionProof } from '../../job-directory/notes.js';
-import { beginUpload, PartUploads } from '../../remote/part-uploads.js';
+import type { RegionUploads } from '../../job-directory/notes.js';
+import { beginUpload, PartWriter } from '../../remote/part-writer.js';
 import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from '../../sinks/output-target.js';
-import { addressOfShard, noteUpload, readUpload, type UploadTarget, uploadNotePath } from './object-names.js';
+import { addressOfShard, readUploadNote, type UploadTarget, uploadNotePath, writeUploadNote } from './object-names.js';
 
 /** @param data an `UploadTarget`. @param check throws to leave, when the job was aborted. */
 export function openUploadedShard(target: AppendedTarget, data: object, shard: number, check: () => void): OpenShard {
@@ -40,8 +40,8 @@ class UploadedShard implements OpenShard {
   readonly #target: UploadTarget;
   readonly #path: string;
   readonly #file: OpenFile;
-  readonly #uploads: PartUploads;
-  /** True if the room of `#uploads` has the bytes of the present part. */
+  readonly #uploads: PartWriter;
+  /** True if the buffer of `#uploads` has the bytes of the present part. */
   #hasPart = false;
   #restCrc = 0;
   /** Not if bytes before those of this task waited in memory. */
@@ -57,9 +57,9 @@ class UploadedShard implements OpenShard {
     this.#target = upload;
     this.#path = stagedPath(stagingDirectory, shard);
     const address = addressOfShard(upload, shard);
-    const note = readUpload(uploadNotePath(stagingDirectory, shard));
+    const note = readUploadNote(uploadNotePath(stagingDirectory, shard));
     const uploadId = note?.uploadId ?? beginUpload(address, check);
-    if (note === undefined) noteUpload(stagingDirectory, shard, { address, uploadId, parts: undefined });
+    if (note === undefined) writeUploadNote(stagingDirectory, shard, { address, uploadId, parts: undefined });
     this.#file = openStagedOutput(this.#path);
     this.end = closeOnFailure(this.#file, (file) => {
       const { byteLength } = versionOf(file);
@@ -67,14 +67,14 @@ class UploadedShard implements OpenShard {
       writeAt(file, upload.header ?? new Uint8Array(headerBytes), 0, headerBytes, 0);
       return headerBytes;
     });
-    this.#uploads = new PartUploads(address, uploadId, upload.partBytes, check);
+    this.#uploads = new PartWriter(address, uploadId, upload.partBytes, check);
   }
 
   append(bytes: Uint8Array): void {
     const { partBytes } = this.#target;
     for (let done = 0; done < bytes.byteLength; ) {
       const inPart = this.end % partBytes;
-      if (!this.#hasPart && inPart > 0) this.#beginInPart(inPart);
+      if (!this.#hasPart && inPart > 0) this.#resumePart(inPart);
       this.#hasPart = true;
       const piece = bytes.subarray(done, done + partBytes - inPart);
       this.#uploads.write(piece, inPart);
@@ -91,22 +91,22 @@ class UploadedShard implements OpenShard {
   close(isWhole: boolean): void {
     const restBytes = this.end % this.#target.partBytes;
     if (this.#hasPart && isWhole && !this.#target.hasTrailer) this.#endPart(restBytes);
-    else if (this.#hasPart && !(this.#mayKeep(isWhole) && this.#uploads.keep(this.#number, restBytes)))
+    else if (this.#hasPart && !(this.#mayStash(isWhole) && this.#uploads.stash(this.#number, restBytes)))
       this.#restCrc = this.#stage(restBytes);
     lengthenFile(this.#file, this.end);
     closeFile(this.#file);
   }
 
-  settle(): RegionProof {
-    return { uploaded: { parts: this.#uploads.settle(), restCrc: this.#restCrc } };
+  awaitUploads(): RegionUploads {
+    return { uploaded: { parts: this.#uploads.waitForParts(), restCrc: this.#restCrc } };
   }
 
   abandon(): void {
-    this.#uploads.drop();
+    this.#uploads.discard();
     closeFile(this.#file);
   }
 
-  takeBack(byteLength: number): boolean {
+  rollBack(byteLength: number): boolean {
     shortenStaged(this.#path, byteLength);
     return this.#canBeShortened;
   }
@@ -121,14 +121,14 @@ class UploadedShard implements OpenShard {
     return this.#number === 1 && this.#target.header === undefined;
   }
 
-  /** Memory is for what somebody continues. */
-  #mayKeep(isWhole: boolean): boolean {
-    return !isWhole && !this.#target.stagesRest && !this.#waitsForHeader;
+  /** Returns whether another task may continue the part in memory. */
+  #mayStash(isWhole: boolean): boolean {
+    return !isWhole && !this.#target.stagesUnsentBytes && !this.#waitsForHeader;
   }
 
-  /** The part has bytes of others. */
-  #beginInPart(byteLength: number): void {
-    this.#canBeShortened = this.#target.stagesRest || !this.#uploads.takeOver(this.#number);
+  /** Continues a part that has bytes of another task. */
+  #resumePart(byteLength: number): void {
+    this.#canBeShortened = this.#target.stagesUnsentBytes || !this.#uploads.resume(this.#number);
     if (this.#canBeShortened) this.#uploads.write(this.#readStaged(this.end - byteLength, byteLength), 0);
   }
 
@@ -155,7 +155,7 @@ class UploadedShard implements OpenShard {
       position += piece.byteLength;
       crc = crc32(piece, crc);
     }
-    this.#uploads.drop();
+    this.#uploads.discard();
     this.#hasPart = false;
     return crc;
   }

@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
-import { BY_ADDRESS, KINDS_OF_INPUTS } from '#src/places/inputs/find-input.js';
+import { ADDRESS_FACTS, INPUT_KINDS } from '#src/places/inputs/input-kinds.js';
 import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
 const objects = new Map<string, Buffer>();
 const kind = {
-  ...BY_ADDRESS,
+  ...ADDRESS_FACTS,
   hasName: (path: string) => path.startsWith('memory:'),
   isFar: false,
   load: async () => ({
@@ -23,10 +23,10 @@ const kind = {
     },
   }),
 };
-afterEach(() => KINDS_OF_INPUTS.splice(KINDS_OF_INPUTS.indexOf(kind), 1));
+afterEach(() => INPUT_KINDS.splice(INPUT_KINDS.indexOf(kind), 1));
 
 it('a shuffle reads lines from it, in slices, as from files', async () => {
-  KINDS_OF_INPUTS.push(kind);
+  INPUT_KINDS.push(kind);
   const names = ['a.txt', 'b.txt'];
   for (const [i, name] of names.entries()) {
     const lines = Array.from({ length: 2000 + i }, (_, line) => `${name} ${line}\n`).join('');

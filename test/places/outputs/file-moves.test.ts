@@ -19,7 +19,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
 import { type Destination, formatOutputIdentity } from '#src/places/outputs/destination.js';
-import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
+import { LOCAL_PLACES_ONLY } from '#src/places/outputs/output-kinds.js';
 import { stagedPath } from '#src/sinks/output-target.js';
 import { withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
@@ -137,7 +137,7 @@ const newContents = () => Object.fromEntries(NAMES.map((name, shard) => [name, N
 const staging = () => directory.path('staging');
 const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
 const journalOnDisk = () => readJournal(directory.path('job')) ?? expect.fail('there is no journal');
-const move = (kind: Kind) => ONLY_DISKS.at(kind.place()).appear(directories(), journalOnDisk(), false);
+const move = (kind: Kind) => LOCAL_PLACES_ONLY.reopen(kind.place()).publish(directories(), journalOnDisk(), false);
 /** Does work without waiting for a device. */
 async function quickly(work: () => Promise<void>): Promise<void> {
   const { error } = await withCallsSeen(() => {}, work);

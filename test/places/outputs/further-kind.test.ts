@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
-import { KINDS_OF_PLACES } from '#src/places/outputs/find-place.js';
+import { OUTPUT_KINDS } from '#src/places/outputs/output-kinds.js';
 import { errorOf } from '../../fixtures/error-of.js';
 import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 import { memoryPlaces } from './memory-places.js';
@@ -13,10 +13,10 @@ const kind = {
   hasName: (output: string) => output.startsWith('memory:'),
   open: async () => memoryPlaces(objects),
 };
-afterEach(() => KINDS_OF_PLACES.splice(KINDS_OF_PLACES.indexOf(kind), 1));
+afterEach(() => OUTPUT_KINDS.splice(OUTPUT_KINDS.indexOf(kind), 1));
 
 it('a shuffle writes shards to it, as to a directory', async () => {
-  KINDS_OF_PLACES.push(kind);
+  OUTPUT_KINDS.push(kind);
   writeFileSync(directory.path('in'), Array.from({ length: 3000 }, (_, i) => `${i}\n`).join(''));
   const job = (output: string) =>
     shuffle(

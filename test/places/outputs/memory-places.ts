@@ -1,6 +1,6 @@
 /** Places in the memory of this process: what a further service of objects takes. */
 import { readFileSync } from 'node:fs';
-import { appearedDuringJob } from '#src/io/durable.js';
+import { outputAppeared } from '#src/io/rename-and-sync.js';
 import { ObjectsPlace } from '#src/places/outputs/output-objects.js';
 import type { OutputPlaces } from '#src/places/outputs/output-place.js';
 import type { ObjectStore } from '#src/remote/object-store.js';
@@ -8,7 +8,7 @@ import type { ObjectStore } from '#src/remote/object-store.js';
 export function memoryPlaces(objects: Map<string, Buffer>): OutputPlaces {
   const parts = new Map<string, Map<number, Buffer>>();
   const put = (address: string, bytes: Buffer, onlyIfAbsent: boolean) => {
-    if (onlyIfAbsent && objects.has(address)) throw appearedDuringJob(address);
+    if (onlyIfAbsent && objects.has(address)) throw outputAppeared(address);
     objects.set(address, bytes);
   };
   const store: ObjectStore = {
@@ -44,12 +44,13 @@ export function memoryPlaces(objects: Map<string, Buffer>): OutputPlaces {
     uploads: async () => [],
   };
   // Tasks stage whole shards, so that no thread needs the store.
-  const at: OutputPlaces['at'] = (to) => Object.assign(new ObjectsPlace(to, store), { begin: undefined as never });
+  const at: OutputPlaces['reopen'] = (to) =>
+    Object.assign(new ObjectsPlace(to, store), { planUploads: undefined as never });
   return {
     poolBytes: 0,
     resolve: (path = '', naming, mayReplace) =>
       at(naming ? { kind: 'shards', path, exists: true, naming, mayReplace } : { kind: 'file', path, mayReplace }),
-    at,
+    reopen: at,
     findLeftovers: async () => [],
   };
 }

@@ -6,8 +6,8 @@ import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import type { Destination } from '#src/places/outputs/destination.js';
-import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
 import { requireOutside } from '#src/places/outputs/output-files.js';
+import { LOCAL_PLACES_ONLY } from '#src/places/outputs/output-kinds.js';
 import type { ShardNaming } from '#src/places/outputs/shard-names.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
@@ -17,7 +17,7 @@ const fileCalls = useFileCalls();
 const naming = { prefixes: ['shard'], extension: '.txt' };
 
 function resolveOutput(output: string | undefined, asked: ShardNaming | undefined, mayReplace: boolean) {
-  const place = ONLY_DISKS.resolve(output, asked, mayReplace);
+  const place = LOCAL_PLACES_ONLY.resolve(output, asked, mayReplace);
   return place.kind === 'staged' ? place.to : place;
 }
 
@@ -76,7 +76,7 @@ describe('resolveOutput', () => {
 describe('requireReplaceable for shards', () => {
   const check = (mayReplace = false) => {
     const to = { kind: 'shards', path: directory.path('old'), exists: true, naming, mayReplace } as const;
-    return expect(ONLY_DISKS.at(to).requireReplaceable('NAMED', [], false));
+    return expect(LOCAL_PLACES_ONLY.reopen(to).requireReplaceable('NAMED', [], false));
   };
 
   it('takes no directory, and one without shards of the prefix, whose marker may be there', async () => {
@@ -112,7 +112,7 @@ it('an output is staged beside it, or in it if that is a mount point or nothing 
   const [parent, inside] = [directory.path('deep'), directory.path('deep/out')];
   const file = { kind: 'file', path: inside, mayReplace: false } as const;
   const shards = { ...file, kind: 'shards', exists: true, naming } as const;
-  const parents = () => [file, shards].map((to: Destination) => ONLY_DISKS.at(to).stagingParent?.());
+  const parents = () => [file, shards].map((to: Destination) => LOCAL_PLACES_ONLY.reopen(to).stagingParent?.());
   expect(parents()).toEqual([parent, parent]);
   fileCalls.replace({
     stat: (path) => Object.assign(systemFileCalls.stat(path), path === inside ? { dev: 0n } : {}),

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commonExtension, findFormerFiles, shardName } from '#src/places/outputs/shard-names.js';
+import { commonExtension, findReplacedFiles, shardName } from '#src/places/outputs/shard-names.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 it('shards are named by five digits, more where it takes more, and the extension', () => {
@@ -15,7 +15,7 @@ it('shards are named by five digits, more where it takes more, and the extension
 describe('findFormerFiles', () => {
   const directory = useTestDirectory();
   const find = (prefix: string) =>
-    findFormerFiles({ path: directory.path('out'), naming: { prefixes: [prefix], extension: '.txt' } });
+    findReplacedFiles({ path: directory.path('out'), naming: { prefixes: [prefix], extension: '.txt' } });
 
   it('finds shards of the prefix, of whichever count and extension, and its marker, whatever they are', () => {
     const ofPrefix = ['shard-00000-of-00001.tar.gz', 'shard-00000-of-00002', 'shard-123456-of-1000000.txt'];

@@ -11,16 +11,16 @@ import { systemFileCalls } from '#src/io/file-calls.js';
 import type { WrittenRegion } from '#src/job-directory/notes.js';
 import { readJournal } from '#src/places/outputs/commit-journal.js';
 import type { Destination } from '#src/places/outputs/destination.js';
-import { ONLY_DISKS } from '#src/places/outputs/find-place.js';
+import { LOCAL_PLACES_ONLY } from '#src/places/outputs/output-kinds.js';
 import { type OutputSummary, StagedOutput } from '#src/places/outputs/staged-output.js';
 import type { OutputLayout } from '#src/sinks/output-layout.js';
-import { NO_ENDS, type ShardEnds, storedEnds } from '#src/sinks/output-layout.js';
+import { NO_PLAIN_ENDS, type PlainEnds, storedEnds } from '#src/sinks/output-layout.js';
 import { stagedPath } from '#src/sinks/output-target.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const naming = { prefixes: ['shard'], extension: '.txt' };
-const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
+const layoutOf = (shardCount: number, recordBytes: number, ends = NO_PLAIN_ENDS): OutputLayout => ({
   kind: 'placed',
   cuts: { by: 'rank', shardCount, totalRecords: 100 },
   ends: storedEnds(ends, undefined),
@@ -58,21 +58,21 @@ describe('StagedOutput', () => {
   /** An output that commits as the job does it. */
   class CommittedOutput extends StagedOutput {
     isResumable = false;
-    place = ONLY_DISKS.at({ kind: 'file', path: '', mayReplace: false });
+    place = LOCAL_PLACES_ONLY.reopen({ kind: 'file', path: '', mayReplace: false });
 
     async commit(summary: OutputSummary, by: JobControl): Promise<readonly string[]> {
       const moves = await this.prepareCommit(summary, by);
       expect(journal()).toBeUndefined();
-      if (this.isResumable || !this.place.appearsAtOnce) {
+      if (this.isResumable || !this.place.isPublishedAtOnce) {
         if (!this.isResumable) safeCount += 1;
-        await this.noteMoves(moves);
+        await this.journalMoves(moves);
       }
       return this.commitMoves(moves);
     }
   }
 
   function outputAt(to: Destination, isResumable: boolean, gate = UNGATED): CommittedOutput {
-    const place = ONLY_DISKS.at(to);
+    const place = LOCAL_PLACES_ONLY.reopen(to);
     return Object.assign(new CommittedOutput(place, directories(), gate), { isResumable, place });
   }
   const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
@@ -134,7 +134,7 @@ describe('StagedOutput', () => {
   });
 
   /** Of a shard with records of n bytes: the header `<nnn>`, the trailer `end`. */
-  const ENDS: ShardEnds = {
+  const ENDS: PlainEnds = {
     headerBytes: 5,
     headerOf: (recordBytes) => Buffer.from(`<${String(recordBytes).padStart(3, '0')}>`),
     trailer: Buffer.from('end'),
@@ -252,7 +252,9 @@ describe('StagedOutput', () => {
       [fileOutput(), shards],
     ] as const) {
       stage('a');
-      await expect(output.finish(journalOfOthers)).rejects.toThrow(/\/commit is damaged: expected the outputs of /);
+      await expect(output.finishMoves(journalOfOthers)).rejects.toThrow(
+        /\/commit is damaged: expected the outputs of /,
+      );
       expect(existsSync(out())).toBe(false);
     }
   });
@@ -293,7 +295,7 @@ describe('StagedOutput', () => {
     const noted = journal();
     expect(noted?.phase).toBe('moved');
     fileCalls.replace({});
-    if (noted !== undefined) await output.finish(noted);
+    if (noted !== undefined) await output.finishMoves(noted);
     complete();
     expect(existsSync(staging('replaced'))).toBe(false);
   });

@@ -5,7 +5,7 @@
 import { InputError } from '../../../errors.js';
 import { hearSignalsAt } from '../../../floor/pause.js';
 import { readBytes, withFile } from '../../../io/files.js';
-import { openInput } from '../../../places/inputs/find-input.js';
+import { openInput } from '../../../places/inputs/input-kinds.js';
 import { nameSome } from '../../../values/quantity.js';
 import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { openAttribute, shownValue } from './attributes.js';

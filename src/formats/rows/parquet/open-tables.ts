@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../../../errors.js';
 import { hearSignalsAt } from '../../../floor/pause.js';
 import { readBytes, withFileAsync } from '../../../io/files.js';
-import { lookAhead, openInput } from '../../../places/inputs/find-input.js';
+import { openInput, prefetchInputs } from '../../../places/inputs/input-kinds.js';
 import { moreInputs, nameSome } from '../../../values/quantity.js';
 import type { RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { type ByteRanges, type FileFooter, readFooter } from './footer.js';
@@ -55,9 +55,9 @@ export async function openTables(inputs: readonly RowsFile[], request: RowsReque
   const hiveColumns = hive === true ? askedHiveColumns(inputs, request) : undefined;
   const replacedColumns = new Set<string>();
   const lost = new Map<string, string>();
-  const ends = await lookAhead(
+  const ends = await prefetchInputs(
     inputs.map(({ path }) => path),
-    'end',
+    'last-bytes',
   );
   for (const input of inputs) {
     await hearSignalsAt(facts.length, signal);

@@ -1,7 +1,7 @@
 import type { TaskKind } from '../../cluster/cluster-plan.js';
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
+import { parseWhole } from '../../values/parse-values.js';
 import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
-import { parseWhole } from '../../values/typed-values.js';
 import type { CommandDefinition } from '../command.js';
 import { blankWords, describeEmptyShards, duplicateWords } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';

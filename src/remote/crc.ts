@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { SystemError } from '../errors.js';
 import { compiledProgram } from '../io/shipped-files.js';
 
-export interface Checked {
+export interface SizedCrc {
   readonly crc: bigint;
   readonly byteLength: number;
 }
@@ -31,7 +31,7 @@ export class Crc {
   }
 
   /** The CRC of bytes whose pieces, in order, have these. */
-  joined(pieces: Iterable<Checked>): bigint {
+  joined(pieces: Iterable<SizedCrc>): bigint {
     let crc = 0n;
     for (const piece of pieces) crc = this.#times(crc, this.#powerFor(piece.byteLength)) ^ piece.crc;
     return crc;
@@ -42,7 +42,7 @@ export class Crc {
   }
 
   /** @param text a checksum that a service says of an object; after those of parts, their number follows. */
-  isOf(text: string, parts: readonly Checked[]): boolean {
+  isOf(text: string, parts: readonly SizedCrc[]): boolean {
     const [, count] = text.split('-');
     if (count === undefined) return text === this.text(this.joined(parts));
     return (
@@ -78,36 +78,36 @@ export class Crc {
   }
 }
 
-interface Slicing {
+interface CrcProgram {
   readonly memory: { readonly buffer: ArrayBuffer };
   begin(polynomial: bigint): void;
   add(byteLength: number, crc: bigint): bigint;
 }
 
-/** The place of the bytes to add, to the end of the memory. */
-const ROOM = 65536;
+/** Offset in the memory of the buffer for bytes to add, which extends to its end. */
+const BUFFER_OFFSET = 65536;
 
 /** Adds twice as fast as tables in TypeScript. The program is loaded for the first bytes. */
 function slicedAdd(bits: bigint, polynomial: bigint): Add {
   const ones = (1n << bits) - 1n;
-  let slicing: Slicing | undefined;
+  let program: CrcProgram | undefined;
   return (bytes, crc) => {
-    slicing ??= openSlicing(polynomial);
-    const room = new Uint8Array(slicing.memory.buffer, ROOM);
+    program ??= startCrcProgram(polynomial);
+    const buffer = new Uint8Array(program.memory.buffer, BUFFER_OFFSET);
     let remainder = crc ^ ones;
-    for (let at = 0; at < bytes.byteLength; at += room.byteLength) {
-      const piece = bytes.subarray(at, at + room.byteLength);
-      room.set(piece);
-      remainder = slicing.add(piece.byteLength, remainder);
+    for (let at = 0; at < bytes.byteLength; at += buffer.byteLength) {
+      const piece = bytes.subarray(at, at + buffer.byteLength);
+      buffer.set(piece);
+      remainder = program.add(piece.byteLength, remainder);
     }
     return BigInt.asUintN(64, remainder) ^ ones;
   };
 }
 
-function openSlicing(polynomial: bigint): Slicing {
+function startCrcProgram(polynomial: bigint): CrcProgram {
   const program = compiledProgram('crc.wasm', import.meta.url);
   try {
-    const slicing = new WebAssembly.Instance(program).exports as unknown as Slicing;
+    const slicing = new WebAssembly.Instance(program).exports as unknown as CrcProgram;
     slicing.begin(polynomial);
     return slicing;
   } catch (error) {

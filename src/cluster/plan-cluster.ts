@@ -3,16 +3,16 @@
  * slices and piles, looks at the inputs before their cuts, and writes the plan. The work then takes these steps:
  *
  *     plan       this file: lists and checks everything once, writes the job directory   cluster-plan.ts
- *     scatter    an array of tasks, each of which turns its slices into pile sets        task-parts.ts
- *     measure    if equal records go alone: an array that finds what stays of each pile  task-parts.ts
- *     shuffle    an array of tasks, each of which writes a part of the output            task-parts.ts
+ *     scatter    an array of tasks, each of which turns its slices into pile sets        array-tasks.ts
+ *     measure    if equal records go alone: an array that finds what stays of each pile  array-tasks.ts
+ *     shuffle    an array of tasks, each of which writes a part of the output            array-tasks.ts
  *     verify     of a large output alone: an array that reads back what these wrote      read-back.ts
  *     commit     one task: verifies, moves the outputs into place, removes the rest      commit-job.ts
  *
  * The scheduler decides where tasks run, and when, and how often. A task may be killed at any moment, run again, and
  * run twice at the same time. So an attempt writes under names of its own, and is done when a hard link gives its
- * record the one name that the plan expects: the first wins. Of that record others read what was done; nobody lists a
- * directory to find out, compares clocks, or takes a lock, except for the commit (commit-claim.ts).
+ * note the one name that the plan expects: the first wins. Others read from that note what was done; nobody lists a
+ * directory to find out, compares clocks, or takes a lock, except for the commit (commit-lease.ts).
  *
  * The bytes are those of the local job. Where slices begin, how many piles there are and who writes which part decides
  * nothing about them.
@@ -32,15 +32,15 @@ import { withoutHead } from '../keep/head.js';
 import { recordsOfOutput } from '../keep/keep-spec.js';
 import { DeviceGates } from '../machine/devices.js';
 import { CLUSTER_PLAN_OPTIONS, type ClusterPlanOptions } from '../options/cluster-options.js';
-import { factsOf, loadPlaces } from '../places/inputs/find-input.js';
+import { inputFactsOf, loadInputPlaces } from '../places/inputs/input-kinds.js';
 import { requireOutside } from '../places/outputs/output-files.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { SlicePart } from '../plan/slices.js';
 import { shareSlices } from '../plan/task-shares.js';
-import { requireForTasks } from '../remote/address.js';
-import { besideTransfers } from '../remote/transfer-pool.js';
+import { requireWithoutSecrets } from '../remote/address.js';
+import { memoryBesideTransfers } from '../remote/transfer-pool.js';
 import { type Input, type Inputs, isFileInput, pathsOf } from '../sources/input.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { isEncoded, type OutputSpec } from '../spec.js';
@@ -49,7 +49,7 @@ import { findStartStates, type StartState, type StartStateOf } from '../stages/s
 import { type MachinePlan, scatterSettings } from '../stages/task-settings.js';
 import { JobStop, startThreads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
-import { makeAttemptsDirectory, placeOfProfile } from './attempt-log.js';
+import { makeAttemptsDirectory, requireProfilePlace } from './attempt-log.js';
 import {
   type ClusterInput,
   type ClusterPart,
@@ -104,7 +104,7 @@ export async function planCluster(
   requireKnownOptions('planCluster()', options, CLUSTER_PLAN_OPTIONS);
   const advised = warningsWith(options, ADVICE_OF_PLANS);
   try {
-    const { value } = await runJob(advised, (scope) => makePlan(advised, tuning, scope));
+    const { value } = await runJob(advised, (scope) => planTasks(advised, tuning, scope));
     return value;
   } catch (error) {
     adviseInError(error, ADVICE_OF_PLANS);
@@ -112,7 +112,7 @@ export async function planCluster(
   }
 }
 
-async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
+async function planTasks(options: ClusterPlanOptions, tuning: Tuning, scope: JobScope): Promise<ClusterPlanReport> {
   const { tasks, cpusPerTask = 4, memoryBytes: given, readBack = true, profile: file, ...rest } = options;
   const memoryBytes = given ?? cpusPerTask * GIB;
   refuseUnplannable(options);
@@ -126,7 +126,7 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
       // A listing of inputs leaves out the directory of a local job, and not that of tasks.
       requireOutside(paths.jobDirectory, 'the job directory', listed.directories);
       if (file === undefined) return;
-      profile = placeOfProfile(file, options.force ?? false, { ...listed, output }, options.jobDir);
+      profile = requireProfilePlace(file, options.force ?? false, { ...listed, output }, options.jobDir);
     },
   });
   const { places, inputsToRead, inputs } = prepared;
@@ -142,9 +142,9 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
   const division = await divideAmongTasks(prepared, { places, machine, tasks, readsBack }, onDisk);
   const { plan, taskCount, otherTasks, expectedBytes, expectedOutputBytes } = division;
   const { spec, service, ioLimits, tempZstdLevel } = prepared.request;
-  const before = await lookBefore({ ...prepared, inputs: inputsToRead }, plan, scope);
+  const before = await readBeforeSlices({ ...prepared, inputs: inputsToRead }, plan, scope);
   const sliceBytes = plan.slices.map((slice) => storedBytesOf(slice, inputs));
-  const made: PlanToWrite = {
+  const planToWrite: PlanToWrite = {
     spec,
     ioLimits,
     tempZstdLevel,
@@ -169,8 +169,8 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
     memoryNeed: plan.memoryNeed,
     inline: plan.inline,
   };
-  await writePlan(made, places, scope.warn);
-  return { jobDir: places.paths.jobDirectory, inputCount: inputs.length, cpusPerTask, ...reportOf(made) };
+  await writePlan(planToWrite, places, scope.warn);
+  return { jobDir: places.paths.jobDirectory, inputCount: inputs.length, cpusPerTask, ...reportOf(planToWrite) };
 }
 
 function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, memory }: PlanToWrite) {
@@ -235,9 +235,9 @@ async function withoutTransfers(
   inputs: Inputs,
   place: OutputPlace,
 ): Promise<TasksToPlan['machine']> {
-  const places = await loadPlaces(pathsOf(inputs));
+  const places = await loadInputPlaces(pathsOf(inputs));
   const fetchBytes = places.reduce((bytes, { poolBytesOf }) => bytes + (poolBytesOf?.(task) ?? 0), 0);
-  return { ...task, ...besideTransfers(task, fetchBytes, place.poolBytesOf?.(task)) };
+  return { ...task, ...memoryBesideTransfers(task, fetchBytes, place.poolBytesOf?.(task)) };
 }
 
 /** Makes the directory of the job, with the plan in it. */
@@ -247,7 +247,7 @@ async function writePlan(
   warn: JobScope['warn'],
 ): Promise<void> {
   try {
-    if (directory.wasThere) await directory.clear();
+    if (directory.existedBefore) await directory.clear();
     await directory.makeDirectories(true);
     await writeClusterPlan(jobDirectory, plan);
   } catch (error) {
@@ -275,7 +275,7 @@ function refuseUnplannable({ output, inputs }: ClusterPlanOptions): void {
   if (Array.isArray(inputs) && inputs.some(isGiven))
     throw new UsageError('tasks cannot share standard input, or records in memory: name files as inputs');
   if (!Array.isArray(inputs)) return;
-  for (const input of inputs) requireForTasks(typeof input === 'string' ? input : Object(input).path);
+  for (const input of inputs) requireWithoutSecrets(typeof input === 'string' ? input : Object(input).path);
 }
 
 /** Each shard that is encoded or leaves this machine is written by one task: nobody knows where its bytes will lie. */
@@ -306,8 +306,8 @@ interface PreparedReading {
   readonly control: JobControl;
 }
 
-/** Once, and not in each task: reads what readers in the middle of inputs must know of the bytes before. */
-async function lookBefore(
+/** Reads, once for all tasks, what readers in the middle of inputs must know of the bytes before. */
+async function readBeforeSlices(
   prepared: ReadableInputs & PreparedReading,
   { slices }: Pick<ScatterPlan, 'slices'>,
   scope: JobScope,
@@ -342,7 +342,7 @@ function inputOf(input: Input): ClusterInput {
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
   return {
-    path: isAbsolute(path) ? path : factsOf(path).fullName(path),
+    path: isAbsolute(path) ? path : inputFactsOf(path).fullName(path),
     byteLength,
     modifiedNanoseconds,
     codec: codec?.name,

@@ -1,4 +1,4 @@
-/** Failures of servers and networks: what to try again, for how long, and what to tell. */
+/** Retries after transient failures of servers and networks: which, for how long, and what the user is told. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted, InputError } from '../errors.js';
 import { errnoOf } from '../io/io-error.js';
@@ -20,16 +20,16 @@ export const RETRY_POLICY: RetryPolicy = {
   silenceMilliseconds: 30_000,
 };
 
-/** Slower ones break: another connection may do better. */
+/** Slower connections are broken: another one may be faster. */
 const LEAST_BYTES_OF_SECOND = 1024;
-/** A request is tried so often while nothing of it stays. */
+/** The most tries of a request without progress. */
 const MOST_TRIES = 20;
-/** All that servers ask one request to wait; the Hub counts requests in windows of 5 minutes. */
-const MOST_ASKED_MILLISECONDS = 15 * 60_000;
-const TOLD_FROM_MILLISECONDS = 5000;
+/** The most time that servers may ask one request to wait; the Hub counts requests in windows of 5 minutes. */
+const MOST_SERVER_PAUSE_MILLISECONDS = 15 * 60_000;
+const SHOWN_PAUSE_MILLISECONDS = 5000;
 
-/** May pass by itself. */
-export class PassingFailure extends Error {
+/** A failure that may pass by itself, so that the request is tried again. */
+export class TransientError extends Error {
   /** The pause that the server asks for; undefined: it says nothing. */
   readonly pauseMilliseconds: number | undefined;
 
@@ -39,24 +39,24 @@ export class PassingFailure extends Error {
   }
 }
 
-/** The errors of a network when nobody is there at all: only a few tries are worth it. */
-const NOBODY_THERE = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
-const TRIES_IF_NOBODY = 3;
-/** Places that have answered this thread: who is away now may just start again. */
-const ANSWERED = new Set<string>();
+/** Errors of hosts that cannot be reached at all: only a few tries are worth it. */
+const UNREACHABLE_ERRNOS = new Set(['ENOTFOUND', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
+const MOST_TRIES_IF_UNREACHABLE = 3;
+/** Servers that have answered this thread: one that is unreachable now may just be starting again. */
+const REACHED_SERVERS = new Set<string>();
 
-/** @param thrown by undici or Node, or a `PassingFailure`. */
-function passing(thrown: unknown): PassingFailure | undefined {
-  if (thrown instanceof PassingFailure) return thrown;
+/** @param thrown by undici or Node, or a `TransientError`. */
+function transientErrorFrom(thrown: unknown): TransientError | undefined {
+  if (thrown instanceof TransientError) return thrown;
   const errno = errnoOf(thrown);
   if (/^UND_ERR_(?:SOCKET|.*TIMEOUT|RES_CONTENT_LENGTH_MISMATCH)$/.test(errno) || /^(?:E[A-Z]+|HPE_.*)$/.test(errno))
-    return new PassingFailure(wordsFor(errno, thrown));
+    return new TransientError(reasonFor(errno, thrown));
   return undefined;
 }
 
-function wordsFor(errno: string, thrown: unknown): string {
+function reasonFor(errno: string, thrown: unknown): string {
   if (errno.includes('TIMEOUT') || errno === 'ETIMEDOUT') return 'the server did not answer in time';
-  // Who has forgotten an endpoint sees whom the job asks.
+  // A user who has forgotten an endpoint sees which host the job asks.
   if (errno === 'ENOTFOUND') return `no host has the name ${hostIn(thrown)}`;
   if (errno === 'ECONNREFUSED') return 'no server listens there';
   if (errno === 'ECONNRESET' || errno === 'UND_ERR_SOCKET') return 'the connection broke';
@@ -67,14 +67,14 @@ function hostIn(thrown: unknown): string {
   return thrown instanceof Error && 'hostname' in thrown ? String(thrown.hostname) : 'in this address';
 }
 
-/** Counts what comes and goes during the tries of one request. */
-export class Progress {
+/** Watches the bytes of one request, over all of its tries, for stalls. */
+export class StallWatch {
   readonly #windowMilliseconds: number;
   /** Begins with the first byte: a request may wait for a connection. */
   #windowBegan: number | undefined;
   #windowBytes = 0;
-  /** Time of the last byte of a connection that was not too slow. */
-  heardAt = performance.now();
+  /** The time of the last byte on a connection that was not too slow. */
+  lastProgressAt = performance.now();
   tries = 0;
 
   constructor(windowMilliseconds: number) {
@@ -87,23 +87,23 @@ export class Progress {
     this.#windowBytes = 0;
   }
 
-  /** @throws PassingFailure if bytes come too slowly. */
-  heard(byteLength: number): void {
+  /** @throws TransientError if bytes come too slowly. */
+  received(byteLength: number): void {
     const now = performance.now();
     this.#windowBegan ??= now;
     this.#windowBytes += byteLength;
     if (now - this.#windowBegan < this.#windowMilliseconds) return;
-    if (!this.#isFast) throw new PassingFailure(`fewer than ${LEAST_BYTES_OF_SECOND} bytes a second come through`);
-    this.heardAt = now;
+    if (!this.#isFast) throw new TransientError(`fewer than ${LEAST_BYTES_OF_SECOND} bytes a second come through`);
+    this.lastProgressAt = now;
     this.#windowBegan = now;
     this.#windowBytes = 0;
   }
 
-  failed(): void {
-    if (this.#windowBytes > 0 && this.#isFast) this.heardAt = performance.now();
+  endFailedTry(): void {
+    if (this.#windowBytes > 0 && this.#isFast) this.lastProgressAt = performance.now();
   }
 
-  /** Bytes that came stay: the next try begins after them. */
+  /** Resets the count of tries: the next one begins after the bytes that are stored. */
   advanced(): void {
     this.tries = 0;
   }
@@ -116,44 +116,44 @@ export class Progress {
 
 export type OnRetry = (line: string) => void;
 
-interface WhileTrying {
+interface RetryOptions {
   /** Returns the error when there are no more tries. @param problem with what to do about it. */
-  readonly givenUp: (problem: string, cause: unknown) => Error;
+  readonly errorOnGivingUp: (problem: string, cause: unknown) => Error;
   /** Ends the pauses. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Tries again what may pass, with growing pauses of random length, so that many readers do not come back together. */
+/** Retries transient failures, with growing pauses of random length, so that many readers do not come back together. */
 export async function withRetries<T>(
   what: string,
-  attempt: (progress: Progress) => Promise<T>,
+  attempt: (progress: StallWatch) => Promise<T>,
   { totalMilliseconds, firstPauseMilliseconds, longestPauseMilliseconds, silenceMilliseconds }: RetryPolicy,
   onRetry: OnRetry,
-  { givenUp = unreadable(what), signal }: Partial<WhileTrying> = {},
+  { errorOnGivingUp: givenUp = unreadable(what), signal }: Partial<RetryOptions> = {},
 ): Promise<T> {
-  const progress = new Progress(silenceMilliseconds);
-  let askedMilliseconds = 0;
+  const progress = new StallWatch(silenceMilliseconds);
+  let serverPauseMilliseconds = 0;
   const [place = what] = /^\w+:\/\/[^/]*/.exec(what) ?? [];
   for (;;) {
     progress.beginTry();
     try {
       const result = await attempt(progress);
-      ANSWERED.add(place);
+      REACHED_SERVERS.add(place);
       return result;
     } catch (thrown) {
-      const failure = passing(thrown);
+      const failure = transientErrorFrom(thrown);
       if (failure === undefined) throw thrown;
-      progress.failed();
+      progress.endFailedTry();
       const tries = Math.max(1, progress.tries);
       const grown = Math.min(longestPauseMilliseconds, firstPauseMilliseconds * 2 ** (tries - 1));
-      const asked = failure.pauseMilliseconds ?? 0;
-      askedMilliseconds += asked;
-      const pause = Math.max(grown * (0.5 + Math.random() / 2), asked);
-      const isOver = performance.now() - progress.heardAt + grown > totalMilliseconds || tries === MOST_TRIES;
-      const asksTooMuch = askedMilliseconds > MOST_ASKED_MILLISECONDS;
-      const isNobody = NOBODY_THERE.has(errnoOf(thrown)) && !ANSWERED.has(place);
-      const wait = pause < TOLD_FROM_MILLISECONDS ? '' : ` in ${Math.ceil(pause / 1000)} s`;
-      if (isOver || asksTooMuch || (isNobody && tries === TRIES_IF_NOBODY))
+      const serverPause = failure.pauseMilliseconds ?? 0;
+      serverPauseMilliseconds += serverPause;
+      const pause = Math.max(grown * (0.5 + Math.random() / 2), serverPause);
+      const isOver = performance.now() - progress.lastProgressAt + grown > totalMilliseconds || tries === MOST_TRIES;
+      const asksTooMuch = serverPauseMilliseconds > MOST_SERVER_PAUSE_MILLISECONDS;
+      const isUnreachable = UNREACHABLE_ERRNOS.has(errnoOf(thrown)) && !REACHED_SERVERS.has(place);
+      const wait = pause < SHOWN_PAUSE_MILLISECONDS ? '' : ` in ${Math.ceil(pause / 1000)} s`;
+      if (isOver || asksTooMuch || (isUnreachable && tries === MOST_TRIES_IF_UNREACHABLE))
         throw givenUp(
           asksTooMuch
             ? `${failure.message}, and asks to come back${wait}; start again then`
@@ -162,24 +162,28 @@ export async function withRetries<T>(
         );
       onRetry(`${what}: ${failure.message}; trying again${wait}`);
       await sleep(pause, undefined, { signal });
-      if (asked > 0) progress.heardAt = performance.now();
+      if (serverPause > 0) progress.lastProgressAt = performance.now();
     }
   }
 }
 
-function unreadable(what: string): WhileTrying['givenUp'] {
+function unreadable(what: string): RetryOptions['errorOnGivingUp'] {
   return (problem, cause) => new InputError('ERR_INPUT_UNREADABLE', `cannot read ${what}: ${problem}`, { cause });
 }
 
-const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504]);
+const TRANSIENT_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-export function passingStatus(status: number, reason: string, headers: Headers): PassingFailure | undefined {
-  if (!PASSING_STATUS.has(status)) return undefined;
-  return new PassingFailure(`the server answered ${status}${reason}`, askedPause(headers));
+export function transientErrorOfStatus(status: number, reason: string, headers: Headers): TransientError | undefined {
+  if (!TRANSIENT_STATUSES.has(status)) return undefined;
+  return new TransientError(`the server answered ${status}${reason}`, pauseFromHeaders(headers));
 }
 
 /** Seconds or a date, or, on the Hub, the seconds until it counts anew: `RateLimit: "api";r=0;t=217`. */
-function askedPause({ 'retry-after': retryAfter, ratelimit, 'ratelimit-reset': reset }: Headers): number | undefined {
+function pauseFromHeaders({
+  'retry-after': retryAfter,
+  ratelimit,
+  'ratelimit-reset': reset,
+}: Headers): number | undefined {
   const [, untilReset = reset] = /(?:^|;)\s*r=0\s*;\s*t=(\d+)/.exec(ratelimit ?? '') ?? [];
   const said = retryAfter ?? untilReset;
   if (said === undefined) return undefined;

@@ -10,18 +10,18 @@ import { counted, InputError } from '../errors.js';
 import type { GateNumber } from '../floor/job-control.js';
 import { hearSignalsAt } from '../floor/pause.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
-import { syncPath } from '../io/durable.js';
 import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
+import { syncPath } from '../io/rename-and-sync.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
-import { makeScratchDirectory, removeLeftOverTempDirectories } from '../job-directory/locked-directory.js';
+import { makeScratchDirectory, removeStaleTempDirectories } from '../job-directory/locked-directory.js';
 import { type CheckpointNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
 import { orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
-import { beginFetching, factsOf, openInput } from '../places/inputs/find-input.js';
-import { findPlaces } from '../places/outputs/find-place.js';
+import { inputFactsOf, openInput, startFetching } from '../places/inputs/input-kinds.js';
+import { openOutputPlaces } from '../places/outputs/output-kinds.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import { StagedOutput } from '../places/outputs/staged-output.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
@@ -47,15 +47,15 @@ import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
 import { scatterSettings } from '../stages/task-settings.js';
-import { CLUSTER_REMEDY, type ClusterPart, recordNameOf, taskCountOf } from './cluster-plan.js';
+import { CLUSTER_REMEDY, type ClusterPart, noteNameOf, taskCountOf } from './cluster-plan.js';
 import {
   type ClusterJob,
   inputsOfSlices,
-  notReady,
-  requireDone,
-  rewriteOf,
+  notReadyError,
+  rewriteCountOf,
   startTaskThreads,
-  unfinished,
+  unfinishedMessage,
+  waitUntilDone,
 } from './open-job.js';
 
 interface GatheredPiles extends Scattered {
@@ -67,7 +67,7 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   const { plan, piling, inputs, keyOf, signal } = job;
   const { firstHeader, weighing, spec, inputIds } = plan;
   const found = new Pass1Results({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
-  await requireDone(job, 'scatter');
+  await waitUntilDone(job, 'scatter');
   for (let slice = 0; slice < plan.slices.length; slice++) {
     await hearSignalsAt(slice, signal);
     found.add(slice, await readScatteredSlice(job, slice));
@@ -76,7 +76,7 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
     framing: spec.read.framing,
     ...orderRuleOf(spec, inputIds !== undefined),
     hashesOutput: true,
-    rescatterTo: openScratch(job),
+    rescatterTo: openScratchDirectory(job),
     isProfiled: plan.profile !== undefined,
   };
   const { recordEnds } = found;
@@ -96,16 +96,16 @@ async function readScatteredSlice(
   slice: number,
 ): Promise<ScatterResult> {
   const size = { sliceCount: plan.slices.length, inputCount: plan.inputs.length };
-  return deadline.untilWhole(directory, () =>
+  return deadline.waitUntilWhole(directory, () =>
     readCommitted({ layout: piling.layout, size, isStripeDone: () => false }, slice),
   );
 }
 
 /** Opens the place where piles that are too large are scattered again: on this machine alone. */
-function openScratch({ scratchDir, gates, scope }: ClusterJob) {
+function openScratchDirectory({ scratchDir, gates, scope }: ClusterJob) {
   requireTempDirs([scratchDir], 'tempDirs');
   const disks = new TempDisks([scratchDir], gates);
-  removeLeftOverTempDirectories(scratchDir);
+  removeStaleTempDirectories(scratchDir);
   const directory = makeScratchDirectory(scratchDir, scope.releases);
   return { disks: disks.in([directory]), indexDirectory: directory };
 }
@@ -115,9 +115,9 @@ function openScratch({ scratchDir, gates, scope }: ClusterJob) {
  * output each pile begins.
  * @returns the bytes of the records that this attempt looked at; undefined if the task was done before.
  */
-export async function measurePart(job: ClusterJob): Promise<number | undefined> {
+export async function runMeasureTask(job: ClusterJob): Promise<number | undefined> {
   const { directory, plan, index, log } = job;
-  const name = recordNameOf('measure', index);
+  const name = noteNameOf('measure', index);
   if (NOTES.distinct.read(directory, name) !== undefined) return undefined;
   const { chain, executor } = chainOf(job);
   const { work, threads } = await openScattered(chain, executor);
@@ -139,16 +139,16 @@ export async function measurePart(job: ClusterJob): Promise<number | undefined> 
 async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Promise<JobNotes['distinct'] | undefined> {
   const { directory, plan, deadline } = job;
   if (!isDistinct(plan.spec.keep)) return undefined;
-  await requireDone(job, 'measure');
+  await waitUntilDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
   const piles = [];
   for (let task = 0; task < taskCount; task++) {
     const { first, end } = shareOfPiles(totals, task, taskCount);
     const limits = { pileCount: end - first, mostShards: 0 };
-    const read = () => NOTES.distinct.read(directory, recordNameOf('measure', task), limits);
+    const read = () => NOTES.distinct.read(directory, noteNameOf('measure', task), limits);
     // It may not be visible here yet.
-    const note = await deadline.untilFound(directory, read);
-    if (note === undefined) throw notReady(unfinished('measure', [task], directory));
+    const note = await deadline.waitUntilFound(directory, read);
+    if (note === undefined) throw notReadyError(unfinishedMessage('measure', [task], directory));
     for (const pile of note.piles) piles.push(pile);
   }
   return { piles };
@@ -163,7 +163,7 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
   const notes: CheckpointNotes = {
     jobDirectory: directory,
     hasFinishedRanges: false,
-    found: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),
+    read: (name) => noted[name] ?? NOTES[name].read(directory, name, limits),
   };
   const { spec } = plan;
   const { attempt, add: onProfile } = log;
@@ -177,18 +177,18 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
 
 export type DecidedOutput = OutputDecision<GatheredPiles> & { readonly layout: OutputLayout };
 
-export async function decideTasks(job: ClusterJob): Promise<DecidedOutput> {
+export async function decideClusterOutput(job: ClusterJob): Promise<DecidedOutput> {
   const { chain, executor } = chainOf(job);
   const decided = await decideOutput(chain, executor);
   job.log.useThreads(decided.threads.pool.threadCount);
   const { layout } = await decided.output.cut();
-  const { isOnDisk } = await openPlace(job);
+  const { isOnDisk } = await openOutputPlace(job);
   // Of what leaves, each shard is of one task.
   return { ...decided, layout: { ...layout, kind: isOnDisk ? layout.kind : 'appended' } };
 }
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
-export async function scatterPart(job: ClusterJob): Promise<number | undefined> {
+export async function runScatterTask(job: ClusterJob): Promise<number | undefined> {
   const { index, plan, directory, control, piling, keyOf, log, onWarning, scope } = job;
   const { spec, slices, head } = plan;
   const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
@@ -221,7 +221,7 @@ async function openInputs(
   const own = new Map<number, FileInput>();
   const gateOf: GateNumber[] = [];
   const ofTask = [...inputsOfSlices(plan, slices)];
-  await beginFetching(
+  await startFetching(
     ofTask.map((ordinal) => inputs.at(ordinal)?.path ?? ''),
     { memoryBytes: plan.memoryBytes, workers: plan.memory.workers, service: plan.service },
   );
@@ -230,13 +230,13 @@ async function openInputs(
     if (input === undefined) continue;
     await hearSignalsAt(i, signal);
     own.set(ordinal, requireUnchanged(input));
-    if (factsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
+    if (inputFactsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
   const { firstHeader, weighing } = plan;
   return { inputs: inputs.mapped((input, i) => own.get(i) ?? input), gates: gateOf, firstHeader, weighing };
 }
 
-function versionHere(path: string): FileVersion {
+function versionOnThisMachine(path: string): FileVersion {
   try {
     return withFile(openInput(path), versionOf);
   } catch (error) {
@@ -251,7 +251,7 @@ function versionHere(path: string): FileVersion {
 /** @returns the input with its version on this machine. */
 function requireUnchanged(input: FileInput): FileInput {
   const { path, version } = input;
-  const now = versionHere(path);
+  const now = versionOnThisMachine(path);
   if (now.byteLength === version.byteLength && now.modifiedNanoseconds === version.modifiedNanoseconds)
     return { ...input, version: now };
   const change =
@@ -264,34 +264,34 @@ function requireUnchanged(input: FileInput): FileInput {
   );
 }
 
-export async function openPlace({ plan }: ClusterJob): Promise<OutputPlace> {
+export async function openOutputPlace({ plan }: ClusterJob): Promise<OutputPlace> {
   const { output, memoryBytes, memory, service } = plan;
-  const places = await findPlaces(output.path, { memoryBytes, workers: memory.workers, service });
-  return places.at(output);
+  const places = await openOutputPlaces(output.path, { memoryBytes, workers: memory.workers, service });
+  return places.reopen(output);
 }
 
 /**
  * Whole shards go into a directory of this attempt: the commit takes them from the first attempt that is done.
  * @returns the bytes of the records that this attempt put into the output; undefined if the task was done before.
  */
-export async function shufflePart(job: ClusterJob): Promise<number | undefined> {
+export async function runShuffleTask(job: ClusterJob): Promise<number | undefined> {
   const { directory, plan, gates, control, index, log, scope } = job;
   // Another machine may have found a moment ago that the output of the task is damaged.
   listNames(directory, 'temp');
-  const rewrite = rewriteOf(directory, index);
-  const name = recordNameOf('shuffle', index, rewrite);
+  const rewrite = rewriteCountOf(directory, index);
+  const name = noteNameOf('shuffle', index, rewrite);
   if (SHUFFLED.read(directory, name) !== undefined) return undefined;
-  const { output, layout, threads } = await decideTasks(job);
+  const { output, layout, threads } = await decideClusterOutput(job);
   const { work } = output;
   const share = shareOfTask(layout, work, index, taskCountOf(plan, 'shuffle'));
   log.count(bytesOfPart(work.piles.totals, share.part), () => control.counted('shuffledBytes'));
   const { stagingDirectory } = plan;
   const own = share.shards === undefined ? null : `task-${index}-${log.attempt}`;
   const directoryOfOwn = join(stagingDirectory, own ?? '');
-  const place = await openPlace(job);
+  const place = await openOutputPlace(job);
   const removeOwn = async () => {
     if (own === null) return;
-    await place.discard?.(directoryOfOwn);
+    await place.abortUploads?.(directoryOfOwn);
     removeDirectory(directoryOfOwn);
   };
   let mayBeNoted = false;

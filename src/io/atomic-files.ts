@@ -8,7 +8,6 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { ifPossible } from '../floor/cleanup.js';
-import { linkToNewName, NameTakenError, publishName, syncOpenFile, syncPath } from './durable.js';
 import { fileCalls } from './file-calls.js';
 import {
   createOwnFile,
@@ -21,12 +20,13 @@ import {
   writeAt,
 } from './files.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
+import { linkToNewName, NameTakenError, publishName, syncOpenFile, syncPath } from './rename-and-sync.js';
 
-export function nameOfAttempt(name: string): string {
+export function attemptName(name: string): string {
   return `${name}.${randomBytes(8).toString('hex')}.attempt`;
 }
 
-export function isNameOfAttempt(name: string): boolean {
+export function isAttemptName(name: string): boolean {
   return /\.[0-9a-f]{16}\.attempt$/.test(name);
 }
 
@@ -40,7 +40,7 @@ export function createWhole(path: string, bytes: Uint8Array, role: OwnRole): voi
  * all of the new ones.
  */
 export async function replaceDurably(directory: string, name: string, ...pieces: readonly Uint8Array[]): Promise<void> {
-  await commit(directory, name, pieces, 'temp', (from, to) =>
+  await writeThenName(directory, name, pieces, 'temp', (from, to) =>
     systemCall('give its name to', 'temp', to, () => fileCalls.rename(from, to)),
   );
 }
@@ -57,14 +57,14 @@ export async function createDurably(directory: string, name: string, bytes: Uint
 
 /** Creates as `createDurably`, from pieces: a longer file, which is never in memory as a whole. */
 export async function createDurablyFrom(directory: string, name: string, pieces: Iterable<Uint8Array>): Promise<void> {
-  await commit(directory, name, pieces, 'temp', linkToNewName);
+  await writeThenName(directory, name, pieces, 'temp', linkToNewName);
 }
 
 /**
  * Creates as `createDurably`, where several may write the same: the first wins. @returns whether this call was the
  * first.
  */
-export async function createOnce(directory: string, name: string, bytes: Uint8Array): Promise<boolean> {
+export async function createDurablyIfAbsent(directory: string, name: string, bytes: Uint8Array): Promise<boolean> {
   try {
     await createDurably(directory, name, bytes);
     return true;
@@ -80,17 +80,17 @@ export async function createOnce(directory: string, name: string, bytes: Uint8Ar
  * @throws NameTakenError
  */
 export async function publishDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, [bytes], 'store', publishName);
+  await writeThenName(directory, name, [bytes], 'store', publishName);
 }
 
-async function commit(
+async function writeThenName(
   directory: string,
   name: string,
   pieces: Iterable<Uint8Array>,
   role: OwnRole,
   giveName: (from: string, to: string) => void,
 ): Promise<void> {
-  const attempt = join(directory, nameOfAttempt(name));
+  const attempt = join(directory, attemptName(name));
   try {
     await withFileAsync(createOwnFile(attempt, role), async (file) => {
       let end = 0;
@@ -114,7 +114,7 @@ async function commit(
  * symbolic link, wait for a pipe or allocate more.
  */
 export function readSmallFile(path: string, role: FileRole, mostBytes: number): Uint8Array | undefined {
-  return unlessStale(() => {
+  return retryIfStale(() => {
     const file = openToReadWhole(path, role);
     return file === undefined ? undefined : withFile(file, () => readWhole(file, mostBytes));
   });
@@ -122,25 +122,25 @@ export function readSmallFile(path: string, role: FileRole, mostBytes: number): 
 
 /** Empty when there is no file. Refuses a symbolic link. */
 export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
-  return unlessStale(() => {
+  return retryIfStale(() => {
     const file = openToReadWhole(path, role);
     return Buffer.from(file === undefined ? [] : withFile(file, () => readBytes(file, 0, mostBytes)));
   });
 }
 
-const MOST_LOOKS = 5;
+const MOST_TRIES = 5;
 
 /**
  * Looks again where another machine has removed or replaced the file since it was opened: NFS loses an open file then,
- * which other file systems keep.
+ * which other file systems preserve.
  */
-function unlessStale<T>(look: () => T): T {
+function retryIfStale<T>(look: () => T): T {
   for (let looks = 1; ; looks++) {
     try {
       return look();
     } catch (error) {
       const isStale = error instanceof Error && errnoOf(error.cause) === 'ESTALE';
-      if (!isStale || looks === MOST_LOOKS) throw error;
+      if (!isStale || looks === MOST_TRIES) throw error;
     }
   }
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { InputError, UsageError } from '../../errors.js';
 import { shuffle } from '../../job/shuffle.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
-import { readSeedFrom } from '../input-list.js';
+import { readSeedFrom } from '../named-files.js';
 import { isStandardInput } from '../standard-streams.js';
 
 /** GNU's shuf has no limit; this is the largest one. */

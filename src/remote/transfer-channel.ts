@@ -1,30 +1,30 @@
 /**
- * Inputs that lie on other machines, as the threads of a job read them: by position, and blocked until the bytes are
- * there. One thread of the process fetches (`fetcher.ts`). It shares two buffers with all others:
+ * The channel between the threads of a job and the transfer thread (`transfer-thread.ts`). A thread that asks is blocked until
+ * the answer is there. All threads share two buffers:
  *
- *     channel   whether the fetcher has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
+ *     channel   whether the transfer thread has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
  *            then slots, one for each question under way: its state, its length, its text (JSON)
  *     pool   the blocks: fetched bytes
  *
- * A thread writes its question into a free slot, rings, and sleeps until the slot has the answer: blocks that follow each
- * other. It reads them all before it asks again, as long as they have the same bytes.
+ * A thread writes its question into a free slot, rings, and sleeps until the slot has the answer: consecutive blocks. It
+ * reads them all before it asks again, unless they were evicted.
  */
 import { getEnvironmentData } from 'node:worker_threads';
 import { decodeError, type EncodedError, SystemError } from '../errors.js';
-import { notFetched } from './address.js';
+import { remoteRefused } from './address.js';
 
-/** Threads find the fetcher of their process by this name in their environment data. */
-export const FETCHER = 'pileshuf fetcher';
+/** Key of the buffers in the environment data of threads. */
+export const TRANSFER_BUFFERS = 'pileshuf transfer buffers';
 
-/** The fetcher as it stands in the environment of threads. */
-export interface Fetcher {
+/** The buffers that threads share with the transfer thread. */
+export interface TransferBuffers {
   readonly channel: SharedArrayBuffer;
   readonly pool: SharedArrayBuffer;
   readonly blockBytes: number;
 }
 
-/** How a thread asks for an input; the answer is a `VersionAnswer`, or blocks of which the first is leased for the caller. */
-export type Question =
+/** Questions of threads that read inputs. The answer is an `ObjectVersion`, or blocks of which the first is leased for the caller. */
+export type ReadQuestion =
   | { readonly ask: 'version'; readonly path: string }
   | {
       readonly ask: 'blocks';
@@ -34,20 +34,20 @@ export type Question =
       readonly position: number;
       /** Bytes wanted from there on. */
       readonly byteLength: number;
-      /** The place where the caller will stop reading. Absent: it looks here and there. */
+      /** The place where the caller will stop reading. Absent: it reads short pieces here and there. */
       readonly end?: number | undefined;
-      /** True if it reads all up to there, one byte after the other. */
+      /** True if it reads all bytes up to there in order. */
       readonly isSequential: boolean;
       /** Blocks that the caller has read. */
-      readonly done: readonly HeldBlock[];
+      readonly done: readonly BlockReference[];
     };
 
-export interface VersionAnswer {
+export interface ObjectVersion {
   readonly byteLength: number;
   readonly validator: string;
 }
 
-export interface HeldBlock {
+export interface BlockReference {
   readonly block: number;
   readonly generation: number;
   /** The place in the input of its first byte. */
@@ -61,25 +61,25 @@ export const SLOT_COUNT = 256;
 const SLOT_BYTES = 16 * 1024;
 const TEXT_BYTES = SLOT_BYTES - 8;
 const ENDED_WORD = 0;
-/** How often it rang. */
+/** Counts the rings. */
 const BELL_WORD = 1;
 const WORDS_OF_BLOCK = 2;
-/** The first of the words that have the states of blocks. */
+/** The first of the words with the states of blocks. */
 const BLOCKS_WORD = 2;
 
 /** States of a slot. */
 export const FREE = 0;
 const WRITING = 1;
 export const ASKED = 2;
-export const SEEN = 3;
+export const TAKEN = 3;
 export const ANSWERED = 4;
-/** The answer if whoever asked is gone. */
-export const LEFT = 5;
+/** The thread that asked has left; its answer is discarded. */
+export const ABANDONED = 5;
 
-/** How often a thread that waits for an answer looks whether its job goes on. */
-const LOOK_MILLISECONDS = 50;
+/** How often a thread that waits for an answer checks whether its job was aborted. */
+const CHECK_MILLISECONDS = 50;
 
-export class FetchChannel {
+export class TransferChannel {
   readonly words: Int32Array;
   readonly #bytes: Buffer;
   readonly #slotsOffset: number;
@@ -88,13 +88,13 @@ export class FetchChannel {
     return 4 * (BLOCKS_WORD + WORDS_OF_BLOCK * blockCount) + SLOT_COUNT * SLOT_BYTES;
   }
 
-  constructor({ channel }: Pick<Fetcher, 'channel'>) {
+  constructor({ channel }: Pick<TransferBuffers, 'channel'>) {
     this.words = new Int32Array(channel);
     this.#bytes = Buffer.from(channel);
     this.#slotsOffset = channel.byteLength - SLOT_COUNT * SLOT_BYTES;
   }
 
-  /** Tells those who wait for answers that do not come. */
+  /** Wakes the threads that wait for answers: none will come. */
   markEnded(): void {
     Atomics.store(this.words, ENDED_WORD, 1);
   }
@@ -136,36 +136,36 @@ export class FetchChannel {
     this.words[offset / 4 + 1] = text.byteLength;
   }
 
-  takeSlot(): number | undefined {
+  claimSlot(): number | undefined {
     for (let slot = 0; slot < SLOT_COUNT; slot++)
       if (Atomics.compareExchange(this.words, this.stateWord(slot), FREE, WRITING) === FREE) return slot;
     return undefined;
   }
 
-  /** Keeps the content of a block from being replaced until `giveBack`; false: it was replaced. */
+  /** Prevents eviction of a block until `release`. @returns false if it has other content by now. */
   lease(block: number, generation: number): boolean {
-    const word = wordOf(block);
+    const word = wordOfBlock(block);
     for (;;) {
       const leases = Atomics.load(this.words, word);
       if (leases < 0) return false;
       if (Atomics.compareExchange(this.words, word, leases, leases + 1) !== leases) continue;
       if (Atomics.load(this.words, word + 1) === generation) return true;
-      this.giveBack(block);
+      this.release(block);
       return false;
     }
   }
 
-  giveBack(block: number): void {
-    Atomics.sub(this.words, wordOf(block), 1);
+  release(block: number): void {
+    Atomics.sub(this.words, wordOfBlock(block), 1);
   }
 
   generationOf(block: number): number {
-    return Atomics.load(this.words, wordOf(block) + 1);
+    return Atomics.load(this.words, wordOfBlock(block) + 1);
   }
 
-  /** Takes a block for other content; false: somebody copies from it now. */
-  replace(block: number): boolean {
-    const word = wordOf(block);
+  /** Takes a block for other content. @returns false if a thread copies from it now. */
+  invalidate(block: number): boolean {
+    const word = wordOfBlock(block);
     if (Atomics.compareExchange(this.words, word, 0, -1) !== 0) return false;
     Atomics.add(this.words, word + 1, 1);
     Atomics.store(this.words, word, 0);
@@ -173,38 +173,38 @@ export class FetchChannel {
   }
 }
 
-function wordOf(block: number): number {
+function wordOfBlock(block: number): number {
   return BLOCKS_WORD + WORDS_OF_BLOCK * block;
 }
 
-/** The state that a thread makes of the fetcher once. */
-export interface Attached {
-  readonly fetcher: Fetcher;
-  readonly channel: FetchChannel;
+/** Views of the shared buffers, made once in each thread. */
+export interface ChannelClient {
+  readonly buffers: TransferBuffers;
+  readonly channel: TransferChannel;
   readonly pool: Uint8Array;
 }
 
-let attached: Attached | undefined;
+let currentClient: ChannelClient | undefined;
 
-export function attach(path: string): Attached {
-  const fetcher = getEnvironmentData(FETCHER) as Fetcher | undefined;
-  if (fetcher === undefined) throw notFetched(path);
-  if (attached?.fetcher !== fetcher)
-    attached = { fetcher, channel: new FetchChannel(fetcher), pool: new Uint8Array(fetcher.pool) };
-  return attached;
+export function channelClient(path: string): ChannelClient {
+  const buffers = getEnvironmentData(TRANSFER_BUFFERS) as TransferBuffers | undefined;
+  if (buffers === undefined) throw remoteRefused(path);
+  if (currentClient?.buffers !== buffers)
+    currentClient = { buffers: buffers, channel: new TransferChannel(buffers), pool: new Uint8Array(buffers.pool) };
+  return currentClient;
 }
 
 /** @param check throws to leave: the job was aborted. */
 export function ask<T>(
-  { channel }: Attached,
+  { channel }: ChannelClient,
   question: { readonly ask: string; readonly path: string },
   check: () => void,
 ): T {
-  let slot = channel.takeSlot();
+  let slot = channel.claimSlot();
   while (slot === undefined) {
     check();
     Atomics.wait(channel.words, channel.stateWord(0), Atomics.load(channel.words, channel.stateWord(0)), 1);
-    slot = channel.takeSlot();
+    slot = channel.claimSlot();
   }
   const word = channel.stateWord(slot);
   channel.write(slot, question);
@@ -213,13 +213,13 @@ export function ask<T>(
   for (;;) {
     const state = Atomics.load(channel.words, word);
     if (state === ANSWERED) break;
-    Atomics.wait(channel.words, word, state, LOOK_MILLISECONDS);
+    Atomics.wait(channel.words, word, state, CHECK_MILLISECONDS);
     try {
       check();
       channel.throwIfEnded();
     } catch (error) {
-      const former = Atomics.exchange(channel.words, word, LEFT);
-      // What came in the last moment is taken: it may have to be given back.
+      const former = Atomics.exchange(channel.words, word, ABANDONED);
+      // An answer that came in the last moment is taken: it may hold a lease.
       if (former === ANSWERED) break;
       if (former === ASKED) Atomics.store(channel.words, word, FREE);
       throw error;

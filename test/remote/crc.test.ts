@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CRC32, CRC32C, CRC64NVME } from '#src/remote/checksum.js';
+import { CRC32, CRC32C, CRC64NVME } from '#src/remote/crc.js';
 import { reflectedCrc } from './reflected-crc.mjs';
 
 const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => (i * i) >> 3);

@@ -1,7 +1,7 @@
 /** The script holds all commands, options and values: a shell that completes a word starts no process. */
 
 import type { OptionFlag } from '../../options/option.js';
-import { oneOf } from '../../values/typed-values.js';
+import { oneOf } from '../../values/parse-values.js';
 import type { CommandDefinition } from '../command.js';
 import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, shownOptionsOf } from '../command-table.js';
 import { printToStandardOutput } from '../standard-streams.js';

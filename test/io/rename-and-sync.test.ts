@@ -14,19 +14,19 @@ import {
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SystemError, UsageError } from '#src/errors.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
 import {
-  addName,
+  applyUmask,
   byteLengthOf,
   ensureFile,
+  linkOrRename,
   linkToNewName,
   moveDirectoryIntoPlace,
   moveIntoPlace,
   NameTakenError,
-  openToOthers,
   publishName,
   syncPath,
-} from '#src/io/durable.js';
-import { systemFileCalls } from '#src/io/file-calls.js';
+} from '#src/io/rename-and-sync.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -59,7 +59,7 @@ describe('moveIntoPlace', () => {
 describe('addName', () => {
   const directory = useTestDirectory();
   const fileCalls = useFileCalls();
-  const add = () => addName(directory.path('from'), directory.path('to'));
+  const add = () => linkOrRename(directory.path('from'), directory.path('to'));
 
   it.each(['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK'])('gives it in place of its own where links end with %s', (errno) => {
     writeFileSync(directory.path('from'), 'new');
@@ -170,7 +170,7 @@ describe('moveDirectoryIntoPlace', () => {
   it('gives a directory its name and the mode that the umask gives', () => {
     const umask = process.umask(0o027);
     try {
-      openToOthers(makeShards());
+      applyUmask(makeShards());
       moveDirectoryIntoPlace(directory.path('from'), directory.path('to'));
     } finally {
       process.umask(umask);

@@ -4,7 +4,7 @@ import type { MemoryOfPass1, MemoryOfPass2 } from '../../plan/memory-plan.js';
 import type { Expected } from '../../plan/sampled-records.js';
 import { formatBytes, formatCount, formatPlural, sizeWord } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { hintAtTerminal } from '../input-list.js';
+import { hintAtTerminal } from '../named-files.js';
 import { nameFlags } from '../option-names.js';
 import { printReport } from '../standard-streams.js';
 import { togetherCallOf, togetherJobOf } from '../together-call.js';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.js';
 import { appendToStore } from '../../job/append.js';
 import type { CommandDefinition } from '../command.js';
-import { hintAtTerminal } from '../input-list.js';
+import { hintAtTerminal } from '../named-files.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `

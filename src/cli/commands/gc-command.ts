@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.js';
 import { type CollectedUploads, collectUploads } from '../../job/collect-uploads.js';
 import { collectStore } from '../../job/store-upkeep.js';
-import { isFarPlace } from '../../places/outputs/find-place.js';
+import { isRemoteOutput } from '../../places/outputs/output-kinds.js';
 import { formatPlural } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
@@ -25,7 +25,7 @@ export const command: CommandDefinition<'gc'> = {
   operands: [['<store>', 'directory of the store, or an address of outputs']],
   notes,
   async run({ operands: [store = ''], values: { graceMilliseconds, giveUpLost, endpoint }, reporter, callbacks }) {
-    if (isFarPlace(store)) {
+    if (isRemoteOutput(store)) {
       if (giveUpLost !== undefined) throw new UsageError(`${store} is not a pile store; leave out --give-up-lost`);
       const collected = await collectUploads(store, { graceMilliseconds, endpoint, signal: callbacks.signal });
       reporter.done(describeUploads(collected), collected);
@@ -38,10 +38,10 @@ export const command: CommandDefinition<'gc'> = {
 };
 
 function describeUploads({ aborted, young, others }: CollectedUploads): string {
-  const kept = [
+  const remaining = [
     ...(young > 0 ? [`${formatPlural(young, 'younger one')}`] : []),
     ...(others > 0 ? [`${formatPlural(others, 'upload')} of other names`] : []),
   ];
   const done = aborted === 0 ? 'no upload to abort' : `aborted ${formatPlural(aborted, 'upload')}`;
-  return kept.length === 0 ? done : `${done}; kept ${kept.join(' and ')}`;
+  return remaining.length === 0 ? done : `${done}; kept ${remaining.join(' and ')}`;
 }

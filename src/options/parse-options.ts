@@ -1,9 +1,8 @@
-/** Values of single options as people type them; `typed-values.ts` has the others. */
+/** Values of single options as people type them; `parse-values.ts` has the others. */
 import { UsageError } from '../errors.js';
 import type { SplitRule } from '../keep/splits.js';
 import { readMemory } from '../machine/limits.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { parseAmount, parseSize } from '../values/size.js';
 import {
   pairsOf,
   parseCount,
@@ -13,7 +12,8 @@ import {
   requireSafe,
   UNITS_OF_RECORDS,
   wordsIn,
-} from '../values/typed-values.js';
+} from '../values/parse-values.js';
+import { parseAmount, parseSize } from '../values/size.js';
 import type { InputWeight, OutputCompression, ParquetCompression, SplitShards } from './values.js';
 
 export interface InputList {

@@ -70,16 +70,16 @@ export async function copyPermissions(path: string, former: string): Promise<voi
   if (hasOwners && Number(own.mode & 0o777n) === mode) return;
   // Opened before its mode may forbid that.
   await withFileAsync(openForRead(path, 'output'), async (file) => {
-    const hasGroup = hasOwners || giveAway(path, user, theirs.gid) || own.gid === theirs.gid;
+    const hasGroup = hasOwners || changeOwner(path, user, theirs.gid) || own.gid === theirs.gid;
     // The bits of the group are for the former group; another one gets those of everybody.
-    const kept = hasGroup ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
-    systemCall('give its mode to', 'output', path, () => fileCalls.chmod(path, kept));
+    const permitted = hasGroup ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
+    systemCall('give its mode to', 'output', path, () => fileCalls.chmod(path, permitted));
     await syncOpenFile(file);
   });
 }
 
 /** False where this user may not do that, or the file system has no owners. */
-function giveAway(path: string, user: bigint, group: bigint): boolean {
+function changeOwner(path: string, user: bigint, group: bigint): boolean {
   try {
     fileCalls.chown(path, Number(user), Number(group));
     return true;
@@ -99,11 +99,11 @@ export function moveIntoPlace(from: string, to: string): void {
  * Gives `from` the name `to` beside its own, or in place of it where the file system has no hard links.
  * @throws UsageError ERR_OUTPUT_EXISTS when the name is taken.
  */
-export function addName(from: string, to: string): void {
+export function linkOrRename(from: string, to: string): void {
   try {
     if (!linkIfPossible(from, to, 'output')) fileCalls.rename(from, to);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
+    if (errnoOf(error) === 'EEXIST') throw outputAppeared(to);
     throw ioError('give its name to', 'output', to, error);
   }
 }
@@ -147,7 +147,7 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
     return true;
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'EEXIST' && areOneFile(from, to)) return true;
+    if (errno === 'EEXIST' && haveOneInode(from, to)) return true;
     if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
     if (nameExists(to, role)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
     return false;
@@ -158,7 +158,7 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
  * Returns whether `link` succeeded though it reports that the name is taken: it was repeated by a network file system
  * that lost its server's answer, or because a signal interrupted it.
  */
-function areOneFile(path: string, other: string): boolean {
+function haveOneInode(path: string, other: string): boolean {
   try {
     const [a, b] = [fileCalls.lstat(path), fileCalls.lstat(other)];
     return a.ino === b.ino && a.dev === b.dev;
@@ -179,7 +179,7 @@ function removeFormerName(from: string, to: string): void {
 }
 
 /** Gives a private directory the mode that the umask gives. */
-export function openToOthers(path: string): void {
+export function applyUmask(path: string): void {
   systemCall('open to others', 'output', path, () => fileCalls.chmod(path, 0o777 & ~process.umask()));
 }
 
@@ -189,7 +189,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
     fileCalls.rename(from, to);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw appearedDuringJob(to);
+    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw outputAppeared(to);
     throw ioError('give its name to', 'output', to, error);
   }
 }
@@ -197,7 +197,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
 /** The advice for a job; tasks write over an output in another way. */
 export const REPLACE_ADVICE = 'give `force` to replace it';
 
-export function appearedDuringJob(path: string): UsageError {
+export function outputAppeared(path: string): UsageError {
   return new UsageError(
     `the output ${path} appeared during the job and was left alone; ${REPLACE_ADVICE}`,
     'ERR_OUTPUT_EXISTS',

@@ -6,9 +6,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PileshufError, SystemError } from '#src/errors.js';
-import { NameTakenError } from '#src/io/durable.js';
+import { attemptName, createDurably, isAttemptName, readSmallFile, replaceDurably } from '#src/io/atomic-files.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { createDurably, isNameOfAttempt, nameOfAttempt, readSmallFile, replaceDurably } from '#src/io/small-file.js';
+import { NameTakenError } from '#src/io/rename-and-sync.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -21,12 +21,12 @@ const commits = { createDurably, replaceDurably };
 const names = () => readdirSync(directory.path()).filter((name) => name !== 'temp');
 const textOf = (name: string) => readFileSync(directory.path(name), 'utf8');
 
-describe('nameOfAttempt', () => {
+describe('attemptName', () => {
   it('is another one each time, and can be told', () => {
-    const attempts = [0, 1, 2].map(() => nameOfAttempt('set-000001.index'));
+    const attempts = [0, 1, 2].map(() => attemptName('set-000001.index'));
     expect(new Set(attempts).size).toBe(3);
-    for (const name of attempts) expect(isNameOfAttempt(name)).toBe(true);
-    for (const name of ['set-000001.index', 'manifest', 'a.attempt']) expect(isNameOfAttempt(name)).toBe(false);
+    for (const name of attempts) expect(isAttemptName(name)).toBe(true);
+    for (const name of ['set-000001.index', 'manifest', 'a.attempt']) expect(isAttemptName(name)).toBe(false);
   });
 });
 
@@ -106,7 +106,7 @@ describe.each(Object.entries(commits))('%s', (name, commit) => {
       failures++;
       expect(outcome).toBeInstanceOf(PileshufError);
       const left = readdirSync(path);
-      expect(left.filter((one) => one !== 'manifest' && !isNameOfAttempt(one))).toEqual([]);
+      expect(left.filter((one) => one !== 'manifest' && !isAttemptName(one))).toEqual([]);
       const after = left.includes('manifest') ? readFileSync(`${path}/manifest`, 'utf8') : undefined;
       expect([before, 'new']).toContain(after);
     }
@@ -121,7 +121,7 @@ describe.each(Object.entries(commits))('%s', (name, commit) => {
     await commit(directory.path('job'), 'manifest', bytesOf('new')).catch(() => undefined);
     fileCalls.replace({
       open(path, flags, mode) {
-        if (isNameOfAttempt(path)) symlinkSync(directory.path('mine'), path);
+        if (isAttemptName(path)) symlinkSync(directory.path('mine'), path);
         return systemFileCalls.open(path, flags, mode);
       },
     });

@@ -11,7 +11,7 @@ import { UsageError, VerificationError } from '../../errors.js';
 import { inspectStore } from '../../job/inspect-store.js';
 import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
-import { chooseInputs, hintAtTerminal } from '../input-list.js';
+import { chooseInputs, hintAtTerminal } from '../named-files.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `

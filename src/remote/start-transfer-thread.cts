@@ -1,6 +1,6 @@
-/** The file with which the fetching thread starts. Its `workerData` is a `FetcherTask`. */
+/** Entry of the transfer thread. Its `workerData` is a `TransferThreadData`. */
 const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 
-import('./fetcher.js').then(({ serve }) => {
+import('./transfer-thread.js').then(({ serve }) => {
   if (parentPort !== null) serve(workerData, parentPort);
 });

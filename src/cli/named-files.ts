@@ -11,8 +11,8 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AbortError, InputError, UsageError } from '../errors.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
+import type { InputIdsChoice, InputList } from '../options/parse-options.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
-import type { InputIdsChoice, InputList } from '../options/typed-options.js';
 import { isStandardInput, readsFromTerminal } from './standard-streams.js';
 
 /** The inputs among the operands: standard input if nothing names an input. */

@@ -1,8 +1,8 @@
 /** Lists of inputs and of their ids: literal names in order, nothing skipped. `refusals.test.ts` has lists of no use. */
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { resolveInputIds, resolveInputs } from '#src/cli/input-list.js';
-import { parseInputIds } from '#src/options/typed-options.js';
+import { resolveInputIds, resolveInputs } from '#src/cli/named-files.js';
+import { parseInputIds } from '#src/options/parse-options.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

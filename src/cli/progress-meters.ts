@@ -1,6 +1,6 @@
 /**
- * The figures that a display of progress shows, measured from the reports of the library: the job, its phase, its
- * disks.
+ * Meters that turn the reports of the library into the figures that a display of progress shows: of the job, its phase and
+ * its disks.
  */
 
 import type { DiskProgress, ShuffleProgress } from '../options/progress.js';
@@ -10,11 +10,11 @@ const WINDOW_SECONDS = 10;
 const SAMPLES = 40;
 
 /** The samples of the last ten seconds, and one before, so that these are covered. */
-class Window<Sample extends { readonly atSeconds: number }> {
+class SampleWindow<Sample extends { readonly atSeconds: number }> {
   #samples: Sample[] = [];
 
   /** @returns the oldest first. */
-  take(now: Sample): readonly Sample[] {
+  add(now: Sample): readonly Sample[] {
     const start = now.atSeconds - WINDOW_SECONDS;
     const isCovered = this.#samples.findLastIndex(({ atSeconds }) => atSeconds <= start);
     if (isCovered > 0) this.#samples.splice(0, isCovered);
@@ -47,7 +47,7 @@ const NOTHING_DONE: BytesSample = { atSeconds: 0, bytesDone: 0 };
 
 export class RateMeter {
   #phase: ShuffleProgress['phase'] | undefined;
-  readonly #window = new Window<BytesSample>();
+  readonly #window = new SampleWindow<BytesSample>();
   #start = NOTHING_DONE;
 
   measure(progress: ShuffleProgress): MeasuredProgress {
@@ -57,7 +57,7 @@ export class RateMeter {
     this.#phase = phase;
     // Threads that start do nothing, and say nothing of the speed.
     if (now.bytesDone === 0) this.#beginAt(now);
-    const [oldest = now] = this.#window.take(now);
+    const [oldest = now] = this.#window.add(now);
     return {
       ...progress,
       bytesPerSecond: speedBetween(oldest, now),
@@ -86,7 +86,7 @@ export interface DiskRate extends DiskProgress {
 
 /** Counts begin again with each member of aligned files. */
 export class DiskMeter {
-  readonly #window = new Window<{ readonly atSeconds: number; readonly disks: readonly DiskProgress[] }>();
+  readonly #window = new SampleWindow<{ readonly atSeconds: number; readonly disks: readonly DiskProgress[] }>();
   #phase: ShuffleProgress['phase'] | undefined;
   #member: number | undefined;
 
@@ -97,7 +97,7 @@ export class DiskMeter {
     if (!isSame) this.#window.beginAt();
     this.#phase = phase;
     this.#member = member?.number;
-    const samples = this.#window.take({ atSeconds, disks });
+    const samples = this.#window.add({ atSeconds, disks });
     const seconds = atSeconds - (samples[0]?.atSeconds ?? atSeconds);
     const rate = (bytes: number) => (seconds > 0 ? Math.max(0, bytes) / seconds : 0);
     return disks.map((disk, i) => {

@@ -1,7 +1,7 @@
 /** What is tried again, and for how long. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Progress, passingStatus, withRetries } from '#src/remote/failure.js';
+import { StallWatch, transientErrorOfStatus, withRetries } from '#src/remote/retries.js';
 import { errorOf } from '../fixtures/error-of.js';
 
 const RETRY_POLICY = {
@@ -23,13 +23,13 @@ function refusing(times: number): () => Promise<string> {
 
 const ask = (path: string, times: number) => withRetries(path, refusing(times), RETRY_POLICY, () => {});
 
-const refused = (headers: Record<string, string>) => passingStatus(503, '', headers) ?? expect.fail();
+const refused = (headers: Record<string, string>) => transientErrorOfStatus(503, '', headers) ?? expect.fail();
 
 it('patience counts from the last byte, and tries from what stays', async () => {
   const retryPolicy = { ...RETRY_POLICY, totalMilliseconds: 30, silenceMilliseconds: 10 };
-  const tries = async (work: (progress: Progress) => void) => {
+  const tries = async (work: (progress: StallWatch) => void) => {
     let count = 0;
-    const attempt = async (progress: Progress) => {
+    const attempt = async (progress: StallWatch) => {
       await sleep(15);
       count += 1;
       work(progress);
@@ -39,22 +39,22 @@ it('patience counts from the last byte, and tries from what stays', async () => 
     return { count: await withRetries('s3://a/b', attempt, retryPolicy, () => {}).catch(() => count), of: count };
   };
   expect((await tries(() => {})).of).toBeLessThan(5);
-  expect((await tries((progress) => progress.heard(9999))).of).toBe(20);
-  const advancing = (progress: Progress) => {
-    progress.heard(9999);
+  expect((await tries((progress) => progress.received(9999))).of).toBe(20);
+  const advancing = (progress: StallWatch) => {
+    progress.received(9999);
     progress.advanced();
   };
   expect((await tries(advancing)).count).toBe('answer');
 });
 
 it('bytes that come too slowly are a failure', async () => {
-  const progress = new Progress(20);
+  const progress = new StallWatch(20);
   progress.beginTry();
-  progress.heard(10_000);
+  progress.received(10_000);
   await sleep(25);
-  progress.heard(1);
+  progress.received(1);
   await sleep(25);
-  expect(() => progress.heard(1)).toThrow('fewer than 1024 bytes a second come through');
+  expect(() => progress.received(1)).toThrow('fewer than 1024 bytes a second come through');
 });
 
 it.each([
