@@ -117,7 +117,7 @@ async function planTasks(options: ClusterPlanOptions, tuning: Tuning, scope: Job
   const memoryBytes = given ?? cpusPerTask * GIB;
   refuseUnplannable(options);
   // One data file for a slice: on shared storage the number of files costs, and the piles go together at the commit.
-  const onDisk: Tuning = { ...tuning, keepInRam: false, stripeCount: 1 };
+  const onDisk: Tuning = { ...tuning, mayUseRamPool: false, stripeCount: 1 };
   const onlySizes: Tuning = { ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES };
   let profile: ProfilePlace | undefined;
   const prepared = await prepareShuffle(rest, onlySizes, scope, {

@@ -14,10 +14,11 @@ export interface CompressedSource {
   /** The name of what decodes, before its first byte; a second name if another takes over. */
   onDecoder?(name: string): void;
   /** Present if the source can be read a second time, from `start` on: a codec may then try a faster decoder first. */
-  readonly again?: Rereading;
+  readonly again?: RereadableBytes;
 }
 
-export interface Rereading {
+/** Bytes that can be read again from their beginning. */
+export interface RereadableBytes {
   readonly byteLength: number;
   open(): CompressedSource;
 }
@@ -25,8 +26,8 @@ export interface Rereading {
 /** Memory for decoders beyond the share that every thread has. */
 export interface DecoderMemory {
   /**
-   * Reserves this much of the job's budget for the decoder of this thread, to the end of the job, because decoders keep
-   * their memory. False: nothing is reserved, too little is left.
+   * Reserves this much of the job's budget for the decoder of this thread, to the end of the job, because decoders do not
+   * free their memory before. False: nothing is reserved, too little is left.
    */
   reserve(byteLength: number): boolean;
   /**
@@ -54,8 +55,10 @@ export interface StoredMember {
 }
 
 export interface DecodedHead {
-  readonly kept: Uint8Array;
-  readonly byteLength: number;
+  /** The first of the decoded bytes. */
+  readonly bytes: Uint8Array;
+  /** The number of all decoded bytes. */
+  readonly decodedBytes: number;
 }
 
 export interface Codec {
@@ -77,7 +80,7 @@ export interface Codec {
   load?(path: string): Promise<void>;
   /**
    * Decodes the first bytes of an input, as far as they go, for estimates; empty when they are corrupt. Bytes beyond
-   * `mostKeptBytes` are only counted.
+   * `mostReturnedBytes` are only counted.
    */
   decodeHead(compressed: Uint8Array, mostKeptBytes: number): DecodedHead;
   /** How many bytes of `head` `decodeHead` needed for `decodedBytes`. Absent: nearly all. */

@@ -12,7 +12,7 @@ export type KernelFunctions = typeof assembly;
 
 /**
  * The memory and the functions that a framing works with. Addresses are those of the linear memory. All may change
- * between two scans, so a scanner keeps none of them.
+ * between two scans, so a scanner holds none of them.
  */
 export interface FramingKernel {
   readonly bytes: Uint8Array;

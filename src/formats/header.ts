@@ -119,7 +119,7 @@ export async function readHeader(
 const SHOWN_BYTES = { utf8: 60, hex: 16 } as const;
 
 /** @param as how to show the bytes: as text, or as hex digits. */
-export function differenceOf(
+export function headerDifference(
   expected: Uint8Array,
   got: Uint8Array,
   as: 'utf8' | 'hex' = 'utf8',

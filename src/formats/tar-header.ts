@@ -1,6 +1,6 @@
 /**
  * The 512-byte header of a tar member (ustar, POSIX.1-1988), with the extensions of pax (POSIX.1-2001) and GNU tar: the
- * fields needed to find the next header, and the member's name. Names are bytes, kept as latin1.
+ * fields needed to find the next header, and the member's name. Names are bytes, held as latin1.
  */
 
 /** Headers begin at multiples of this, and data is filled up to one. */
@@ -86,7 +86,7 @@ function typeOf(block: Uint8Array, magic: string, name: string): string {
 
 /** The checksum adds all bytes, with blanks in its own place. Some old programs added signed bytes. */
 function hasChecksum(block: Uint8Array): boolean {
-  const told = numberAt(block, 148, 8);
+  const stored = numberAt(block, 148, 8);
   let unsigned = 0;
   let signed = 0;
   for (let i = 0; i < BLOCK_BYTES; i++) {
@@ -94,7 +94,7 @@ function hasChecksum(block: Uint8Array): boolean {
     unsigned += byte;
     signed += byte > 127 ? byte - 256 : byte;
   }
-  return told === unsigned || told === signed;
+  return stored === unsigned || stored === signed;
 }
 
 /** Octal digits, or, after a byte of 0x80, a number of base 256, most significant byte first. */

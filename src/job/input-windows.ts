@@ -172,10 +172,10 @@ export class InputWindows {
    */
   #decode({ codec }: FileInput, stored: Uint8Array): Decoded | undefined {
     if (codec === undefined) return { bytes: stored, storedBytes: stored.byteLength, decodedBytes: stored.byteLength };
-    const { kept: bytes, byteLength } = codec.decodeHead(stored, this.#sizes.decodedBytes);
-    if (byteLength === 0) return undefined;
-    const storedBytes = Math.max(1, codec.wholeBytes?.(stored, byteLength) ?? stored.byteLength);
-    return { bytes, storedBytes, decodedBytes: byteLength };
+    const { bytes, decodedBytes } = codec.decodeHead(stored, this.#sizes.decodedBytes);
+    if (decodedBytes === 0) return undefined;
+    const storedBytes = Math.max(1, codec.wholeBytes?.(stored, decodedBytes) ?? stored.byteLength);
+    return { bytes, storedBytes, decodedBytes };
   }
 
   /** @param ownBytes those of the piece that are not only there to find its records. */

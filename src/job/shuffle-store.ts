@@ -167,7 +167,7 @@ function planStoreShuffle(
     outputWaits: spec.write.compression !== undefined,
   };
   // Plans as if this job made the piles, on disk; then sets their real number.
-  const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
+  const planned = planMemory(memoryNeed, { ...tuning, mayUseRamPool: false });
   const memory = { ...planned, pileCount: settings.pileCount, stripeCount: 1, maySpill: false };
   return { memory, memoryNeed, inline };
 }

@@ -32,7 +32,7 @@ export function shareOfPiles({ repeat }: RepeatSpec, given: GivenMemory): number
 /** Plans piles in memory alone, with fewer threads if that makes room. */
 export function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   for (let workers = need.workers; workers >= 1; workers--) {
-    const memory = planMemory({ ...need, workers }, { ...tuning, keepInRam: true });
+    const memory = planMemory({ ...need, workers }, { ...tuning, mayUseRamPool: true });
     if (memory.ramPoolBytes > 0) return memory;
   }
   throw tooLargeToDrawFrom(need, need.recordBytes);

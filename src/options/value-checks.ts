@@ -1,6 +1,6 @@
 /** Checks of values that callers of the library give. */
 import { UsageError } from '../errors.js';
-import { askedCodec } from '../formats/rows/parquet/table-output.js';
+import { compressionOfOption } from '../formats/rows/parquet/table-output.js';
 import { MOST_GLOB_CHARACTERS } from '../io/list-files.js';
 import { requireEndpoint, requireObjectHeaders } from '../remote/address.js';
 import { type Check, isPath, whole } from '../values/known-options.js';
@@ -28,7 +28,7 @@ export const columns: Check = (value, option) => {
 
 /** Returns the codec with its level, also where nobody named one. */
 export function parquetCodec(value: unknown): object {
-  return askedCodec(value as Parameters<typeof askedCodec>[0]);
+  return compressionOfOption(value as Parameters<typeof compressionOfOption>[0]);
 }
 
 /** @param what the message begins with this. */

@@ -63,7 +63,7 @@ export interface Tuning {
   /** The fixed size of a worker's arena in pass 2; a small arena forces piles to be scattered again. */
   readonly pass2ArenaBytes?: number;
   /** True if segments may stay in memory. */
-  readonly keepInRam?: boolean;
+  readonly mayUseRamPool?: boolean;
   /** True if the calling thread does a small job itself. */
   readonly inline?: boolean;
   /** The most bytes of an output that the commit of a job of tasks reads back itself. */
@@ -194,7 +194,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const isBeyond = (need.columnBytes ?? 0) > 0 && storedBytes > TABLE_BEYOND_MEMORY * budgetBytes;
   const mayFit = layout === undefined && (need.exact ? fitting !== undefined : !need.isResumable && !isBeyond);
 
-  if (mayFit && tuning.keepInRam !== false) {
+  if (mayFit && tuning.mayUseRamPool !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
     const sizes = fitting ?? dividePiles(storedBytes, share, perStoredByte, onDisk);
@@ -255,7 +255,7 @@ function finish(
     pass2ArenaBytes: tuning.pass2ArenaBytes ?? pass2ArenaBytes,
     pass2MayGrow: tuning.pass2ArenaBytes === undefined,
     ramPoolBytes: Math.floor(ramPoolBytes),
-    maySpill: tuning.keepInRam === false || maySpill,
+    maySpill: tuning.mayUseRamPool === false || maySpill,
     storedBytes,
     columnBytes: 0,
   };

@@ -62,7 +62,7 @@ export function planWithColumns(need: MemoryNeed, tuning: Tuning = {}): MemoryPl
     planned.columnBytes === 0 ||
     planPass2(planned, need.budgetBytes, wholeChunks(planned.ramPoolBytes), need.meanRecordBytes) !== undefined;
   if (hasRoom(plan)) return plan;
-  const onDisk = planMemory(need, { ...tuning, keepInRam: false });
+  const onDisk = planMemory(need, { ...tuning, mayUseRamPool: false });
   return hasRoom(onDisk) ? onDisk : undefined;
 }
 

@@ -3,7 +3,7 @@
 import { piecesInPhase } from '../floor/phase-clock.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
-import { type Doubt, lookedAt } from '../formats/first-look.js';
+import { type Doubt, examinedPieces } from '../formats/first-bytes.js';
 import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
 import { type OpenFile, readBytes, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/input-kinds.js';
@@ -48,7 +48,7 @@ export async function decodesToNothing(path: string, codec: Codec): Promise<bool
   await codec.load?.(path);
   return withFileAsync(openInput(path), async (file) => {
     const head = readBytes(file, 0, HEAD_BYTES);
-    if (codec.mayHoldNothing?.(head) === false || codec.decodeHead(head, 1).byteLength > 0) return false;
+    if (codec.mayHoldNothing?.(head) === false || codec.decodeHead(head, 1).decodedBytes > 0) return false;
     for await (const piece of decodedPieces(storedPieces(file), codec, ANY_MEMORY))
       if (piece.byteLength > 0) return false;
     return true;
@@ -87,5 +87,5 @@ export async function decodeStream(
   };
   const { codec, next } = await detectCodecOfStream(readNext, format.decompressProgram);
   const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted, onDecoder }, codec, memory);
-  return isHeldToText(format) ? lookedAt(pieces, path, format, onDoubt) : pieces;
+  return isHeldToText(format) ? examinedPieces(pieces, path, format, onDoubt) : pieces;
 }

@@ -5,7 +5,7 @@
 import { basename } from 'node:path';
 import { InputError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { headBytesOf, lookAt } from '../formats/first-look.js';
+import { examineFirstBytes, headBytesOf } from '../formats/first-bytes.js';
 import { framingOf } from '../formats/framing-table.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { linesHeader } from '../formats/headers/leading-header.js';
@@ -42,7 +42,7 @@ export function refuseForeignFiles(
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;
     const finding = isPeeked
-      ? lookAt({ head: headOf(input, headBytesOf(path, format)), isWhole: false, path }, format)
+      ? examineFirstBytes({ head: headOf(input, headBytesOf(path, format)), isWhole: false, path }, format)
       : input.finding;
     if (finding instanceof InputError) throw finding;
   }
@@ -51,10 +51,10 @@ export function refuseForeignFiles(
   else warnOfEqualFirstRows(inputs, format, mayHaveHeaders, onWarning);
 }
 
-/** @param mostKeptBytes as for `decodeHead`. */
-function headOf({ path, codec }: FileInput, mostKeptBytes: number): Uint8Array {
+/** @param mostReturnedBytes as for `decodeHead`. */
+function headOf({ path, codec }: FileInput, mostReturnedBytes: number): Uint8Array {
   const bytes = withFile(openInput(path), (file) => readBytes(file, 0, PEEKED_BYTES));
-  return codec === undefined ? bytes : codec.decodeHead(bytes, mostKeptBytes).kept;
+  return codec === undefined ? bytes : codec.decodeHead(bytes, mostReturnedBytes).bytes;
 }
 
 function refuseNamesOfTables(

@@ -130,7 +130,7 @@ function readHeaderOf(
 ): Promise<ReadHeader> {
   return withFileAsync(openInput(path), async (file) => {
     if (codec !== undefined) {
-      const decoded = Buffer.from(codec.decodeHead(readBytes(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).kept);
+      const decoded = Buffer.from(codec.decodeHead(readBytes(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).bytes);
       const header = rule.measure(decoded, false, path);
       if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
     }

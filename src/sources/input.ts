@@ -6,7 +6,7 @@
 
 import type { List } from '../floor/paged-list.js';
 import type { Codec } from '../formats/codec.js';
-import type { Finding } from '../formats/first-look.js';
+import type { Finding } from '../formats/first-bytes.js';
 import type { Header } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { RowFacts } from '../formats/rows/row-format.js';

@@ -7,7 +7,7 @@ import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import { hearSignalsAt } from '../floor/pause.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
-import { headBytesOf, JSON_HEAD_BYTES, lookAt } from '../formats/first-look.js';
+import { examineFirstBytes, headBytesOf, JSON_HEAD_BYTES } from '../formats/first-bytes.js';
 import { holdsNothing, type Pointer, pointerIn, refuseNameOfRows, rowsIn } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
 import { type FileVersion, isSeekable, type OpenFile, readAt, readBytes, versionOf, withFile } from '../io/files.js';
@@ -377,7 +377,7 @@ function examine(path: string, { format, decompressProgram, takesRows = false }:
     const pointer = decompressProgram === undefined ? pointerIn(begin) : undefined;
     if (mayHoldRows && (rows ?? codec ?? pointer) === undefined) refuseNameOfRows(path, begin);
     const isLookedAt = codec === undefined && format !== undefined && rows === undefined;
-    const finding = isLookedAt ? lookAt({ head: begin, isWhole, path }, format) : undefined;
+    const finding = isLookedAt ? examineFirstBytes({ head: begin, isWhole, path }, format) : undefined;
     return {
       input: { kind: 'file', path, version, codec, finding, header: NO_HEADER, rows },
       ownKind: ownFileAt(path, begin),

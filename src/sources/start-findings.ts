@@ -1,6 +1,6 @@
 /** UTF-8 marks and doubts at the beginnings of the inputs, told once for all of them. */
 import { InputError } from '../errors.js';
-import { type Doubt, describeDoubt } from '../formats/first-look.js';
+import { type Doubt, describeDoubt } from '../formats/first-bytes.js';
 import { NO_BYTES } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../places/inputs/input-source.js';

@@ -122,7 +122,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
   it('says that a temp directory cannot be written', async () => {
     const readOnly = mountTmpfs(directory.path('read-only'), 'ro');
     const result = await runCommand([...OPTIONS, ...inputs, '-T', readOnly, '-o', output], {
-      env: smallSizes({ keepInRam: true }),
+      env: smallSizes({ mayUseRamPool: true }),
     });
     expect(seen(result)).toEqual(
       oneLine(1, /^pileshuf: cannot make a directory in the temp directory .*: the file system is read-only; .*-T/),

@@ -139,7 +139,7 @@ export async function undisturbed(
 ): Promise<Content> {
   const output = directory.path('undisturbed');
   const settings = { seed: '1', memoryBytes: 2 ** 28, workers: 1, tempDirs: [directory.temp], output, force: true };
-  await shuffle({ ...settings, ...options }, { inline: true, keepInRam: true });
+  await shuffle({ ...settings, ...options }, { inline: true, mayUseRamPool: true });
   return contentOf(output);
 }
 

@@ -14,7 +14,7 @@ const RUNNING_MILLISECONDS = 1000;
 
 describe('a runaway expression', () => {
   it.each<[string, readonly string[], Record<string, string>]>([
-    ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"keepInRam":false}' }],
+    ['piles on disk', ['--workers', '2'], { PILESHUF_TEST_TUNING: '{"mayUseRamPool":false}' }],
     ['a job that can be resumed', ['--workers', '2', '--resume'], {}],
     ['values that tell which records are equal', ['--unique-by', '/(a+)+$/'], {}],
   ])('is ended by SIGINT: %s', async (_, words, env) => {

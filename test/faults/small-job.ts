@@ -24,7 +24,7 @@ export const SMALL_SIZES: Partial<Tuning> = {
   outputBytes: 3000,
   sliceBytes: 10_000,
   stripeCount: 2,
-  keepInRam: false,
+  mayUseRamPool: false,
   inline: false,
 };
 

@@ -71,7 +71,7 @@ const ON_DISK: Tuning = {
   outputBytes: 1500,
   sliceBytes: 800,
   stripeCount: 2,
-  keepInRam: false,
+  mayUseRamPool: false,
   inline: true,
 };
 
@@ -179,6 +179,6 @@ export const SCATTERED_AGAIN: TinyJobKind = {
 /** Its output is written around the page cache, where the file system can. */
 export const LARGE_JOB: TinyJobKind = {
   name: 'a large file, written directly',
-  tuning: { keepInRam: true, inline: true, outputBytes: 2 ** 22, pileCount: 2 },
+  tuning: { mayUseRamPool: true, inline: true, outputBytes: 2 ** 22, pileCount: 2 },
   makeInputs: () => makeTexts(MEBIBYTES.lineCounts, MEBIBYTES.rest),
 };

@@ -16,9 +16,9 @@ import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-jo
 
 type Place = 'in memory' | 'on disk' | 'on disk and scattered again';
 const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
-  'in memory': { keepInRam: true },
-  'on disk': { keepInRam: false },
-  'on disk and scattered again': { keepInRam: false, pass2ArenaBytes: 80 * 1024 },
+  'in memory': { mayUseRamPool: true },
+  'on disk': { mayUseRamPool: false },
+  'on disk and scattered again': { mayUseRamPool: false, pass2ArenaBytes: 80 * 1024 },
 };
 
 interface Circumstances {

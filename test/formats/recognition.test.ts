@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
-import { lookedAt } from '#src/formats/first-look.js';
+import { examinedPieces } from '#src/formats/first-bytes.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { FORMAT_HEAD_BYTES, foreignFormatOf, holdsNothing, rowsIn } from '#src/formats/recognition.js';
 import { BGZF_END, bgzfFile } from './codecs/bgzf-file.js';
@@ -26,7 +26,8 @@ const format = { framing: LINES, header: undefined, linesAssumed: true };
 
 async function linesOf(bytes: Uint8Array, sizes: readonly number[]): Promise<Buffer> {
   const taken: Buffer[] = [];
-  for await (const piece of lookedAt(piecesOf(bytes, sizes), 'in', format, () => {})) taken.push(Buffer.from(piece));
+  for await (const piece of examinedPieces(piecesOf(bytes, sizes), 'in', format, () => {}))
+    taken.push(Buffer.from(piece));
   return Buffer.concat(taken);
 }
 

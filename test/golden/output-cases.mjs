@@ -23,10 +23,10 @@ export const ON_DISK = {
   outputBytes: 1500,
   sliceBytes: 3000,
   stripeCount: 2,
-  keepInRam: false,
+  mayUseRamPool: false,
   inline: true,
 };
-export const IN_MEMORY = { keepInRam: true, inline: true };
+export const IN_MEMORY = { mayUseRamPool: true, inline: true };
 
 const LINES = ['lines.txt', 'more.txt', 'empty.txt', 'one.txt'];
 const TABLES = ['table-a.csv', 'table-b.csv'];

@@ -19,7 +19,7 @@ const TEXT = Array.from({ length: 4000 }, (_, i) => `${i} ${'.'.repeat(i % 90)}\
 
 /** A slice an input; records longer than a read. */
 const SIZES: Tuning = { pileCount: 5, bufferBytes: 500, readBytes: 64, outputBytes: 700, sliceBytes: 150_000 };
-const SCATTERED_AGAIN: Tuning = { ...SIZES, pileCount: 2, keepInRam: false, pass2ArenaBytes: 80 * 1024 };
+const SCATTERED_AGAIN: Tuning = { ...SIZES, pileCount: 2, mayUseRamPool: false, pass2ArenaBytes: 80 * 1024 };
 
 async function progressOf(inputs: readonly string[], tuning: Tuning, onReport?: (report: ShuffleProgress) => void) {
   const told: ShuffleProgress[] = [];
@@ -149,7 +149,7 @@ describe('between the passes', () => {
         ...options,
         onProgress: (progress) => told.push(progress),
       },
-      { ...SIZES, keepInRam: false, inline: false },
+      { ...SIZES, mayUseRamPool: false, inline: false },
     );
     const phases = ['scatter', ...between, 'shuffle', 'commit'];
     expect(begunIn(told)).toEqual(phases);
@@ -160,7 +160,11 @@ describe('between the passes', () => {
 
 it('each report tells what the job does on its disks, and its memory', async () => {
   writeFileSync(directory.path('plain'), TEXT);
-  const { told, report } = await progressOf([directory.path('plain')], { ...SIZES, keepInRam: false, inline: false });
+  const { told, report } = await progressOf([directory.path('plain')], {
+    ...SIZES,
+    mayUseRamPool: false,
+    inline: false,
+  });
   // One disk holds the input, the temp data and the output. In memory, it has no gate.
   const { disks = [], memory } = told.at(-1) ?? {};
   for (const disk of disks) {

@@ -23,7 +23,7 @@ afterEach(() => {
 
 /** Temp data lies on disk, even if memory has room for it. */
 const run = (changed: Partial<ShuffleOptions>): Promise<ShuffleReport> =>
-  shuffle({ inputs: [directory.path('in')], output: out(), seed: 's', ...changed }, { keepInRam: false });
+  shuffle({ inputs: [directory.path('in')], output: out(), seed: 's', ...changed }, { mayUseRamPool: false });
 const toShards = { shards: { by: 'count', shardCount: 3 } } as const;
 const isKept = () => readdirSync(directory.path()).some((name) => name.endsWith('.job'));
 const shownShards = () => [0, 1, 2].map((shard) => readFileSync(out(`shard-0000${shard}-of-00003`), 'utf8')).join('');

@@ -44,13 +44,13 @@ function expectShards(shards: readonly Buffer[], ordered: readonly Buffer[]): vo
 
 const inline = { inline: true };
 const WAYS: readonly (readonly [string, Partial<ShuffleOptions>, Partial<Tuning>])[] = [
-  ['in memory', {}, { ...inline, keepInRam: true, pileCount: 7 }],
-  ['on disk', {}, { ...inline, keepInRam: false, pileCount: 50, stripeCount: 5 }],
-  ['in one pile', {}, { ...inline, keepInRam: false, pileCount: 1 }],
-  ['scattered again', {}, { ...inline, keepInRam: false, pileCount: 2, pass2ArenaBytes: 2 ** 19 }],
-  ['on threads', { workers: 2 }, { inline: false, keepInRam: false, pileCount: 20 }],
-  ['compressed', { compress: { codec: 'gzip', level: 1 } }, { ...inline, keepInRam: true, pileCount: 20 }],
-  ['resumable', { resume: true }, { ...inline, keepInRam: false, pileCount: 20, stripeCount: 4 }],
+  ['in memory', {}, { ...inline, mayUseRamPool: true, pileCount: 7 }],
+  ['on disk', {}, { ...inline, mayUseRamPool: false, pileCount: 50, stripeCount: 5 }],
+  ['in one pile', {}, { ...inline, mayUseRamPool: false, pileCount: 1 }],
+  ['scattered again', {}, { ...inline, mayUseRamPool: false, pileCount: 2, pass2ArenaBytes: 2 ** 19 }],
+  ['on threads', { workers: 2 }, { inline: false, mayUseRamPool: false, pileCount: 20 }],
+  ['compressed', { compress: { codec: 'gzip', level: 1 } }, { ...inline, mayUseRamPool: true, pileCount: 20 }],
+  ['resumable', { resume: true }, { ...inline, mayUseRamPool: false, pileCount: 20, stripeCount: 4 }],
 ];
 
 describe('shards around a long record', () => {

@@ -232,7 +232,7 @@ describe('a mix', () => {
     };
     const abort = new AbortController();
     mkdirSync(directory.path('job'));
-    const onDisk = { keepInRam: false, sliceBytes: 4 };
+    const onDisk = { mayUseRamPool: false, sliceBytes: 4 };
     expect(await phasesOf({ signal: abort.signal }, onDisk)).toEqual(['count', 'scatter', 'shuffle']);
     expect(await phasesOf({}, onDisk)).toEqual(['scatter', 'shuffle', 'commit']);
     expect(groups).toMatchObject([{ unit: { name: '.size', read: 10.5 } }, { unit: { name: '.size', read: 10.5 } }]);

@@ -60,7 +60,7 @@ async function preview(options: Partial<ShuffleOptions> = {}, tuning: Partial<Tu
 
 const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tuning?: Partial<Tuning> }])[] = [
   ['in memory', {}],
-  ['in piles', { tuning: { keepInRam: false, inline: false } }],
+  ['in piles', { tuning: { mayUseRamPool: false, inline: false } }],
   ['a sample', { headCount: 10 }],
   ['no record', { headCount: 0 }],
   ['draws', { repeat: true, headCount: 100, memoryBytes: 64 * MIB }],
@@ -81,7 +81,7 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tu
   ['shards by records', { shards: { by: 'records', recordsPerShard: 1000 } }],
   ['shards by bytes', { shards: { by: 'bytes', maxShardBytes: 10_000 } }],
   ['gzip', { compress: { codec: 'gzip' } }],
-  ['compressed temp data', { tempCompress: { codec: 'zstd' }, tuning: { keepInRam: false } }],
+  ['compressed temp data', { tempCompress: { codec: 'zstd' }, tuning: { mayUseRamPool: false } }],
   ['a job to resume', { resume: true }],
   ['a stream', { output: '/dev/null' }],
   ['aligned records', { inputs: [], records: { by: 'lines', linesPerRecord: 2 } }],
@@ -148,12 +148,12 @@ describe('a preview', () => {
   });
 
   it('tells what an earlier attempt has done', async () => {
-    await shuffle({ ...base(), keepTemp: true, tempDirs: [directory.path()] }, { keepInRam: false });
+    await shuffle({ ...base(), keepTemp: true, tempDirs: [directory.path()] }, { mayUseRamPool: false });
     const kept = { tempDirs: [directory.path()], keepTemp: true, force: true, resume: true };
-    const { resumed } = await preview(kept, { keepInRam: false });
+    const { resumed } = await preview(kept, { mayUseRamPool: false });
     expect(resumed?.pileSets).toBeGreaterThan(0);
     // Discards the kept job.
-    await shuffle({ ...base(), tempDirs: [directory.path()], force: true }, { keepInRam: false });
+    await shuffle({ ...base(), tempDirs: [directory.path()], force: true }, { mayUseRamPool: false });
   });
 });
 
@@ -240,7 +240,7 @@ describe('a preview that cannot be', () => {
   });
 
   it('has it while another process works on the job, whose directory stays as it is', async () => {
-    await shuffle({ ...base(), keepTemp: true, tempDirs: [directory.path()] }, { keepInRam: false });
+    await shuffle({ ...base(), keepTemp: true, tempDirs: [directory.path()] }, { mayUseRamPool: false });
     const jobDirectory = readdirSync(directory.path()).find((name) => name.endsWith('.job')) ?? '';
     const job = { ...base(), tempDirs: [directory.path()], force: true };
     const lock = acquireJobLock(directory.path(jobDirectory));
@@ -253,6 +253,6 @@ describe('a preview that cannot be', () => {
       lock.release();
     }
     expect(await refusalOf(previewShuffle({ ...job, force: false }))).toMatchObject({ code: 'ERR_JOB_UNFINISHED' });
-    await shuffle(job, { keepInRam: false });
+    await shuffle(job, { mayUseRamPool: false });
   });
 });

@@ -43,7 +43,7 @@ const phasesOf = (seconds: object) =>
     spent > 0 && !['other', 'idle', 'gate'].includes(phase) ? [phase] : [],
   );
 
-const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };
+const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, mayUseRamPool: false, inline: false, pass2ArenaBytes: 2 ** 22 };
 
 describe('a profile', () => {
   it('tells every phase of a job on disk', async () => {

@@ -41,7 +41,7 @@ const SAME_FOR_ALL = {
   decoders: {},
 };
 
-const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };
+const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, mayUseRamPool: false, inline: false, pass2ArenaBytes: 2 ** 22 };
 
 describe('the report', () => {
   it('of a job on disk', async () => {

@@ -105,7 +105,7 @@ it('a tar file whose members are out of order is refused, with the places of bot
 const COUNT = 700;
 const PILES = 8;
 const ON_DISK: Partial<Tuning> = {
-  keepInRam: false,
+  mayUseRamPool: false,
   pileCount: PILES,
   stripeCount: 2,
   sliceBytes: 1000,
@@ -171,7 +171,7 @@ describe('neighbours of one key', () => {
   const gzip = { codec: 'gzip' } as const;
 
   const jobs: readonly [string, IsPlace, Partial<ShuffleOptions>, Partial<Tuning>][] = [
-    ['in memory', inOnePile, {}, { keepInRam: true }],
+    ['in memory', inOnePile, {}, { mayUseRamPool: true }],
     ['in a pile', inOnePile, {}, ON_DISK],
     [
       'in a pile that is scattered again',

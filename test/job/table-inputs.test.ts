@@ -164,7 +164,7 @@ it('pages of columns that do not fit are refused by the plan, and what it advise
   const least = Number(words.exec(refused[0]?.message ?? '')?.[1]);
   expect((await errorOf(previewShuffle(of(least - 1)))).message).toContain(`at least ${least}M`);
   await previewShuffle(of(least));
-  for (const tuning of [INLINE, { keepInRam: false }])
+  for (const tuning of [INLINE, { mayUseRamPool: false }])
     expect((await shuffle({ ...of(least), force: true }, tuning)).records).toBe(60);
 });
 

@@ -20,7 +20,7 @@ const ON_DISK: Tuning = {
   bufferBytes: 50_000,
   sliceBytes: 300_000,
   stripeCount: 2,
-  keepInRam: false,
+  mayUseRamPool: false,
   inline: true,
 };
 

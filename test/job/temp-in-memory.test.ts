@@ -42,7 +42,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${re
   }
 
   it('is warned of when temp data goes there', async () => {
-    expect(await warningsOf('plain', [inMemory], { keepInRam: false })).toEqual([warningFor(inMemory)]);
+    expect(await warningsOf('plain', [inMemory], { mayUseRamPool: false })).toEqual([warningFor(inMemory)]);
   });
 
   it('is warned of when temp data may go there: nobody knows how long a compressed input is', async () => {
@@ -64,6 +64,6 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${re
       `the temp directory ${single} lies`,
       `${named.length} temp directories (${named.join(', ')}) lie`,
     );
-    expect(await warningsOf('plain', [inMemory, directory.temp, second], { keepInRam: false })).toEqual([warning]);
+    expect(await warningsOf('plain', [inMemory, directory.temp, second], { mayUseRamPool: false })).toEqual([warning]);
   });
 });

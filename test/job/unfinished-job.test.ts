@@ -30,7 +30,7 @@ const TEXT = LINES.join('').padEnd(25_000, '.');
 const SIZE = TEXT.length;
 /** Every change of what a file holds is seen by its time. */
 const EARLIER = 1e9;
-const ON_DISK: Partial<Tuning> = { inline: true, keepInRam: false, pileCount: 8, stripeCount: 2, sliceBytes: 5000 };
+const ON_DISK: Partial<Tuning> = { inline: true, mayUseRamPool: false, pileCount: 8, stripeCount: 2, sliceBytes: 5000 };
 
 beforeEach(() => {
   for (const name of ['out', 'other']) mkdirSync(path(name));
@@ -122,7 +122,7 @@ describe('an unfinished job', () => {
       { inputs: [path('[ab]')] },
     ]) {
       await stop();
-      const { resumed, piles } = await resume(more, { keepInRam: true, pileCount: 3, sliceBytes: 999 });
+      const { resumed, piles } = await resume(more, { mayUseRamPool: true, pileCount: 3, sliceBytes: 999 });
       expect({ resumed, piles }).toEqual({ resumed: { pileSets: 10, outputBytes: expect.any(Number) }, piles: 8 });
       expect(readFileSync(path('out', 'x'), 'utf8')).toBe(whole);
       rmSync(path('out', 'x'));

@@ -160,7 +160,7 @@ describe('aligned files', () => {
       bufferBytes: 500,
       pass2ArenaBytes: 2 ** 17,
     };
-    for (const more of [{ inline: false, keepInRam: false }, { inline: true }]) {
+    for (const more of [{ inline: false, mayUseRamPool: false }, { inline: true }]) {
       const settings: Settings = {
         workers: 2,
         memoryBytes: 2 ** 24,
@@ -254,7 +254,7 @@ describe('splits of aligned files', () => {
     await expectSplits(options, { inline: true });
     if (!fromCi) return;
     const piles = { pileCount: 9, bufferBytes: 300, sliceBytes: 400 };
-    await expectSplits(options, { inline: false, keepInRam: false, ...piles });
+    await expectSplits(options, { inline: false, mayUseRamPool: false, ...piles });
   });
 });
 

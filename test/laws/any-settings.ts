@@ -33,7 +33,7 @@ const sizes: fc.Arbitrary<Tuning> = fc.record(
     outputBytes: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 41, max: 5000 })),
     sliceBytes: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 201, max: 5000 })),
     stripeCount: fc.integer({ min: 1, max: 9 }),
-    keepInRam: fc.boolean(),
+    mayUseRamPool: fc.boolean(),
   },
   { requiredKeys: [] },
 );
@@ -64,7 +64,7 @@ export const tightSettings: fc.Arbitrary<Settings> = fc.record({
       outputBytes: fc.integer({ min: 1, max: 3000 }),
       sliceBytes: fc.integer({ min: 10_000, max: 200_000 }),
       stripeCount: fc.integer({ min: 1, max: 3 }),
-      keepInRam: fc.boolean(),
+      mayUseRamPool: fc.boolean(),
       pass2ArenaBytes: fc.integer({ min: 48 * 1024, max: 100 * 1024 }),
     })
     .map((tuning) => ({ ...tuning, inline: true })),

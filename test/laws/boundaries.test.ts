@@ -27,7 +27,7 @@ const SMALL: Tuning = {
   outputBytes: UNIT,
   sliceBytes: UNIT,
   stripeCount: 2,
-  keepInRam: false,
+  mayUseRamPool: false,
 };
 
 /** Records of these lengths, terminators included, each with bytes of its own. */
@@ -62,7 +62,7 @@ describe('boundaries', () => {
   const tunings: readonly (readonly [string, Tuning])[] = [
     ['tiny buffers', TINY_BUFFERS],
     ['small buffers', SMALL],
-    ['everything in memory', { ...SMALL, keepInRam: true }],
+    ['everything in memory', { ...SMALL, mayUseRamPool: true }],
     ['one-byte buffers', { ...SMALL, bufferBytes: 1, outputBytes: 1, sliceBytes: 1 }],
   ];
 

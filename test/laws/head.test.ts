@@ -86,8 +86,8 @@ async function headOf(headCount: number, options: Partial<ShuffleOptions> = {}, 
 
 describe('what cannot be among the head', () => {
   it('is left out in pass 1, and takes no temp space', async () => {
-    const all = await headOf(60_000, {}, { keepInRam: false });
-    const few = await headOf(100, {}, { keepInRam: false });
+    const all = await headOf(60_000, {}, { mayUseRamPool: false });
+    const few = await headOf(100, {}, { mayUseRamPool: false });
     expect(few).toMatchObject({ records: 100, leftOut: { records: 59_900 } });
     expect(few.tempBytes).toBeLessThan(all.tempBytes / 30);
     expect(few.tempBytes).toBeGreaterThan(0);
@@ -97,7 +97,7 @@ describe('what cannot be among the head', () => {
     const report = await headOf(
       1000,
       {},
-      { keepInRam: false, pileCount: 7, bufferBytes: 900, pass2ArenaBytes: 2 ** 16 },
+      { mayUseRamPool: false, pileCount: 7, bufferBytes: 900, pass2ArenaBytes: 2 ** 16 },
     );
     expect(report).toMatchObject({ records: 1000, piles: 7, leftOut: { records: 59_000 } });
   });

@@ -65,11 +65,11 @@ describe('a large output', () => {
     const others: [Partial<ShuffleOptions>, Tuning][] = [
       [{ workers: 1 }, { inline: true }],
       [{}, {}],
-      [{}, { outputBytes: 16_384, keepInRam: false }],
+      [{}, { outputBytes: 16_384, mayUseRamPool: false }],
       [{ memoryBytes: 16 * MIB }, {}],
       [{ shards: { by: 'count', shardCount: 2 } }, {}],
       [{ shards: { by: 'bytes', maxShardBytes: 17 * MIB } }, { outputBytes: 20_001 }],
-      [{ ioLimits: { [directory.temp]: 1 } }, { keepInRam: false, outputBytes: 65_536 }],
+      [{ ioLimits: { [directory.temp]: 1 } }, { mayUseRamPool: false, outputBytes: 65_536 }],
     ];
     for (const [options, tuning] of others) {
       const { report, bytes } = await run(options, tuning);

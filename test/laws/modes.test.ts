@@ -196,7 +196,7 @@ describe('shards', () => {
     });
     expect(end).toBe(body.length);
     const inputs = writeRows();
-    for (const tuning of [{ inline: true }, SMALL, { ...SMALL, pileCount: 1, keepInRam: false }])
+    for (const tuning of [{ inline: true }, SMALL, { ...SMALL, pileCount: 1, mayUseRamPool: false }])
       expect(await outputsOf(mode, { ...CSV, shards: rule }, inputs, tuning)).toEqual(expected);
   });
 });

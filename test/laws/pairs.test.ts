@@ -114,7 +114,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 
 const TUNINGS: readonly Tuning[] = [
   { inline: true },
-  { pileCount: 7, bufferBytes: 200, sliceBytes: 900, keepInRam: false, inline: true },
+  { pileCount: 7, bufferBytes: 200, sliceBytes: 900, mayUseRamPool: false, inline: true },
 ];
 
 /** The lines of these files, without compression. */

@@ -45,7 +45,7 @@ const anyJob: fc.Arbitrary<AnyJob> = fc.record({
   varies: fc.boolean(),
   memoryMib: fc.constantFrom(8, 16, 64),
   mode: fc.constantFrom(...MODES),
-  tuning: fc.constantFrom({}, { inline: false }, { keepInRam: false }, { inline: false, keepInRam: false }),
+  tuning: fc.constantFrom({}, { inline: false }, { mayUseRamPool: false }, { inline: false, mayUseRamPool: false }),
 });
 
 /** Lines that differ, of one length or of many. */

@@ -53,7 +53,7 @@ function settingsWith(spareBytes: number, encoding: Encoding, workers = 1): Sett
       pass2ArenaBytes: 4 * MIB,
       sliceBytes: 100 * 1024,
       stripeCount: 2,
-      keepInRam: true,
+      mayUseRamPool: true,
       inline: workers === 1,
     },
   };

@@ -130,7 +130,7 @@ const settings: Settings = { workers: 1, memoryBytes: 2 ** 25, tempDirCount: 1, 
 const TUNINGS = [
   { pileCount: 5, bufferBytes: 500, sliceBytes: 3000, inline: true },
   { pileCount: 1, inline: true },
-  { pileCount: 64, bufferBytes: 64, sliceBytes: 900, keepInRam: false, inline: true },
+  { pileCount: 64, bufferBytes: 64, sliceBytes: 900, mayUseRamPool: false, inline: true },
   { inline: true },
 ];
 const SPLITS: readonly SplitRule[] = [

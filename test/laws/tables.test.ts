@@ -139,7 +139,7 @@ describe('an output of tables', () => {
       3,
     )) {
       const { files } = await outputsOf(inputs, options, PLAIN);
-      const tuning = { ...sizes, sliceBytes: 40_000, inline: false, keepInRam: false };
+      const tuning = { ...sizes, sliceBytes: 40_000, inline: false, mayUseRamPool: false };
       const onThreads = { ...PLAIN, workers: 2, tempDirCount: 2, tuning };
       const others = await outputsOf(inputs, options, onThreads);
       for (const [path, bytes] of files) expect(others.files.get(path)?.equals(bytes), path).toBe(true);

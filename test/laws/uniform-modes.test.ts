@@ -151,11 +151,11 @@ const MODES: readonly Mode[] = [
 
 const TUNINGS: readonly Tuning[] = [
   { inline: true },
-  { inline: true, keepInRam: false, pileCount: 1, bufferBytes: 32 },
-  { inline: true, keepInRam: false, pileCount: 5, bufferBytes: 16, sliceBytes: 2 },
+  { inline: true, mayUseRamPool: false, pileCount: 1, bufferBytes: 32 },
+  { inline: true, mayUseRamPool: false, pileCount: 5, bufferBytes: 16, sliceBytes: 2 },
   { inline: true, pileCount: 3, bufferBytes: 64 },
 ];
-const THREADS: Tuning = { inline: false, keepInRam: false, pileCount: 3, bufferBytes: 32, sliceBytes: 2 };
+const THREADS: Tuning = { inline: false, mayUseRamPool: false, pileCount: 3, bufferBytes: 32, sliceBytes: 2 };
 
 const rowsOf = (text: string) =>
   text

@@ -110,7 +110,7 @@ describe('records unique', () => {
       );
       writeFileSync(directory.path('in'), Buffer.concat(lines));
       for (const tuning of [
-        { keepInRam: true, bufferBytes: 4096 },
+        { mayUseRamPool: true, bufferBytes: 4096 },
         { bufferBytes: 9, pileCount: 1 },
       ]) {
         const job = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'one', force: true };
@@ -136,7 +136,7 @@ describe('records unique', () => {
       workers: 1,
       memoryBytes: 2 ** 26,
     };
-    const tuning = { inline: true, pileCount: 4, bufferBytes: 700, sliceBytes: 20_000, keepInRam: false };
+    const tuning = { inline: true, pileCount: 4, bufferBytes: 700, sliceBytes: 20_000, mayUseRamPool: false };
     const stop = new AbortController();
     const onProgress = ({ phase }: ShuffleProgress) => {
       if (phase === 'shuffle') stop.abort();

@@ -107,7 +107,7 @@ describe('unique records', () => {
   it('of which one comes very often need no more memory, temp space or time', async () => {
     const often = Buffer.from('the same line\n'.repeat(300_000));
     const few = Buffer.from(Array.from({ length: 20_000 }, (_, i) => `another line ${i * 7919}\n`).join(''));
-    const tuning = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 2 ** 16, pass2ArenaBytes: 2 ** 18 };
+    const tuning = { inline: true, mayUseRamPool: false, pileCount: 3, bufferBytes: 2 ** 16, pass2ArenaBytes: 2 ** 18 };
     const path = directory.path('out');
     const job = { inputs: [often, few, often], seed: 'skew', unique: true, settings: { ...PLAIN, tuning } };
     const { bytes, report } = await shuffleToFile(directory, job, path);
@@ -126,7 +126,7 @@ describe('a pile with very many equal records', () => {
   /** Buffers in which no record lies as a whole: pass 1 drops none. */
   const tuning = {
     inline: true,
-    keepInRam: false,
+    mayUseRamPool: false,
     pileCount: 1,
     bufferBytes: 24,
     sliceBytes: 2 ** 17,

@@ -106,7 +106,7 @@ describe('planMemory', () => {
     expect(fits.ramPoolBytes).toBeGreaterThan(fits.storedBytes);
     const guessed = planMemory({ ...usual, budgetBytes: 8 * GIB, exact: false });
     expect(guessed).toMatchObject({ maySpill: true, ramPoolBytes: 4 * GIB - 2 * MIB });
-    expect(planMemory({ ...usual, budgetBytes: 8 * GIB }, { keepInRam: false })).toMatchObject({
+    expect(planMemory({ ...usual, budgetBytes: 8 * GIB }, { mayUseRamPool: false })).toMatchObject({
       maySpill: true,
       ramPoolBytes: 0,
     });

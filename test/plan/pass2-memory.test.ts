@@ -91,7 +91,7 @@ describe('planWithColumns', () => {
         const plan = planWithColumns(need);
         const roomOf = (planned: MemoryPlan, poolBytes: number) =>
           planPass2(planned, need.budgetBytes, poolBytes, need.meanRecordBytes);
-        if (plan === undefined) expect(roomOf(planMemory(need, { keepInRam: false }), 0)).toBeUndefined();
+        if (plan === undefined) expect(roomOf(planMemory(need, { mayUseRamPool: false }), 0)).toBeUndefined();
         else expect(roomOf(plan, plan.ramPoolBytes)).toBeDefined();
       }),
       { numRuns: 2000 },

@@ -61,7 +61,7 @@ describe.skipIf(reason)(`temp disks ${reason ?? ''}`, () => {
     const { input = directory.path('in'), output = directory.path('out'), delayMilliseconds = 10, tuning } = rest;
     const argv = [writeInput(input), '-o', output, '--seed', '1', '-q', ...options];
     const traces = directory.path('trace');
-    return traceCommand(argv, { directory: traces, tuning: { keepInRam: false, ...tuning }, delayMilliseconds });
+    return traceCommand(argv, { directory: traces, tuning: { mayUseRamPool: false, ...tuning }, delayMilliseconds });
   }
 
   const onDisk = (calls: readonly TracedCall[], disk: string) =>

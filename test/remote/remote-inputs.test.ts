@@ -197,7 +197,7 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
 it('a resumed job does not read finished slices again', async () => {
   const inputs = [web('in/a.jsonl')];
   const job = { ...options('far'), inputs, resume: true };
-  const tuning = { sliceBytes: 100_000, keepInRam: false, pileCount: 5, bufferBytes: 4096, inline: true };
+  const tuning = { sliceBytes: 100_000, mayUseRamPool: false, pileCount: 5, bufferBytes: 4096, inline: true };
   const stop = new AbortController();
   await errorOf(
     shuffle({ ...job, signal: stop.signal, onProgress: ({ phase }) => phase === 'shuffle' && stop.abort() }, tuning),

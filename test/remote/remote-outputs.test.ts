@@ -20,7 +20,7 @@ const lines = (name: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${name},${i},${'x'.repeat(i % 90)}\n`).join('');
 
 /** Several piles and parts, on the thread of the test. */
-const SMALL = { inline: true, partBytes: PART, pileCount: 7, bufferBytes: 4096, keepInRam: false };
+const SMALL = { inline: true, partBytes: PART, pileCount: 7, bufferBytes: 4096, mayUseRamPool: false };
 
 let server: ObjectServer;
 const VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
@@ -181,7 +181,7 @@ describe('an output has the bytes that it has on a disk', () => {
 
   it('of which hardly anything is written to a disk, if the job cannot be resumed', async () => {
     const written = vi.spyOn(fileCalls, 'write');
-    await shuffle({ ...options('s3://bucket/out.csv') }, { ...SMALL, keepInRam: true });
+    await shuffle({ ...options('s3://bucket/out.csv') }, { ...SMALL, mayUseRamPool: true });
     const bytes = written.mock.results.reduce((sum, { value }) => sum + Number(value), 0);
     written.mockRestore();
     expect(bytes).toBeLessThan(PART / 8);

@@ -18,7 +18,7 @@ const schema = JSON.parse(
 ) as object;
 const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema);
 
-const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };
+const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, mayUseRamPool: false, inline: false, pass2ArenaBytes: 2 ** 22 };
 const IN_MEMORY: Tuning = { inline: false };
 const CONTENT = [3000, 0, 2500].map((count, input) =>
   Array.from({ length: count }, (_, i) => `{"site":"s${i % 40}","text":"${input} ${i}${' x'.repeat(i % 5)}"}\n`),

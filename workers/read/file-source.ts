@@ -11,7 +11,7 @@ import type { JobControl } from '../../src/floor/job-control.js';
 import { piecesInPhase } from '../../src/floor/phase-clock.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
-import { lookedAt } from '../../src/formats/first-look.js';
+import { examinedPieces } from '../../src/formats/first-bytes.js';
 import { isHeldToText } from '../../src/formats/record-format.js';
 import { PieceReader } from '../../src/formats/record-source.js';
 import { RegularInput } from '../../src/places/inputs/input-source.js';
@@ -151,7 +151,7 @@ function decodePart(
   const source = open((count) => control.count('scatteredBytes', count));
   const pieces = decode(read.igzip ? { ...source, again: { byteLength: end - start, open } } : source);
   if (start > 0 || !isHeldToText(read)) return pieces;
-  return lookedAt(pieces, input.path, read, (doubt) => {
+  return examinedPieces(pieces, input.path, read, (doubt) => {
     sourceFacts.doubt = doubt;
   });
 }

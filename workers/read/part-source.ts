@@ -4,7 +4,7 @@
  */
 
 import type { JobControl } from '../../src/floor/job-control.js';
-import type { Doubt } from '../../src/formats/first-look.js';
+import type { Doubt } from '../../src/formats/first-bytes.js';
 import { contextBytesAt, type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
 import type { RecordSource } from '../../src/formats/record-source.js';

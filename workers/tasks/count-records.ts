@@ -4,7 +4,7 @@
  */
 import { InputError } from '../../src/errors.js';
 import { UncountedControl } from '../../src/floor/job-control.js';
-import { isJson } from '../../src/formats/first-look.js';
+import { isJson } from '../../src/formats/first-bytes.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import type { NumberField } from '../../src/formats/selector.js';

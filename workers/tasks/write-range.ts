@@ -66,8 +66,8 @@ async function makerOfMembers({ job, target, attemptName, start }: WriteTask): P
   const output = 'rows' in target ? target.rows : undefined;
   if (output === undefined) throw new RangeError('an output of units has rows');
   const thread = await rowThreadOf(job, output.rows);
-  const newPlace = spillPlaces(job, `${attemptName}-units`, start.turn);
-  return () => thread.openWriter(output, { newPlace, allowanceBytes: job.columnBytes });
+  const newSpillPlace = spillPlaces(job, `${attemptName}-units`, start.turn);
+  return () => thread.openWriter(output, { newSpillPlace, allowanceBytes: job.columnBytes });
 }
 
 interface OutputPosition {

@@ -59,13 +59,13 @@ function claimedBytes(_first: Uint8Array, last: Uint8Array, guess: number): numb
   return size + Math.max(0, Math.round((guess - size) / 2 ** 32)) * 2 ** 32;
 }
 
-function decodeHead(compressed: Uint8Array, mostKeptBytes: number): DecodedHead {
+function decodeHead(compressed: Uint8Array, mostReturnedBytes: number): DecodedHead {
   try {
     const whole = gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_HEAD_BYTES });
-    const kept = whole.byteLength > mostKeptBytes ? Uint8Array.from(whole.subarray(0, mostKeptBytes)) : whole;
-    return { kept, byteLength: whole.byteLength };
+    const bytes = whole.byteLength > mostReturnedBytes ? Uint8Array.from(whole.subarray(0, mostReturnedBytes)) : whole;
+    return { bytes, decodedBytes: whole.byteLength };
   } catch {
-    return { kept: new Uint8Array(), byteLength: 0 };
+    return { bytes: new Uint8Array(), decodedBytes: 0 };
   }
 }
 
@@ -111,13 +111,13 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
   const given: { start: number; bytes: Uint8Array }[] = [];
   let givenEnd = source.start;
   const consumedEnd = () => source.start + gunzip.bytesWritten;
-  let asked: Promise<Uint8Array> | undefined;
+  let nextPiece: Promise<Uint8Array> | undefined;
 
   async function* giveAll(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      asked = Promise.resolve(source.next());
-      const bytes = await asked;
-      asked = undefined;
+      nextPiece = Promise.resolve(source.next());
+      const bytes = await nextPiece;
+      nextPiece = undefined;
       if (bytes.byteLength === 0) return;
       // zlib still points to the piece that it has just finished: only earlier ones can be freed.
       while (given[0] !== undefined && given[0].start + given[0].bytes.byteLength < consumedEnd()) {
@@ -153,8 +153,8 @@ async function* decodeByNode(source: CompressedSource): AsyncGenerator<Uint8Arra
   }
   // A read may have been under way when zlib stopped.
   for (let start = givenEnd; ; ) {
-    const bytes = await (asked ?? source.next());
-    asked = undefined;
+    const bytes = await (nextPiece ?? source.next());
+    nextPiece = undefined;
     if (bytes.byteLength === 0) return;
     requireZeros(bytes, start, source.path);
     start += bytes.byteLength;

@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 import { SystemError } from '../../errors.js';
 import { ChildProgram, isProgram } from '../../machine/child-program.js';
 import { freeBytes } from '../../machine/free-bytes.js';
-import type { CompressedSource, Rereading } from '../codec.js';
+import type { CompressedSource, RereadableBytes } from '../codec.js';
 import { FLAGS_AT, headerEnd, MAGIC } from './gzip-members.js';
 import { runThrough } from './programs.js';
 
@@ -19,14 +19,14 @@ const LEAST_BYTES = 1024 * 1024;
 
 type Decode = (source: CompressedSource) => AsyncGenerator<Uint8Array, void, void>;
 
-export function suitsIgzip({ byteLength }: Rereading): boolean {
+export function suitsIgzip({ byteLength }: RereadableBytes): boolean {
   return byteLength >= LEAST_BYTES && isProgram(IGZIP);
 }
 
 /** @param decodeByNode has the last word where igzip fails or the check refuses. */
 export async function* decodeByIgzip(
   source: CompressedSource,
-  again: Rereading,
+  again: RereadableBytes,
   decodeByNode: Decode,
 ): AsyncGenerator<Uint8Array, void, void> {
   const child = await startIgzip();
@@ -336,7 +336,7 @@ export class RecentBytes {
     this.#end = mostRestBytes;
   }
 
-  /** Bytes stay there until as many are added as are kept. */
+  /** Bytes stay there until as many are added as it holds. */
   room(): Uint8Array {
     if (this.#end + this.#mostPieceBytes > this.#bytes.byteLength) this.#startAgain();
     return this.#bytes.subarray(this.#end, this.#end + this.#mostPieceBytes);
@@ -355,7 +355,7 @@ export class RecentBytes {
     return this.#bytes.subarray(start, this.#end);
   }
 
-  /** All bytes that are kept, and perhaps more. */
+  /** All bytes that it must hold, and perhaps more. */
   all(): Buffer {
     // `room` may hold bytes that were not added.
     const older = this.#bytes.subarray(Math.min(this.#end + this.#mostPieceBytes, this.#olderEnd), this.#olderEnd);

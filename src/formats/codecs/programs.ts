@@ -38,7 +38,7 @@ function codecByProgram(program: DecodingProgram): Codec {
     },
     // An estimate is not worth starting a program for a part of an input, and the program may do more than decode.
     mostExpansion: Number.POSITIVE_INFINITY,
-    decodeHead: () => ({ kept: new Uint8Array(), byteLength: 0 }),
+    decodeHead: () => ({ bytes: new Uint8Array(), decodedBytes: 0 }),
     decode: (source) => decode(program, source),
   };
 }

@@ -20,7 +20,7 @@ interface ZstdOptions {
   readonly params: Readonly<Record<number, number>>;
 }
 
-/** Numbers of the parameters of libzstd, which its version 1 keeps. */
+/** Numbers of the parameters of libzstd, which stay the same in its version 1. */
 export const ZSTD_C_COMPRESSION_LEVEL = 100;
 export const ZSTD_C_WINDOW_LOG = 101;
 export const ZSTD_C_HASH_LOG = 102;

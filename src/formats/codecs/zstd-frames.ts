@@ -13,7 +13,7 @@ import type { StoredBytes } from '../codec.js';
 export interface ZstdFrameHeader {
   readonly storedOffset: number;
   readonly contentBytes: number | undefined;
-  /** Decoded bytes that a decoder must keep. */
+  /** Decoded bytes that a decoder must hold. */
   readonly windowBytes: number;
 }
 
@@ -79,7 +79,7 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
       offset += 4 + littleEndian(yield inHeader(4), 0, 4);
       continue;
     }
-    if (magic !== MAGIC) throw behindLastFrame(path, offset);
+    if (magic !== MAGIC) throw afterLastFrame(path, offset);
     offset += 4;
 
     const [descriptor = 0] = yield inHeader(1);
@@ -126,7 +126,7 @@ function beyondDecoders(dictionaryId: number, windowBytes: number): string | und
 export function requireEnd(path: string, field: ZstdField, storedBytes: number, rest: Uint8Array): void {
   if (field.isBetweenFrames && field.offset <= storedBytes) {
     if (rest.byteLength === 0) return;
-    if (!beginsMagic(rest)) throw behindLastFrame(path, field.offset);
+    if (!beginsMagic(rest)) throw afterLastFrame(path, field.offset);
   }
   throw corruptInput(
     path,
@@ -134,7 +134,7 @@ export function requireEnd(path: string, field: ZstdField, storedBytes: number, 
   );
 }
 
-function behindLastFrame(path: string, offset: number): InputError {
+function afterLastFrame(path: string, offset: number): InputError {
   return corruptInput(
     path,
     `byte ${offset} (compressed) lies after the last zstd frame and begins no other; expected the end of the file`,
@@ -142,7 +142,7 @@ function behindLastFrame(path: string, offset: number): InputError {
 }
 
 /** Enough for the fields before the first block, or for a block header. */
-const LOOK_BYTES = 32;
+const WINDOW_BYTES = 32;
 
 /**
  * The frames of a file that hold data, each as soon as its header is read. Reads only a few bytes for each frame and
@@ -150,16 +150,16 @@ const LOOK_BYTES = 32;
  */
 export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrameHeader, void> {
   const walk = walkZstd(path, 0);
-  let look: Uint8Array = new Uint8Array();
-  let lookOffset = 0;
-  let field = walk.next(look).value;
+  let window: Uint8Array = new Uint8Array();
+  let windowOffset = 0;
+  let field = walk.next(window).value;
   while (field.offset < file.byteLength) {
     const { offset, byteLength, frame } = field;
-    if (offset + byteLength > lookOffset + look.byteLength) {
-      lookOffset = offset;
-      look = file.read(lookOffset, LOOK_BYTES);
+    if (offset + byteLength > windowOffset + window.byteLength) {
+      windowOffset = offset;
+      window = file.read(windowOffset, WINDOW_BYTES);
     }
-    const bytes = look.subarray(offset - lookOffset, offset - lookOffset + byteLength);
+    const bytes = window.subarray(offset - windowOffset, offset - windowOffset + byteLength);
     if (bytes.byteLength < byteLength) return requireEnd(path, field, offset + bytes.byteLength, bytes);
     field = walk.next(bytes).value;
     if (frame === undefined && field.frame !== undefined) yield field.frame;

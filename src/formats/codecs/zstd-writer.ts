@@ -125,7 +125,7 @@ interface OpenedContext {
 }
 
 /**
- * The memory of libzstd never shrinks, and only the garbage collector frees an instance. So one is kept, with room for
+ * The memory of libzstd never shrinks, and only the garbage collector frees an instance. So one is cached, with room for
  * the next power of two: what is not written to takes no memory. A longer page gets a new instance, because the first
  * one would hold what it has beside larger tables.
  */

@@ -53,9 +53,9 @@ export const zstd: Codec = {
   load: async () => {
     await load();
   },
-  decodeHead: (compressed, mostKeptBytes) => {
+  decodeHead: (compressed, mostReturnedBytes) => {
     if (loaded === undefined) throw new Error('zstd: decodeHead before load');
-    return decodeZstdHead(loaded.headDecoder, compressed, { mostBytes: MOST_HEAD_BYTES, mostKeptBytes });
+    return decodeZstdHead(loaded.headDecoder, compressed, { mostBytes: MOST_HEAD_BYTES, mostReturnedBytes });
   },
   wholeBytes: (head, decodedBytes) => wholeBlockBytes(head, decodedBytes < MOST_HEAD_BYTES ? undefined : decodedBytes),
   claimedBytes: zstdClaimedBytes,
@@ -193,23 +193,23 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
 export function decodeZstdHead(
   decoder: SynchronousZstdDecoder,
   compressed: Uint8Array,
-  { mostBytes, mostKeptBytes }: { readonly mostBytes: number; readonly mostKeptBytes: number },
+  { mostBytes, mostReturnedBytes }: { readonly mostBytes: number; readonly mostReturnedBytes: number },
 ): DecodedHead {
   const frameDecoder = decoder.open();
-  const kept: Uint8Array[] = [];
-  let byteLength = 0;
-  const head = () => ({ kept: Buffer.concat(kept), byteLength });
+  const pieces: Uint8Array[] = [];
+  let decodedBytes = 0;
+  const head = () => ({ bytes: Buffer.concat(pieces), decodedBytes });
   try {
     for (const { bytes, endsFrame } of new ZstdFrameCutter('', 0).cut(compressed)) {
       for (const piece of frameDecoder.decode(bytes, endsFrame)) {
-        if (byteLength < mostKeptBytes) kept.push(piece.slice(0, mostKeptBytes - byteLength));
-        byteLength += piece.byteLength;
-        if (byteLength >= mostBytes) return head();
+        if (decodedBytes < mostReturnedBytes) pieces.push(piece.slice(0, mostReturnedBytes - decodedBytes));
+        decodedBytes += piece.byteLength;
+        if (decodedBytes >= mostBytes) return head();
       }
     }
     return head();
   } catch {
-    return { kept: new Uint8Array(), byteLength: 0 };
+    return { bytes: new Uint8Array(), decodedBytes: 0 };
   } finally {
     frameDecoder.close();
   }

@@ -3,7 +3,7 @@
  * records come the two zero blocks that end every tar file.
  */
 import { corruptInput } from '../../errors.js';
-import { differenceOf, type HeaderRule, headerOfBytes } from '../header.js';
+import { type HeaderRule, headerDifference, headerOfBytes } from '../header.js';
 import { BLOCK_BYTES, isZeroBlock, parseNote, parseTarHeader, problemOfNote, storedDataBytes } from '../tar-header.js';
 
 export const globalPax: HeaderRule = {
@@ -20,7 +20,10 @@ export const globalPax: HeaderRule = {
   },
   difference: (expected, got) => {
     // The times when they were written may differ.
-    const difference = differenceOf(Buffer.concat(whatIsSaid(expected.bytes)), Buffer.concat(whatIsSaid(got.bytes)));
+    const difference = headerDifference(
+      Buffer.concat(whatIsSaid(expected.bytes)),
+      Buffer.concat(whatIsSaid(got.bytes)),
+    );
     return difference && { ...difference, position: placeOf(difference.position, got.bytes) };
   },
   headerOf: ({ bytes }) => bytes,

@@ -6,7 +6,7 @@
 import { corruptInput, counted } from '../../errors.js';
 import { NO_BYTES } from '../framing.js';
 import { missingLineEnd } from '../framings/lines.js';
-import { differenceOf, type Header, type HeaderRule, headerOfBytes, markBytesOf, mayBeMark } from '../header.js';
+import { type Header, type HeaderRule, headerDifference, headerOfBytes, markBytesOf, mayBeMark } from '../header.js';
 
 const NEWLINE = Buffer.from('\n');
 
@@ -28,7 +28,7 @@ export interface PrefixHeader {
 }
 
 const AS_IT_IS: Omit<HeaderRule, 'measure'> = {
-  difference: (expected, got) => differenceOf(expected.bytes, got.bytes),
+  difference: (expected, got) => headerDifference(expected.bytes, got.bytes),
   headerOf: ({ bytes }) => bytes,
   trailer: NO_BYTES,
 };
@@ -116,6 +116,6 @@ export function bytesHeader(byteLength: number): HeaderRule {
       );
     },
     ...AS_IT_IS,
-    difference: (expected, got) => differenceOf(expected.bytes, got.bytes, 'hex'),
+    difference: (expected, got) => headerDifference(expected.bytes, got.bytes, 'hex'),
   };
 }

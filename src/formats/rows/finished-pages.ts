@@ -29,16 +29,16 @@ export interface FinishedPage {
 
 export class FinishedPages {
   readonly #control: JobControl;
-  readonly #newPlace: (() => SpillPlace) | undefined;
+  readonly #newSpillPlace: (() => SpillPlace) | undefined;
   readonly #inMemory: Uint8Array[] = [];
   #file: OpenFile | undefined;
   #gate: GateNumber = UNGATED;
   #fileBytes = 0;
   #spareBytes = 0;
 
-  constructor(control: JobControl, newPlace: (() => SpillPlace) | undefined) {
+  constructor(control: JobControl, newSpillPlace: (() => SpillPlace) | undefined) {
     this.#control = control;
-    this.#newPlace = newPlace;
+    this.#newSpillPlace = newSpillPlace;
   }
 
   /** Copies both. */
@@ -68,9 +68,9 @@ export class FinishedPages {
   }
 
   #open(): OpenFile {
-    if (this.#newPlace === undefined)
+    if (this.#newSpillPlace === undefined)
       throw new UsageError('no memory is left for the pages of a row group; raise `memoryBytes`', 'ERR_MEMORY_BUDGET');
-    const { path, gate } = this.#newPlace();
+    const { path, gate } = this.#newSpillPlace();
     this.#gate = gate;
     return createOwnFile(path, 'temp');
   }

@@ -145,7 +145,7 @@ export interface RowThread {
     context: RowsContext,
     use: (source: RecordSource) => Promise<T>,
   ): Promise<T>;
-  openWriter(output: RowsOutput, place: WaitingUnits): MemberWriter;
+  openWriter(output: RowsOutput, place: UnitMemory): MemberWriter;
 }
 
 /** Rows [start, end) of a file: all of them, or between places that `cut` gave. */
@@ -161,9 +161,9 @@ export interface RowsContext {
   readonly decoderMemory: DecoderMemory & { readonly reservedBytes: number };
 }
 
-/** Units that are not complete wait in memory, or in files. */
-export interface WaitingUnits {
+/** The memory in which units that are not complete wait, and the files for what does not fit. */
+export interface UnitMemory {
   /** The bytes that the plan gives the thread, beside the spare memory of the job. */
   readonly allowanceBytes: number;
-  readonly newPlace: () => SpillPlace;
+  readonly newSpillPlace: () => SpillPlace;
 }

@@ -106,9 +106,9 @@ describe('decodeZstd', () => {
 const declaredEmpty = windowed(0, 0);
 
 describe('decodeZstdHead', () => {
-  const headOf = (bytes: Uint8Array, mostBytes: number, mostKeptBytes = Number.POSITIVE_INFINITY) => {
-    const { kept, byteLength } = decodeZstdHead(wasmDecoder, bytes, { mostBytes, mostKeptBytes });
-    return { kept: new Uint8Array(kept), byteLength };
+  const headOf = (stored: Uint8Array, mostBytes: number, mostReturnedBytes = Number.POSITIVE_INFINITY) => {
+    const { bytes, decodedBytes } = decodeZstdHead(wasmDecoder, stored, { mostBytes, mostReturnedBytes });
+    return { bytes: new Uint8Array(bytes), decodedBytes };
   };
 
   it('decodes as far as the head goes', () => {
@@ -116,14 +116,14 @@ describe('decodeZstdHead', () => {
     const content = Buffer.concat([declared.content, undeclared.content]);
     for (let end = 0; end <= bytes.byteLength; end++) {
       const head = headOf(bytes.subarray(0, end), MIB);
-      expect(content.subarray(0, head.byteLength).equals(head.kept)).toBe(true);
+      expect(content.subarray(0, head.decodedBytes).equals(head.bytes)).toBe(true);
       if (end >= skippable.byteLength + declared.stored.byteLength)
-        expect(head.byteLength).toBeGreaterThanOrEqual(declared.content.byteLength);
+        expect(head.decodedBytes).toBeGreaterThanOrEqual(declared.content.byteLength);
     }
-    expect(headOf(bytes, MIB).byteLength).toBe(content.byteLength);
+    expect(headOf(bytes, MIB).decodedBytes).toBe(content.byteLength);
     expect(headOf(bytes, MIB, 1000)).toEqual({
-      kept: new Uint8Array(content.subarray(0, 1000)),
-      byteLength: content.byteLength,
+      bytes: new Uint8Array(content.subarray(0, 1000)),
+      decodedBytes: content.byteLength,
     });
   });
 
@@ -131,6 +131,6 @@ describe('decodeZstdHead', () => {
     const damaged = Buffer.from(declared.stored);
     damaged[damaged.byteLength - 1] = (damaged[damaged.byteLength - 1] ?? 0) ^ 1;
     for (const bytes of [damaged, Buffer.from('no zstd')])
-      expect(headOf(bytes, MIB)).toEqual({ kept: new Uint8Array(), byteLength: 0 });
+      expect(headOf(bytes, MIB)).toEqual({ bytes: new Uint8Array(), decodedBytes: 0 });
   });
 });

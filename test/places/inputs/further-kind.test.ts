@@ -36,7 +36,7 @@ it('a shuffle reads lines from it, in slices, as from files', async () => {
   const job = (inputs: string[], output: string) =>
     shuffle(
       { inputs, output: directory.path(output), seed: 's', tempDirs: [directory.temp] },
-      { inline: true, pileCount: 5, sliceBytes: 7000, keepInRam: false },
+      { inline: true, pileCount: 5, sliceBytes: 7000, mayUseRamPool: false },
     );
   const ofFiles = await job(
     names.map((name) => directory.path(name)),

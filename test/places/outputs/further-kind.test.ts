@@ -27,7 +27,7 @@ it('a shuffle writes shards to it, as to a directory', async () => {
         seed: 's',
         tempDirs: [directory.temp],
       },
-      { inline: true, pileCount: 5, keepInRam: false },
+      { inline: true, pileCount: 5, mayUseRamPool: false },
     );
   await job(directory.path('out'));
   const { shards } = await job('memory:out');

@@ -14,7 +14,7 @@ export interface ChosenRows {
   /** Datasets with as many rows that were not asked for. */
   readonly leftOut: ReadonlySet<string>;
   /** Datasets of which the user should hear, and what. */
-  readonly told: readonly (readonly [paths: readonly string[], what: string])[];
+  readonly notices: readonly (readonly [paths: readonly string[], what: string])[];
 }
 
 /** @param names undefined: all datasets but those without dimensions, which must have the same number of rows. */
@@ -56,7 +56,7 @@ export function chooseRows(
     numbers,
     datasets: chosen.map((dataset, i) => rowsDataset(dataset, lengths[i] ?? 1)),
     leftOut,
-    told: [
+    notices: [
       [pathsOf(others).filter((path) => !leftOut.has(path)), 'copied as they are, because `hdf5` does not name them'],
       [pathsOf(changed), 'written in chunks of other lengths, so that chunks of all datasets can end together'],
       [unpacked, 'written without these filters, which pileshuf only reads'],
@@ -82,11 +82,11 @@ function requireOneLength(datasets: readonly Dataset[]): void {
     else same.push(dataset.path);
   }
   if (paths.size <= 1) return;
-  const told = [...paths]
+  const lengths = [...paths]
     .sort(([a], [b]) => b - a)
     .map(([rows, of]) => `${formatPlural(rows, 'row')} (${nameSome(of)})`);
   throw new Hdf5Problem(
-    `its datasets have ${nameSome(told, 5)}; expected as many in each: name those whose rows belong together with \`hdf5\`, or remove the others`,
+    `its datasets have ${nameSome(lengths, 5)}; expected as many in each: name those whose rows belong together with \`hdf5\`, or remove the others`,
     false,
   );
 }
@@ -182,7 +182,7 @@ export function unitRowsOf(datasets: readonly RowsDataset[]): number {
 }
 
 /** @returns how the dataset of another input differs; undefined: it has the same rows. */
-export function differenceOf(expected: RowsDataset, dataset: Dataset | undefined): string | undefined {
+export function datasetDifference(expected: RowsDataset, dataset: Dataset | undefined): string | undefined {
   if (dataset === undefined) return `has no dataset ${expected.path}`;
   const shape = dataset.rowShape;
   if (dataset.type.text !== expected.type) return `has another type of elements in ${expected.path}`;

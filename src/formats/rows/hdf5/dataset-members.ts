@@ -5,7 +5,7 @@ import { inPhase } from '../../../floor/phase-clock.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
 import type { EncodedMember, MemberWriter } from '../../encoded-members.js';
 import { type FinishedPage, FinishedPages } from '../finished-pages.js';
-import type { WaitingUnits } from '../row-format.js';
+import type { UnitMemory } from '../row-format.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
 import { describeChunks } from './file-end.js';
 import { encodeChunk } from './filters/chunk-filters.js';
@@ -13,10 +13,10 @@ import type { Hdf5Rows, RowsDataset } from './rows-spec.js';
 
 export function datasetMembers(
   { datasets, rowBytes }: Hdf5Rows,
-  { newPlace }: WaitingUnits,
+  { newSpillPlace }: UnitMemory,
   control: JobControl,
 ): MemberWriter {
-  const newChunks = () => new FinishedPages(control, newPlace);
+  const newChunks = () => new FinishedPages(control, newSpillPlace);
   let chunks = newChunks();
   const columns = datasets.map((dataset) => new WrittenColumn(dataset));
   let count = 0;

@@ -2,7 +2,7 @@
  * Both ends of an output: the head, with the numbers of rows and the places of the indexes of their chunks, and these
  * indexes, after the chunks. Both follow from the spec and from the chunks that are there.
  */
-import { describedUnits, describeUnit, type StagedUnits } from '../../described-units.js';
+import { encodeUnitDescription, listStagedUnits, type StagedUnitFile } from '../../staged-units.js';
 import { gridOf, placeOf, productOf } from './chunk-box.js';
 import { chunkTree } from './chunk-tree.js';
 import { writtenMask } from './filters/chunk-filters.js';
@@ -20,7 +20,7 @@ const [END_AT, SUM_AT] = [28, 44];
 export function fileEndsOf(
   datasets: readonly RowsDataset[],
   { bytes, byteLength, rows: heads }: FileHead,
-  staged: StagedUnits,
+  staged: StagedUnitFile,
 ): FileEnds {
   const head = Buffer.from(bytes, 'base64');
   const { rows, chunks } = chunksOf(datasets, staged, byteLength);
@@ -63,12 +63,12 @@ interface WrittenChunks {
 
 function chunksOf(
   datasets: readonly RowsDataset[],
-  staged: StagedUnits,
+  staged: StagedUnitFile,
   headerBytes: number,
 ): { readonly rows: number; readonly chunks: readonly WrittenChunks[] } {
   const chunks = datasets.map((dataset): WrittenChunks => ({ dataset, addresses: [], byteLengths: [] }));
   let rows = 0;
-  for (const { start, description } of describedUnits(staged, headerBytes)) {
+  for (const { start, description } of listStagedUnits(staged, headerBytes)) {
     const numbers = new Cursor(description());
     const unitRows = numbers.u32();
     rows += unitRows;
@@ -89,7 +89,7 @@ function chunksOf(
 /** A unit is the chunks of some rows, dataset by dataset. @returns what follows them. */
 export function describeChunks(rows: number, chunkBytes: readonly number[]): Buffer {
   const numbers = new Uint8Array(Uint32Array.from([rows, ...chunkBytes]).buffer);
-  return describeUnit(
+  return encodeUnitDescription(
     numbers,
     chunkBytes.reduce((sum, byteLength) => sum + byteLength, 0),
   );

@@ -18,7 +18,7 @@ import type { FileHead, RowsDataset, RowsHead } from './rows-spec.js';
 
 /** The spec holds what is copied. */
 const MOST_COPIED_BYTES = 16 * 2 ** 20;
-const KEPT: ReadonlySet<number> = new Set([
+const COPIED_MESSAGES: ReadonlySet<number> = new Set([
   MESSAGE.DATASPACE,
   MESSAGE.DATATYPE,
   MESSAGE.OLD_FILL,
@@ -39,7 +39,7 @@ const HEADER_HEAD_BYTES = 10;
 const CHUNK_ENTRY_BYTES = 64;
 /** The message that stands for a missing one about links or attributes: it says nothing. */
 const NO_INFO = Buffer.of(0, 0);
-/** Flag of a message: libraries may keep it for good. */
+/** Flag of a message: libraries may cache it for good. */
 const CONSTANT = 1;
 export const SUPERBLOCK_BYTES = 48;
 /** A heap has entries with numbers of 16 bits. */
@@ -133,7 +133,7 @@ class HeadMaker {
     if (dataset !== undefined) made.push([MESSAGE.LAYOUT, this.#dataOf(dataset)]);
     if (links > 1) made.push([MESSAGE.LINK_COUNT, packed([0, 1], [links, 4])]);
     for (const message of header.messages) {
-      if (!KEPT.has(message.type) || (rows !== undefined && OF_OLD_ROWS.has(message.type))) continue;
+      if (!COPIED_MESSAGES.has(message.type) || (rows !== undefined && OF_OLD_ROWS.has(message.type))) continue;
       const { type, body, flags } = message;
       let moved = (flags & SHARED) === 0 ? body : this.#shared(body, sharedAt(body), path);
       if (dataset !== undefined && (type === MESSAGE.FILL || type === MESSAGE.OLD_FILL)) {

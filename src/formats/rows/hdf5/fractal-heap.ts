@@ -1,4 +1,4 @@
-/** Fractal heaps: where groups with many links, and objects with many attributes, keep their messages. */
+/** Fractal heaps: where groups with many links, and objects with many attributes, store their messages. */
 import { recordsOfTree } from './b-trees.js';
 import { bytesFor, CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 

@@ -1,4 +1,4 @@
-/** The links of groups, and the attributes of objects, wherever a file keeps them. */
+/** The links of groups, and the attributes of objects, wherever a file stores them. */
 import { MOST_LEVELS, treeNode } from './b-trees.js';
 import { messagesInHeap } from './fractal-heap.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';

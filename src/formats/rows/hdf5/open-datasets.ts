@@ -9,12 +9,12 @@ import { openInput } from '../../../places/inputs/input-kinds.js';
 import { nameSome } from '../../../values/quantity.js';
 import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { openAttribute, shownValue } from './attributes.js';
-import { type ChosenRows, chooseRows, differenceOf, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
+import { type ChosenRows, chooseRows, datasetDifference, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
 import { type Dataset, readDataset, readerBytes } from './dataset.js';
 import { makeHead } from './file-head.js';
 import { attributesOf, type FoundObject, linksOf, objectsIn, openPaths } from './groups.js';
 import { Hdf5Bytes, Hdf5Problem, inInput, type ReadBytes } from './hdf5-bytes.js';
-import { differenceInRest, type Fact, nameOfDataset, restOf } from './rest.js';
+import { type Fact, metadataDifference, metadataFacts, nameOfDataset } from './metadata.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from './rows-spec.js';
 
 export interface Hdf5Facts extends RowFacts {
@@ -40,21 +40,21 @@ export async function openDatasets(files: readonly RowsFile[], request: RowsRequ
       first ??= openFirst(file, objects ?? [], path, request);
       const datasets = datasetsIn(file, first.hdf5.datasets, path, first.path, objects);
       if (comparesRest) {
-        const rest = restBeside(file, objects ?? [], datasets, first, leftOut);
-        if (isFirst) first = { ...first, rest: new Map(rest) };
-        else requireSameRest(path, rest, first);
+        const metadata = metadataBeside(file, objects ?? [], datasets, first, leftOut);
+        if (isFirst) first = { ...first, metadata: new Map(metadata) };
+        else requireSameMetadata(path, metadata, first);
       }
       facts.push(measure(each, datasets, first.hdf5));
     });
   }
   if (first === undefined) throw new RangeError('there is no input');
-  const { hdf5, output, told } = first;
+  const { hdf5, output, notices } = first;
   for (const path of first.leftOut) leftOut.add(path);
   const lost = [
     [[...leftOut], 'left out, because `hdf5` does not name them'],
     [withBlock, 'the user block before the HDF5 data is left out'],
   ] as const;
-  for (const [paths, what] of writes ? [...told, ...lost] : [])
+  for (const [paths, what] of writes ? [...notices, ...lost] : [])
     if (paths.length > 0) onWarning(`${nameSome(paths)}: ${what}`);
   const complete = async () => {
     if (output === undefined) throw new RangeError('these rows are only read');
@@ -78,9 +78,9 @@ interface FirstDatasets {
   /** True if the caller named datasets. */
   readonly isNamed: boolean;
   readonly leftOut: ReadonlySet<string>;
-  readonly told: ChosenRows['told'];
+  readonly notices: ChosenRows['notices'];
   /** Empty until it is read. */
-  readonly rest: ReadonlyMap<string, Fact>;
+  readonly metadata: ReadonlyMap<string, Fact>;
 }
 
 function inHdf5<T>({ path, version }: RowsFile, use: (file: Hdf5Bytes) => T): T {
@@ -111,18 +111,18 @@ function openFirst(
   path: string,
   { choice, writes }: RowsRequest,
 ): FirstDatasets {
-  const { hdf5: asked }: Hdf5Choice = choice;
+  const { hdf5: names }: Hdf5Choice = choice;
   refuseOwnLayouts(file, objects);
-  const { datasets, numbers, leftOut, told } = chooseRows(file, objects, asked);
+  const { datasets, numbers, leftOut, notices } = chooseRows(file, objects, names);
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
-  const isNamed = asked !== undefined;
+  const isNamed = names !== undefined;
   const head = writes ? makeHead({ file, objects, datasets, rows: numbers, leftOut }) : undefined;
   const output = head && { format: 'HDF5', unitRows: unitRowsOf(datasets), head };
-  return { path, hdf5: { format: 'HDF5', datasets, rowBytes }, output, isNamed, leftOut, told, rest: new Map() };
+  return { path, hdf5: { format: 'HDF5', datasets, rowBytes }, output, isNamed, leftOut, notices, metadata: new Map() };
 }
 
 /** @param leftOut gets the paths of datasets with as many rows that are not asked for. */
-function restBeside(
+function metadataBeside(
   file: Hdf5Bytes,
   objects: readonly FoundObject[],
   datasets: readonly Dataset[],
@@ -133,16 +133,16 @@ function restBeside(
   const [count] = datasets.map(rowsIn);
   const leavesOut = (dataset: Dataset) => {
     const { path, address } = dataset;
-    const mayBe = first.isNamed && !rows.has(address) && !first.rest.has(nameOfDataset(path));
+    const mayBe = first.isNamed && !rows.has(address) && !first.metadata.has(nameOfDataset(path));
     const isLeftOut = mayBe && rowsIn(dataset) === count;
     if (isLeftOut) leftOut.add(path);
     return isLeftOut;
   };
-  return restOf({ file, objects, rows, leavesOut });
+  return metadataFacts({ file, objects, rows, leavesOut });
 }
 
-function requireSameRest(path: string, rest: ReturnType<typeof restOf>, first: FirstDatasets): void {
-  const difference = differenceInRest(path, rest, first);
+function requireSameMetadata(path: string, metadata: ReturnType<typeof metadataFacts>, first: FirstDatasets): void {
+  const difference = metadataDifference(path, metadata, first);
   if (difference === undefined) return;
   throw new InputError(
     'ERR_INPUT_FORMAT',
@@ -162,7 +162,7 @@ export function datasetsIn(
   const datasets = expected.map((rows) => {
     const object = objectAt(rows.path);
     const dataset = object && readDataset(file, object);
-    const difference = differenceOf(rows, dataset);
+    const difference = datasetDifference(rows, dataset);
     if (difference !== undefined || dataset === undefined)
       throw new InputError(
         'ERR_INPUT_FORMAT',

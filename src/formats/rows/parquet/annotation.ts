@@ -1,6 +1,6 @@
 /**
  * Reads what an element of a schema says of the meaning of its values. Values are carried whatever they mean: this
- * serves to tell tables apart, to keep groups whole, and to know how values are ordered.
+ * serves to tell tables apart, to leave groups whole, and to know how values are ordered.
  */
 import { PHYSICAL_TYPES, type PhysicalType } from './leaf.js';
 import { fieldsOf, rawFields, readSchema, type SchemaNode, type TableSchema } from './schema.js';

@@ -62,10 +62,10 @@ export function cutFields(
   root: SchemaNode,
   selected: SchemaNode,
 ): readonly ArrowField[] | undefined {
-  const kept = new Map(selected.children.map((child) => [child.start, child]));
+  const selectedNodes = new Map(selected.children.map((child) => [child.start, child]));
   const pairs = inPairs(root.children, fields, true);
   const cut = pairs?.flatMap(([node, field]) => {
-    const child = kept.get(node.start);
+    const child = selectedNodes.get(node.start);
     if (child === undefined || child === node) return child === undefined ? [] : [field];
     const children = field.type.name === 'Struct' ? cutFields(field.children, node, child) : undefined;
     return [children && { ...field, children }];
@@ -173,8 +173,8 @@ const PASSED_OVER = /^(ARROW:extension:|PARQUET:|_PL_CATEGORICAL|comment$|descri
 
 /** Returns the other metadata of a field by key: a unit, for example. */
 export function attributesOf({ metadata }: ArrowField): ReadonlyMap<string, string> {
-  const told = metadata.filter(({ key }) => !PASSED_OVER.test(key));
-  return new Map(told.map(({ key, value }) => [key, canonicalText(value.toString())]));
+  const meaningful = metadata.filter(({ key }) => !PASSED_OVER.test(key));
+  return new Map(meaningful.map(({ key, value }) => [key, canonicalText(value.toString())]));
 }
 
 /** Some programs say in pandas' metadata alone what others say in Arrow's schema. */
@@ -182,9 +182,9 @@ export function fieldsOfPandas(
   root: SchemaNode,
   columns: readonly { readonly name: string; readonly timezone: string | undefined; readonly isOrdered: boolean }[],
 ): ReadonlyMap<SchemaNode, ArrowField> {
-  const told = new Map(columns.map((column) => [column.name, column]));
+  const columnOf = new Map(columns.map((column) => [column.name, column]));
   const fields = root.children.flatMap((node): Described[] => {
-    const { timezone, isOrdered } = told.get(node.name) ?? {};
+    const { timezone, isOrdered } = columnOf.get(node.name) ?? {};
     if (timezone === undefined && isOrdered !== true) return [];
     const type = timezone === undefined ? arrowType('Utf8') : arrowType('Timestamp', undefined, Buffer.from(timezone));
     const index = { id: undefined, index: arrowType('Int'), isOrdered: true, kind: undefined };

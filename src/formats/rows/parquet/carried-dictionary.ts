@@ -3,11 +3,11 @@
  * it is ordered: it orders categories, and holds those that no row has. So each chunk of an output begins with the
  * dictionary of the input. If it does not fit there, the values are plain, and the schema of Arrow says so.
  */
-import { describedUnits, type StagedUnits } from '../../described-units.js';
-import { decodeDescription } from './description.js';
+import { listStagedUnits, type StagedUnitFile } from '../../staged-units.js';
 import { knowledgeOf, withoutDictionaries } from './key-values.js';
 import { type Leaf, valueBytesOf } from './leaf.js';
 import { ENCODINGS } from './page-header.js';
+import { decodeDescription } from './row-group-description.js';
 import { readSchema, shownPath, type TableSchema } from './schema.js';
 import { PARQUET_MAGIC } from './write-footer.js';
 
@@ -42,9 +42,9 @@ export function withPlainLeaves(schema: TableSchema, plain: ReadonlySet<number>)
 }
 
 /** Returns the leaves that have values beside a dictionary in some row group of the file. */
-export function plainLeavesIn(units: StagedUnits, leaves: readonly number[]): number[] {
+export function plainLeavesIn(units: StagedUnitFile, leaves: readonly number[]): number[] {
   const found = new Set<number>();
-  for (const { description } of describedUnits(units, PARQUET_MAGIC.byteLength)) {
+  for (const { description } of listStagedUnits(units, PARQUET_MAGIC.byteLength)) {
     const { chunks } = decodeDescription(description());
     for (const leaf of leaves)
       if (chunks[leaf]?.pages.some(({ encoding }) => encoding !== ENCODINGS.RLE_DICTIONARY) === true) found.add(leaf);

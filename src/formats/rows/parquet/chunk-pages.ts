@@ -1,5 +1,5 @@
 /**
- * The pages of a column chunk, read one by one. Chunks of the same row group share the room for a page; each keeps what
+ * The pages of a column chunk, read one by one. Chunks of the same row group share the room for a page; each holds what
  * was read beyond its last page, up to a few bytes if there are many columns.
  */
 import { crc32 } from 'node:zlib';
@@ -44,11 +44,11 @@ export class ChunkInput {
   }
 
   /**
-   * @param kept is not used after it: the room may be another one.
+   * @param existing bytes, which are not used after the call: the room may be another one.
    * @param decodedBytes of the page, for messages.
    * @returns room for at least `byteLength` bytes, which begins with `kept`.
    */
-  roomFor(byteLength: number, kept: Buffer, decodedBytes: number): Buffer {
+  roomFor(byteLength: number, existing: Buffer, decodedBytes: number): Buffer {
     const former = this.#room;
     if (byteLength > former.byteLength) {
       const roomBytes = Math.max(LEAST_ROOM_BYTES, byteLength);
@@ -57,7 +57,7 @@ export class ChunkInput {
         throw new PageMemoryError(roomBytes, 'a compressed page', aheadBytes + decodedBytes);
       this.#room = Buffer.allocUnsafeSlow(roomBytes);
     }
-    if (kept.buffer !== this.#room.buffer) kept.copy(this.#room);
+    if (existing.buffer !== this.#room.buffer) existing.copy(this.#room);
     if (former !== this.#room) freeBytes(former);
     return this.#room;
   }
@@ -118,7 +118,7 @@ export class ChunkPages {
     if (header.crc !== undefined && crc32(body) !== header.crc) throw new PageError('its checksum (CRC-32) is wrong');
     if (header.kind === 'data') this.#valuesLeft -= header.valueCount;
     if (this.#valuesLeft < 0) throw new PageError('the pages have more values than the column chunk claims');
-    this.#keep(bytes.subarray(byteLength));
+    this.#storeAhead(bytes.subarray(byteLength));
     this.#pass(byteLength);
     return { header, body };
   }
@@ -150,7 +150,7 @@ export class ChunkPages {
     throw new PageError('the file ends within the page');
   }
 
-  #keep(rest: Buffer): void {
+  #storeAhead(rest: Buffer): void {
     const { aheadBytes } = this.#source;
     const room = this.#aheadRoom;
     if (rest.byteLength === 0 || aheadBytes === 0 || rest.buffer === room?.buffer) {

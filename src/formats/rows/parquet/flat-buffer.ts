@@ -96,23 +96,23 @@ export function number(kind: NumberKind, value: number | undefined): FlatValue |
 }
 
 export function text(value: Uint8Array | string): FlatValue {
-  return behind((writer) => writer.text(Buffer.from(value)));
+  return reference((writer) => writer.text(Buffer.from(value)));
 }
 
 export function table(fields: readonly (FlatValue | undefined)[]): FlatValue {
-  return behind((writer) => writer.table(fields));
+  return reference((writer) => writer.table(fields));
 }
 
 export function tables(each: readonly FlatValue[]): FlatValue {
-  return behind((writer) => writer.vector(each));
+  return reference((writer) => writer.vector(each));
 }
 
 export function numbers(each: readonly number[]): FlatValue {
-  return behind((writer) => writer.vector(each.map((value) => number('i32', value))));
+  return reference((writer) => writer.vector(each.map((value) => number('i32', value))));
 }
 
 /** @param write returns the place of what it wrote. */
-function behind(write: (writer: FlatWriter) => number): FlatValue {
+function reference(write: (writer: FlatWriter) => number): FlatValue {
   return { width: 4, put: (writer, place) => writer.pointTo(place, write(writer)) };
 }
 

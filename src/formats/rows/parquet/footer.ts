@@ -165,7 +165,7 @@ function requireReadable({ elements, leaves, keyValues, columnOrders }: TableSch
   if (orders !== leaves.length) throw new ThriftError(`it claims ${orders} column orders of ${leaves.length} columns`);
 }
 
-/** Copied, so that it keeps no footer in memory. */
+/** Returns a copy, so that the footer can be freed. */
 function copyOfList(reader: ThriftReader): Uint8Array {
   const { type, bytes } = reader.raw();
   if (type !== THRIFT.LIST) throw new ThriftError(`a value of Thrift type ${type} stands where a list is expected`);

@@ -1,5 +1,5 @@
 /**
- * The metadata that programs keep in a footer under names of their own. All is carried as it stands, except what would be
+ * The metadata that programs store in a footer under names of their own. All is carried as it stands, except what would be
  * wrong: descriptions of columns that are left out, and the number of rows in that of pandas.
  */
 import {
@@ -13,7 +13,14 @@ import {
   withWideIndex,
 } from './arrow-columns.js';
 import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
-import { columnsOfPandas, DESCRIPTIONS, frameOfPandas, PANDAS, type SelectedColumns, SPARK } from './descriptions.js';
+import {
+  COLUMN_METADATA,
+  columnsOfPandas,
+  frameOfPandas,
+  PANDAS,
+  type SelectedColumns,
+  SPARK,
+} from './column-metadata.js';
 import { type JsonObject, objectOf, parseObject } from './meaning.js';
 import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
@@ -76,15 +83,16 @@ export function cutKeyValues(
   root: SchemaNode,
   selected: SchemaNode,
 ): MetadataCut & { readonly keyValues: Uint8Array | undefined } {
-  const kept = new Map(selected.children.map((child) => [child.name, root.children.includes(child)]));
+  const selectedColumns = new Map(selected.children.map((child) => [child.name, root.children.includes(child)]));
   const [shortened, dropped, pairs]: [string[], string[], KeyValue[]] = [[], [], []];
   for (const pair of readKeyValues(keyValues)) {
     const { key, value = '' } = pair;
-    if (key !== ARROW && !DESCRIPTIONS.has(key)) {
+    if (key !== ARROW && !COLUMN_METADATA.has(key)) {
       pairs.push(pair);
       continue;
     }
-    const cutValue = (each: string, text: string) => (DESCRIPTIONS.has(each) ? cutDescription(each, text, kept) : text);
+    const cutValue = (each: string, text: string) =>
+      COLUMN_METADATA.has(each) ? cutDescription(each, text, selectedColumns) : text;
     const cut = key === ARROW ? cutArrow(value, root, selected, cutValue) : cutValue(key, value);
     if (cut !== undefined) pairs.push(pairOf(key, cut));
     (cut === undefined ? dropped : shortened).push(key);
@@ -103,9 +111,9 @@ function cutArrow(
   return fields && writeArrowSchema(withMetadata({ ...schema, fields }, cutValue));
 }
 
-function cutDescription(key: string, text: string, kept: SelectedColumns): string | undefined {
+function cutDescription(key: string, text: string, selectedColumns: SelectedColumns): string | undefined {
   const description = parseObject(text);
-  const cut = description === undefined ? undefined : DESCRIPTIONS.get(key)?.cut(description, kept);
+  const cut = description === undefined ? undefined : COLUMN_METADATA.get(key)?.cut(description, selectedColumns);
   return cut === undefined ? undefined : JSON.stringify(cut);
 }
 
@@ -232,8 +240,10 @@ export function withColumns(
   const names = new Set(columns.map(({ field }) => field.name));
   const children = root.children.filter(({ name }) => !names.has(name));
   const isWhole = children.length === root.children.length;
-  const { keyValues: kept } = isWhole ? { keyValues } : cutKeyValues(keyValues, root, { ...root, children });
-  const pairs = readKeyValues(kept).flatMap((pair) => {
+  const { keyValues: selectedKeyValues } = isWhole
+    ? { keyValues }
+    : cutKeyValues(keyValues, root, { ...root, children });
+  const pairs = readKeyValues(selectedKeyValues).flatMap((pair) => {
     const { key, value = '' } = pair;
     if (key === ARROW) {
       const add = (schema: ArrowSchema) => ({
@@ -263,7 +273,7 @@ function withAdded<T>(
 
 /** @returns undefined: the description does not know of the columns. */
 function added(key: string, text: string, columns: readonly AddedColumn[]): string | undefined {
-  if (DESCRIPTIONS.has(key) && DESCRIPTIONS.get(key) === undefined) return undefined;
+  if (COLUMN_METADATA.has(key) && COLUMN_METADATA.get(key) === undefined) return undefined;
   const description = key === SPARK ? parseObject(text) : undefined;
   const fields = description?.['fields'];
   if (!Array.isArray(fields)) return text;
@@ -285,7 +295,7 @@ export function knowledgeOf(keyValues: Uint8Array | undefined, root: SchemaNode)
   const pairs = new Map(readKeyValues(keyValues).map(({ key, value = '' }) => [key, value]));
   const arrow = readArrowSchema(pairs.get(ARROW) ?? '');
   const pandas = parseObject(pairs.get(PANDAS) ?? '');
-  const meanings = [...DESCRIPTIONS].flatMap(([key, rule]) => {
+  const meanings = [...COLUMN_METADATA].flatMap(([key, rule]) => {
     const description = parseObject(pairs.get(key) ?? '');
     return rule && description ? [[key, rule.meaningsOf(description)] as const] : [];
   });
@@ -317,7 +327,7 @@ export function mergeKeyValues(target: TableSchema, other: TableSchema): MergedK
   const merge = (key: string, value: string): string | undefined => {
     const match = matches.get(key);
     if (value === match || key === ARROW) return value;
-    if (DESCRIPTIONS.has(key)) return mergeDescriptions(key, value, match, () => ignored.add(key));
+    if (COLUMN_METADATA.has(key)) return mergeDescriptions(key, value, match, () => ignored.add(key));
     if (!HARMLESS.test(key)) ignored.add(key);
     return value;
   };
@@ -340,7 +350,7 @@ export function mergeKeyValues(target: TableSchema, other: TableSchema): MergedK
   });
   const own = new Set(pairs?.map(({ key }) => key));
   for (const key of matches.keys())
-    if (!own.has(key) && key !== ARROW && !DESCRIPTIONS.has(key) && !HARMLESS.test(key)) ignored.add(key);
+    if (!own.has(key) && key !== ARROW && !COLUMN_METADATA.has(key) && !HARMLESS.test(key)) ignored.add(key);
   const keyValues = merged.length === 0 ? undefined : encodePairs(merged);
   return { keyValues: isChanged ? keyValues : target.keyValues, ignored: [...ignored] };
 }
@@ -351,7 +361,7 @@ const HARMLESS =
 
 /** @returns undefined: how it becomes good for both is not known. */
 function mergeDescriptions(key: string, text: string, match: string | undefined, tell: () => void): string | undefined {
-  const [rule, one, two] = [DESCRIPTIONS.get(key), parseObject(text), parseObject(match ?? '')];
+  const [rule, one, two] = [COLUMN_METADATA.get(key), parseObject(text), parseObject(match ?? '')];
   if (rule === undefined || one === undefined) {
     tell();
     return undefined;

@@ -154,12 +154,12 @@ function columnsOf(
   if (columns === undefined) return schema;
   const { schema: chosen, cut } = selectColumns(schema, columns, path);
   const { shortened, dropped } = cut;
-  const told = [
+  const changes = [
     ...(shortened.length > 0 ? [`shortened: ${shortened.join(', ')}`] : []),
     ...(dropped.length > 0 ? [`dropped: ${dropped.join(', ')}`] : []),
   ];
-  if (isFirst && told.length > 0)
-    onWarning(`metadata of ${path} that describes all of its columns is ${told.join('; ')}`);
+  if (isFirst && changes.length > 0)
+    onWarning(`metadata of ${path} that describes all of its columns is ${changes.join('; ')}`);
   return chosen;
 }
 

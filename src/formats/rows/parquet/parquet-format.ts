@@ -42,11 +42,11 @@ export const PARQUET: RowFormat = {
       const completed = completeTable(choice, rows.codec);
       const advice = completed.codec === 'ZSTD' ? zstdAdvice() : undefined;
       if (advice !== undefined) request.onWarning(advice);
-      const asked = dictionaryLeavesOf(rows.schema);
-      if (asked.length === 0) return completed;
+      const dictionaryLeaves = dictionaryLeavesOf(rows.schema);
+      if (dictionaryLeaves.length === 0) return completed;
       const { readDictionaries } = await import('./read-dictionaries.js');
       const filled = files.filter((_, i) => facts[i]?.rows !== 0);
-      return { ...completed, dictionaries: await readDictionaries(filled, rows, asked, request) };
+      return { ...completed, dictionaries: await readDictionaries(filled, rows, dictionaryLeaves, request) };
     };
     return { facts, rows, complete };
   },

@@ -1,4 +1,4 @@
-/** Reads the dictionaries that an output keeps (`formats/rows/parquet/carried-dictionary.ts`) from the pages of inputs. */
+/** Reads the dictionaries that an output carries over (`formats/rows/parquet/carried-dictionary.ts`) from pages of inputs. */
 
 import { InputError, SystemError } from '../../../errors.js';
 import { hearSignalsAt } from '../../../floor/pause.js';
@@ -21,8 +21,8 @@ import type { ColumnChunk } from './row-group.js';
 import type { TableSpec } from './table-spec.js';
 import { ThriftError } from './thrift.js';
 
-/** All kept dictionaries together: the manifest of a job has them, and each thread. */
-const MOST_KEPT_BYTES = 8 * 2 ** 20;
+/** The most bytes of all carried dictionaries: the manifest of a job has them, and each thread. */
+const MAX_CARRIED_BYTES = 8 * 2 ** 20;
 /** Most dictionaries fit in the first call. */
 const HEAD_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -36,16 +36,16 @@ interface GatheredLeaf extends DictionaryLeaf {
 
 /**
  * Reads those of the first input. Others are read where the order has a meaning.
- * @throws InputError if two have another order, or one is too large to be kept in order.
+ * @throws InputError if two have another order, or one is too large to be carried in order.
  */
 export async function readDictionaries(
   files: readonly RowsFile[],
   rows: TableSpec,
-  asked: readonly DictionaryLeaf[],
+  dictionaryLeaves: readonly DictionaryLeaf[],
   { signal, onWarning }: Pick<RowsRequest, 'signal' | 'onWarning'>,
 ): Promise<readonly CarriedDictionary[]> {
   const memory = new ColumnMemory({ takeSpare: () => true, giveSpare: () => {} }, 0);
-  let kept = asked.flatMap((each): GatheredLeaf[] => {
+  let carried = dictionaryLeaves.flatMap((each): GatheredLeaf[] => {
     const column = rows.schema.leaves[each.leaf];
     return column === undefined ? [] : [{ ...each, column, values: new GatheredValues(column), last: NOTHING }];
   });
@@ -58,25 +58,26 @@ export async function readDictionaries(
       let group = 0;
       for (const { columns } of footer.rowGroups()) {
         await hearSignalsAt(groupCount++, signal);
-        for (const each of kept) {
+        for (const each of carried) {
           const chunk = columns[sources[each.leaf]?.index ?? -1];
           if (chunk === undefined || (first !== undefined && !each.isOrdered)) continue;
           const place = `${path}: row group ${group}, column ${nameOfLeaf(each.column)}`;
-          const isKept = gather(each, memory, file, chunk, { place, first: first ?? 'the row groups before' });
-          if (isKept && kept.reduce((sum, { values }) => sum + values.byteLength, 0) <= MOST_KEPT_BYTES) continue;
-          const problem = `${place}: its dictionary takes more than the ${MOST_KEPT_BYTES / 2 ** 20} MiB that an output keeps`;
+          const isSmallEnough = gather(each, memory, file, chunk, { place, first: first ?? 'the row groups before' });
+          if (isSmallEnough && carried.reduce((sum, { values }) => sum + values.byteLength, 0) <= MAX_CARRIED_BYTES)
+            continue;
+          const problem = `${place}: its dictionary takes more than the ${MAX_CARRIED_BYTES / 2 ** 20} MiB that an output keeps`;
           if (each.isOrdered)
             throw new InputError('ERR_INPUT_FORMAT', `${problem}, but its order has a meaning; write it as strings`);
           onWarning(`${problem}: the column is written as plain values`);
-          kept = kept.filter((other) => other !== each);
+          carried = carried.filter((other) => other !== each);
         }
         group += 1;
       }
     });
     first ??= path;
-    if (!kept.some(({ isOrdered }) => isOrdered)) break;
+    if (!carried.some(({ isOrdered }) => isOrdered)) break;
   }
-  return kept.map(({ leaf, values }) => ({ leaf, count: values.count, values: values.plain() }));
+  return carried.map(({ leaf, values }) => ({ leaf, count: values.count, values: values.plain() }));
 }
 
 interface GatheringPlace {
@@ -85,7 +86,7 @@ interface GatheringPlace {
   readonly first: string;
 }
 
-/** @returns false: the dictionary is larger than all that are kept. */
+/** @returns false: the dictionary is larger than all carried ones together may be. */
 function gather(
   each: GatheredLeaf,
   memory: ColumnMemory,
@@ -97,7 +98,7 @@ function gather(
     const page = readDictionaryPage(file, chunk);
     if (page === undefined || page.body.equals(each.last)) return true;
     each.last = page.body;
-    if (page.uncompressedBytes > MOST_KEPT_BYTES) return false;
+    if (page.uncompressedBytes > MAX_CARRIED_BYTES) return false;
     const values = splitPlain(each.column, decompressed(memory, chunk, page), page.valueCount);
     if (values === undefined) throw new PageError('its values are cut off');
     if (!each.isOrdered) each.values.add(values);

@@ -66,7 +66,7 @@ export function unify(target: TableSchema, other: TableSchema): Unified {
     : withElements(target, other, changedTree(root, relaxed, typed, target.elements.byteLength));
   const { keyValues, ignored } = mergeKeyValues(joined, other);
   const schema = isSame && keyValues === target.keyValues ? target : { ...joined, keyValues };
-  return { schema, ignored: [...ignored.map((key) => `\`${shownPath([key])}\``), ...walk.told] };
+  return { schema, ignored: [...ignored.map((key) => `\`${shownPath([key])}\``), ...walk.ignored] };
 }
 
 /**
@@ -172,7 +172,7 @@ class Walk {
   readonly leaves: LeafSource[] = [];
   /** Columns of dates or times. */
   #timed: string | undefined;
-  readonly told = new Set<string>();
+  readonly ignored = new Set<string>();
 
   /** @param changes absent: the target stays as it is. */
   constructor(target: Side, other: Side, changes?: Changes) {
@@ -250,12 +250,12 @@ class Walk {
         const [first, second] = [attributes.get(key), others.get(key)];
         if (first === second) continue;
         if (first === undefined || second === undefined)
-          this.told.add(`\`${shownPath([key])}\` of column ${shownPath(path)}`);
+          this.ignored.add(`\`${shownPath([key])}\` of column ${shownPath(path)}`);
         else return differs(`has \`${key}\` ${first}`, `has \`${key}\` ${second}`);
       }
     }
     if (one.fieldId !== two.fieldId && one.fieldId !== undefined && two.fieldId !== undefined)
-      this.told.add('field ids');
+      this.ignored.add('field ids');
     if (one.kind === 'DATE' || one.kind === 'TIMESTAMP' || one.type === PHYSICAL_TYPES.INT96)
       this.#timed ??= shownPath(path);
     const repeats = [target, other].filter(({ repetition }) => repetition === 'repeated').length;

@@ -208,14 +208,14 @@ function writeElement(writer: ThriftWriter, elements: Uint8Array, node: SchemaNo
   ]);
   if (repetition === node.repetition) changed.delete(3);
   if (childCount === node.children.length) changed.delete(5);
-  const kept = rawFields(bytes).filter(({ field }) => !changed.has(field));
-  const numbers = [...new Set([...kept.map(({ field }) => field), ...changed.keys()])].sort((a, b) => a - b);
+  const unchanged = rawFields(bytes).filter(({ field }) => !changed.has(field));
+  const numbers = [...new Set([...unchanged.map(({ field }) => field), ...changed.keys()])].sort((a, b) => a - b);
   writer.struct(() => {
     for (const number of numbers) {
       const value = changed.get(number);
       writer.field(number);
       if (value !== undefined) writer.i32(value);
-      else for (const { field, type, bytes: raw } of kept) if (field === number) writer.raw(type, raw);
+      else for (const { field, type, bytes: raw } of unchanged) if (field === number) writer.raw(type, raw);
     }
   });
 }

@@ -57,13 +57,13 @@ export function selectColumns(schema: TableSchema, columns: readonly string[], p
 
 function cutOrders(orders: Uint8Array | undefined, isSelected: (leaf: number) => boolean): Uint8Array | undefined {
   if (orders === undefined) return undefined;
-  const kept: Uint8Array[] = [];
+  const selectedOrders: Uint8Array[] = [];
   const reader = new ThriftReader(orders, 0, THRIFT.LIST);
   reader.list((leaf) => {
-    if (isSelected(leaf)) kept.push(reader.raw().bytes);
+    if (isSelected(leaf)) selectedOrders.push(reader.raw().bytes);
   });
   const writer = new ThriftWriter();
-  writer.list(THRIFT.STRUCT, kept.length, (i) => writer.raw(THRIFT.STRUCT, kept[i] ?? NO_ORDER));
+  writer.list(THRIFT.STRUCT, selectedOrders.length, (i) => writer.raw(THRIFT.STRUCT, selectedOrders[i] ?? NO_ORDER));
   return writer.take();
 }
 

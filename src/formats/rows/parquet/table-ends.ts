@@ -34,12 +34,12 @@ function commonSchema(
   contents: readonly FileContent[],
   onWarning: (line: string) => void,
 ): TableSchema {
-  const kept = dictionaries.map(({ leaf }) => leaf);
+  const carried = dictionaries.map(({ leaf }) => leaf);
   const outgrown = new Set<number>();
-  for (const content of kept.length === 0 ? [] : contents) {
+  for (const content of carried.length === 0 ? [] : contents) {
     const units = openUnits(content);
     try {
-      for (const leaf of plainLeavesIn(units, kept)) outgrown.add(leaf);
+      for (const leaf of plainLeavesIn(units, carried)) outgrown.add(leaf);
     } finally {
       units.close();
     }
@@ -51,7 +51,7 @@ function commonSchema(
       `${problem}: the column is written as plain values; use smaller row groups (\`rowGroupRows\`), or begin with an input that has all categories`,
     );
   }
-  const plain = dictionaryLeavesOf(schema).filter(({ leaf }) => outgrown.has(leaf) || !kept.includes(leaf));
+  const plain = dictionaryLeavesOf(schema).filter(({ leaf }) => outgrown.has(leaf) || !carried.includes(leaf));
   return withPlainLeaves(schema, new Set(plain.map(({ leaf }) => leaf)));
 }
 

@@ -68,21 +68,22 @@ const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 
 /** @param codecOfInput undefined: the inputs have no rows. */
 export function completeTable(choice: TableChoice, codecOfInput: PageCodec | undefined): TableOutput {
-  const { parquetCodec: asked, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice;
-  const compression = asked === undefined ? pageCompressionOf(writtenFor(codecOfInput)) : askedCodec(asked);
+  const { parquetCodec: requestedCodec, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice;
+  const compression =
+    requestedCodec === undefined ? pageCompressionOf(writtenFor(codecOfInput)) : compressionOfOption(requestedCodec);
   return { format: 'Parquet', ...compression, rowGroupBytes, rowGroupRows };
 }
 
 /** @throws UsageError for a codec or level that there is not. */
-export function askedCodec(asked: NonNullable<TableChoice['parquetCodec']>): TableWriteSpec {
-  if (asked === 'none') return pageCompressionOf('UNCOMPRESSED');
-  if (!Object.hasOwn(CODECS, asked?.codec)) {
+export function compressionOfOption(parquetCodec: NonNullable<TableChoice['parquetCodec']>): TableWriteSpec {
+  if (parquetCodec === 'none') return pageCompressionOf('UNCOMPRESSED');
+  if (!Object.hasOwn(CODECS, parquetCodec?.codec)) {
     throw new UsageError(
       `\`parquetCodec\`: expected 'none', or an object with \`codec\` one of ${Object.keys(CODECS).join(', ')}`,
     );
   }
-  requireKnownOptions('`parquetCodec`', asked, { codec: true, level: true });
-  return pageCompressionOf(CODECS[asked.codec], asked.level);
+  requireKnownOptions('`parquetCodec`', parquetCodec, { codec: true, level: true });
+  return pageCompressionOf(CODECS[parquetCodec.codec], parquetCodec.level);
 }
 
 /** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */

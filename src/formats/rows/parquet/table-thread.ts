@@ -12,9 +12,9 @@ export function tableThread(control: JobControl): RowThread {
   const memory = new ColumnMemory(control, 0);
   return {
     openPart: (part, table: TableSpec, context, use) => withTable(part, table, { ...context, columns: memory }, use),
-    openWriter: ({ rows: { schema }, write: spec }: WrittenTable, { newPlace, allowanceBytes }) => {
+    openWriter: ({ rows: { schema }, write: spec }: WrittenTable, { newSpillPlace, allowanceBytes }) => {
       memory.allow(allowanceBytes);
-      const writer = new RowGroupWriter({ memory, control, schema, spec, newPlace });
+      const writer = new RowGroupWriter({ memory, control, schema, spec, newSpillPlace });
       return {
         endsWithBuffer: false,
         add: (rows) => inPhase('transpose', () => writer.add(rows)),

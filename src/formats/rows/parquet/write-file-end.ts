@@ -3,18 +3,23 @@
  * of which says where the one before it ends. One description at a time is in memory, beside the footer.
  */
 import { VerificationError } from '../../../errors.js';
-import { describedUnits, type StagedUnits } from '../../described-units.js';
-import { byteLengthOfChunk, type ChunkBounds, type ChunkDescription, decodeDescription } from './description.js';
+import { listStagedUnits, type StagedUnitFile } from '../../staged-units.js';
 import { type Leaf, PHYSICAL_TYPES } from './leaf.js';
 import { ENCODINGS } from './page-header.js';
 import { PAGE_CODECS } from './row-group.js';
+import {
+  byteLengthOfChunk,
+  type ChunkBounds,
+  type ChunkDescription,
+  decodeDescription,
+} from './row-group-description.js';
 import type { TableSchema } from './schema.js';
 import type { TableWriteSpec } from './table-output.js';
 import { THRIFT, ThriftWriter } from './thrift.js';
 import { footerPieces, PARQUET_MAGIC } from './write-footer.js';
 
 /** The magic bytes, then row groups, each with its description. */
-export interface StagedTable extends StagedUnits {
+export interface StagedTable extends StagedUnitFile {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   /** The writer as other programs show it: `pileshuf version 1.2.3`. */
@@ -24,7 +29,7 @@ export interface StagedTable extends StagedUnits {
 /** Returns what is to be appended to a staged file that has all its row groups. */
 export function* fileEnd(table: StagedTable): Generator<Uint8Array, void> {
   const { schema, createdBy, spec } = table;
-  const groups = describedUnits(table, PARQUET_MAGIC.byteLength);
+  const groups = listStagedUnits(table, PARQUET_MAGIC.byteLength);
   const rowGroups: Uint8Array[] = [];
   let rows = 0;
   let end = table.byteLength;

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { fletcher32, lookup3 } from '#src/formats/rows/hdf5/checksums.js';
 import { attributesOf, linksOf, objectsIn } from '#src/formats/rows/hdf5/groups.js';
 import { Cursor, Hdf5Problem } from '#src/formats/rows/hdf5/hdf5-bytes.js';
+import { metadataFacts } from '#src/formats/rows/hdf5/metadata.js';
 import { MESSAGE, messageIn } from '#src/formats/rows/hdf5/object-header.js';
 import { readAttribute, readLayout } from '#src/formats/rows/hdf5/object-messages.js';
 import { refuseOwnLayouts } from '#src/formats/rows/hdf5/open-datasets.js';
-import { restOf } from '#src/formats/rows/hdf5/rest.js';
 import { bytesMadeByH5py, datasetAt, hdf5In, objectsOf, rowsIn } from '../../../fixtures/hdf5-files.js';
 import { atScale } from '../../../fixtures/scale.js';
 
@@ -77,7 +77,7 @@ function readDamaged(bytes: Buffer): void {
       for (const { path, kind } of objects)
         if (kind === 'dataset' && (datasetAt(damaged, path).shape.lengths[0] ?? 0) <= ROWS) rowsIn(damaged, path);
       refuseOwnLayouts(file, objects);
-      for (const [what] of restOf({ file, objects, rows: new Set(), leavesOut: () => false }))
+      for (const [what] of metadataFacts({ file, objects, rows: new Set(), leavesOut: () => false }))
         expect(what).not.toBe('');
     } catch (error) {
       if (!(error instanceof Hdf5Problem)) throw error;

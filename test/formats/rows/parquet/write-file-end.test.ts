@@ -1,12 +1,12 @@
 /** The end of a file: found from the descriptions alone, and right in each place that it names. */
 import { describe, expect, it } from 'vitest';
-import { describedUnits } from '#src/formats/described-units.js';
-import { encodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/description.js';
 import { readFooter } from '#src/formats/rows/parquet/footer.js';
 import { readPageHeader } from '#src/formats/rows/parquet/page-header.js';
+import { encodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/row-group-description.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import { THRIFT, ThriftReader } from '#src/formats/rows/parquet/thrift.js';
 import { fileEnd, type StagedTable } from '#src/formats/rows/parquet/write-file-end.js';
+import { listStagedUnits } from '#src/formats/staged-units.js';
 import { drawsFor } from '../../../fixtures/draws.ts';
 import { drawRows, makeGroup, PLAIN, plainValue, schemaOf } from './columns/row-groups.ts';
 
@@ -132,7 +132,7 @@ describe('fileEnd', () => {
 
   it('refuses a staged file that does not consist of row groups, or is damaged', () => {
     const group = makeGroup(schema, rowsOf(5));
-    expect(describedUnits(staged(schema, [group, group]), 4).map(({ start }) => start)).toEqual([
+    expect(listStagedUnits(staged(schema, [group, group]), 4).map(({ start }) => start)).toEqual([
       4,
       4 + group.byteLength,
     ]);

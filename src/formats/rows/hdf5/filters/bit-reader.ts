@@ -39,7 +39,7 @@ export class BitReader {
 }
 
 /** @throws Hdf5Problem if a chunk becomes longer than it may be. */
-export function roomFor(byteLength: number, most: number): Buffer {
+export function allocateOutput(byteLength: number, most: number): Buffer {
   if (byteLength <= most) return Buffer.alloc(byteLength);
   throw new Hdf5Problem(`decodes to ${byteLength} bytes, expected at most ${most}`);
 }

@@ -71,8 +71,8 @@ export function decodeChunk(
 }
 
 /** Frees what a filter was given, unless it gave the same memory on or the caller needs it. */
-function freeOld(before: Uint8Array, after: Uint8Array, kept: Uint8Array): void {
-  if (before.buffer !== after.buffer && before.buffer !== kept.buffer) freeBytes(before);
+function freeOld(before: Uint8Array, after: Uint8Array, needed: Uint8Array): void {
+  if (before.buffer !== after.buffer && before.buffer !== needed.buffer) freeBytes(before);
 }
 
 function inflated(bytes: Uint8Array, most: number): Uint8Array {

@@ -1,6 +1,6 @@
 /** The filter nbit: of each number in an element only its significant bits are stored. */
 import { Hdf5Problem } from '../hdf5-bytes.js';
-import { BitReader, roomFor } from './bit-reader.js';
+import { allocateOutput, BitReader } from './bit-reader.js';
 
 /** A number in an element. */
 interface Part {
@@ -23,7 +23,7 @@ export function unpackNbit(stored: Uint8Array, values: readonly number[], most: 
   addParts(values, 3, 0, parts);
   if (parts.length > elementBytes) throw new Hdf5Problem('has elements of nbit that are too small for their parts');
   const bits = new BitReader(stored);
-  const bytes = roomFor(count * elementBytes, most);
+  const bytes = allocateOutput(count * elementBytes, most);
   for (let element = 0; element < bytes.byteLength; element += elementBytes) {
     for (const { at, byteLength, isBigEndian, low, high } of parts) {
       for (let top = high; top > low; ) {

@@ -1,6 +1,6 @@
 /** The filter scaleoffset: of each number its difference to the least one is stored, in as few bits as all of a chunk need. */
 import { Hdf5Problem, packed } from '../hdf5-bytes.js';
-import { BitReader, roomFor } from './bit-reader.js';
+import { allocateOutput, BitReader } from './bit-reader.js';
 
 /** The head before the numbers: how many bits each has, and the least one in up to 16 bytes. */
 const HEAD_BYTES = 21;
@@ -21,7 +21,7 @@ export function unpackScaleOffset(stored: Uint8Array, values: readonly number[],
   )
     throw new Hdf5Problem('goes through scaleoffset in a way that pileshuf does not know');
   const bitCount = head.readUInt32LE(0);
-  const bytes = roomFor(count * byteLength, most);
+  const bytes = allocateOutput(count * byteLength, most);
   if (bitCount >= 8 * byteLength) {
     if (head.copy(bytes, 0, HEAD_BYTES) < bytes.byteLength) throw new Hdf5Problem('ends before its last number');
   } else {

@@ -1,6 +1,6 @@
 /** The filter szip: samples as CCSDS 121.0 codes them, in lines of blocks, each of which tells how it is coded. */
 import { Hdf5Problem } from '../hdf5-bytes.js';
-import { BitReader, roomFor } from './bit-reader.js';
+import { allocateOutput, BitReader } from './bit-reader.js';
 import { reordered } from './byte-shuffle.js';
 
 const MOST_SIGNIFICANT_FIRST = 16;
@@ -35,7 +35,7 @@ export function unpackSzip(stored: Uint8Array, values: readonly number[], most: 
   if (!isKnown || stored.byteLength < HEAD_BYTES)
     throw new Hdf5Problem('goes through szip in a way that pileshuf does not know');
   const size = Buffer.from(stored.buffer, stored.byteOffset, HEAD_BYTES).readUInt32LE();
-  const bytes = roomFor(size, most);
+  const bytes = allocateOutput(size, most);
   const sampleBytes = sampleBits > 16 ? 4 : sampleBits > 8 ? 2 : 1;
   const hasFirst = (options & DIFFERENCES) !== 0;
   const line = { bits: new BitReader(stored, HEAD_BYTES), sampleBits, blockLength, hasFirst };

@@ -50,7 +50,7 @@ export class ColumnMemory {
     this.wasm = instance.exports as unknown as ColumnFunctions;
   }
 
-  /** All of it. Never keep it across `allocate`. */
+  /** All of it. Never hold it across `allocate`. */
   get bytes(): Uint8Array {
     if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = new Uint8Array(this.#memory.buffer);
     return this.#bytes;

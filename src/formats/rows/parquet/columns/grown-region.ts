@@ -24,33 +24,33 @@ export class GrownRegion {
   }
 
   /**
-   * @param keptBytes of what it holds stay; the others need not.
+   * @param usedBytes the first bytes, which stay; the others need not.
    * @param usualBytes it grows by halves up to so many, if there is memory, and beyond them to what is needed.
    * @throws UsageError ERR_MEMORY_BUDGET
    */
-  ensure(neededBytes: number, keptBytes = 0, usualBytes = 0): number {
+  ensure(neededBytes: number, usedBytes = 0, usualBytes = 0): number {
     if (neededBytes <= this.byteLength) return this.address;
     const byteLength = Math.max(neededBytes, Math.min(usualBytes, Math.ceil(1.5 * this.byteLength)), LEAST_BYTES);
-    if (keptBytes === 0) this.release();
+    if (usedBytes === 0) this.release();
     const region = this.#memory.allocate(byteLength) ?? this.#memory.allocate(neededBytes);
     if (region === undefined)
       throw new UsageError(
         `no memory for ${neededBytes} bytes of a column beside the others of its row group; raise \`memoryBytes\`, or use fewer \`workers\``,
         'ERR_MEMORY_BUDGET',
       );
-    this.#replace(region, keptBytes);
+    this.#replace(region, usedBytes);
     return region.address;
   }
 
   /** Makes as small as usual what a long value has made larger than `mostBytes`. */
-  trim(mostBytes: number, keptBytes: number, usualBytes: number): void {
+  trim(mostBytes: number, usedBytes: number, usualBytes: number): void {
     if (this.byteLength <= mostBytes) return;
     const region = this.#memory.allocate(usualBytes);
-    if (region !== undefined) this.#replace(region, keptBytes);
+    if (region !== undefined) this.#replace(region, usedBytes);
   }
 
-  #replace(region: Region, keptBytes: number): void {
-    if (keptBytes > 0) this.#memory.wasm.copy(region.address, this.address, keptBytes);
+  #replace(region: Region, usedBytes: number): void {
+    if (usedBytes > 0) this.#memory.wasm.copy(region.address, this.address, usedBytes);
     this.release();
     this.#region = region;
   }

@@ -1,16 +1,16 @@
 /**
  * Makes the pages of one leaf. Its first values decide how all are encoded: each encoding that may be shorter is tried on
  * them, compressed as pages will be. A dictionary that becomes too large ends; the pages after it are PLAIN. All this
- * happens between batches of rows, so it follows from the rows alone. A leaf with a kept dictionary decides nothing: each
+ * happens between batches of rows, so it follows from the rows alone. A leaf with a carried dictionary decides nothing: each
  * of its chunks begins with that.
  */
 import { crc32 } from 'node:zlib';
 import { inPhase } from '../../../../floor/phase-clock.js';
 import type { FinishedPage, FinishedPages } from '../../finished-pages.js';
 import type { CarriedDictionary } from '../carried-dictionary.js';
-import type { ChunkBounds, ChunkDescription, PageDescription } from '../description.js';
 import { type Leaf, valueBytesOf } from '../leaf.js';
 import { ENCODINGS } from '../page-header.js';
+import type { ChunkBounds, ChunkDescription, PageDescription } from '../row-group-description.js';
 import { ThriftWriter } from '../thrift.js';
 import { isBefore, shortBound, VALUE_ORDERS, type ValueOrder, withSignOfZero } from '../value-order.js';
 import type { ColumnMemory } from './column-memory.js';
@@ -93,7 +93,7 @@ export class LeafEncoder {
   readonly #takesDelta: boolean;
   readonly #firstMode: number;
   readonly #pageBytes: number;
-  readonly #kept: CarriedDictionary | undefined;
+  readonly #carried: CarriedDictionary | undefined;
   readonly #values: GrownRegion;
   readonly #definitions: GrownRegion;
   readonly #repetitions: GrownRegion;
@@ -116,7 +116,7 @@ export class LeafEncoder {
     leaf: Leaf,
     order: ValueOrder,
     pageBytes: number,
-    kept: CarriedDictionary | undefined,
+    carried: CarriedDictionary | undefined,
   ) {
     const { memory } = workshop;
     const region = () => new GrownRegion(memory);
@@ -124,9 +124,9 @@ export class LeafEncoder {
     this.#address = address;
     this.#order = leaf.type === 'FIXED_LEN_BYTE_ARRAY' && leaf.typeLength > MOST_BOUND_BYTES ? 'none' : order;
     this.#takesDelta = leaf.type === 'INT32' || leaf.type === 'INT64';
-    this.#firstMode = kept !== undefined ? MODES.indexed : leaf.type === 'BOOLEAN' ? MODES.raw : MODES.sampling;
+    this.#firstMode = carried !== undefined ? MODES.indexed : leaf.type === 'BOOLEAN' ? MODES.raw : MODES.sampling;
     this.#pageBytes = pageBytes;
-    this.#kept = kept;
+    this.#carried = carried;
     [this.#values, this.#definitions, this.#repetitions] = [region(), region(), region()];
     [this.#dictionary, this.#slots, this.#offsets] = [region(), region(), region()];
     this.#set('width', valueBytesOf(leaf));
@@ -134,9 +134,9 @@ export class LeafEncoder {
     this.#set('maxDefinition', leaf.maxDefinition);
     this.#set('maxRepetition', leaf.maxRepetition);
     this.#set('pageBytes', pageBytes);
-    this.#set('dictionaryLimit', dictionaryLimitOf(pageBytes) + (kept?.values.byteLength ?? 0));
-    this.#set('entryLimit', MOST_DICTIONARY_ENTRIES + (kept?.count ?? 0));
-    this.#set('batchLimit', kept === undefined ? dictionaryLimitOf(pageBytes) : ANY_BYTES);
+    this.#set('dictionaryLimit', dictionaryLimitOf(pageBytes) + (carried?.values.byteLength ?? 0));
+    this.#set('entryLimit', MOST_DICTIONARY_ENTRIES + (carried?.count ?? 0));
+    this.#set('batchLimit', carried === undefined ? dictionaryLimitOf(pageBytes) : ANY_BYTES);
     this.#set('sampleValues', SAMPLE_VALUES);
     this.#set('mode', this.#firstMode);
   }
@@ -190,9 +190,9 @@ export class LeafEncoder {
 
   #makeRoom(valueBytes: number, entries: number): void {
     this.#values.ensure(valueBytes, this.#get('valueBytes'), this.#pageBytes);
-    const kept = this.#get('entries');
-    if (entries > 0) this.#definitions.ensure(entries, kept, this.#pageBytes);
-    if (entries > 0 && this.#get('maxRepetition') > 0) this.#repetitions.ensure(entries, kept, this.#pageBytes);
+    const usedEntries = this.#get('entries');
+    if (entries > 0) this.#definitions.ensure(entries, usedEntries, this.#pageBytes);
+    if (entries > 0 && this.#get('maxRepetition') > 0) this.#repetitions.ensure(entries, usedEntries, this.#pageBytes);
     this.#noteRoom();
   }
 
@@ -206,7 +206,7 @@ export class LeafEncoder {
   }
 
   #beginDictionary(): void {
-    const { count = 0, values = NOTHING } = this.#kept ?? {};
+    const { count = 0, values = NOTHING } = this.#carried ?? {};
     if (count === 0) return;
     const { memory } = this.#workshop;
     this.#dictionary.ensure(this.#get('dictionaryLimit'));
@@ -424,7 +424,7 @@ export class LeafEncoder {
   #storeDictionary(pages: FinishedPages): FinishedPage | undefined {
     const count = this.#get('dictionaryCount');
     // Readers want one before indexes, also where all values are null.
-    if (count === 0 && (this.#kept === undefined || this.#pages.length === 0)) return undefined;
+    if (count === 0 && (this.#carried === undefined || this.#pages.length === 0)) return undefined;
     const writeHeader = (writer: ThriftWriter) => {
       writer.field(7).struct(() => writer.field(1).i32(count).field(2).i32(ENCODINGS.PLAIN).field(3).boolean(false));
     };

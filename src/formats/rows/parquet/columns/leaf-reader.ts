@@ -456,12 +456,12 @@ export class LeafReader {
     wasm.carryEntries(address, entries);
   }
 
-  #growCarried(list: 0 | 1 | 2, keptBytes: number, moreBytes: number): void {
+  #growCarried(list: 0 | 1 | 2, usedBytes: number, moreBytes: number): void {
     const region = this.#carried[list];
-    if (keptBytes + moreBytes <= region.byteLength) return;
+    if (usedBytes + moreBytes <= region.byteLength) return;
     // Doubled, so that a row of many pages is not copied with each of them.
-    const grown = this.#allocate(Math.max(keptBytes + moreBytes, 2 * keptBytes), 'a row of several pages');
-    this.#memory.bytes.copyWithin(grown.address, region.address, region.address + keptBytes);
+    const grown = this.#allocate(Math.max(usedBytes + moreBytes, 2 * usedBytes), 'a row of several pages');
+    this.#memory.bytes.copyWithin(grown.address, region.address, region.address + usedBytes);
     if (region.byteLength > 0) this.#memory.release(region);
     this.#carried[list] = grown;
   }

@@ -22,17 +22,22 @@ export function pageBytesOf(leafCount: number): number {
 }
 
 /** Bytes of column memory that a writer needs at most, unless a row is longer than a page. */
-export function rowGroupWriterBytes(leaves: readonly Leaf[], kept: readonly CarriedDictionary[] = []): number {
+export function rowGroupWriterBytes(leaves: readonly Leaf[], carried: readonly CarriedDictionary[] = []): number {
   const pageBytes = pageBytesOf(leaves.length);
   const ofLeaf = (leaf: Leaf, index: number) => {
-    const { count = 0, values } = kept.find((dictionary) => dictionary.leaf === index) ?? {};
+    const { count = 0, values } = carried.find((dictionary) => dictionary.leaf === index) ?? {};
     const entries = Math.min(dictionaryLimitOf(pageBytes) / Math.max(valueBytesOf(leaf), 4), MOST_DICTIONARY_ENTRIES);
     // Where there is a table of values, a page has an index of four bytes beside each level, unless most values are null.
     const levels = leaf.maxDefinition === 0 ? 0 : leaf.maxRepetition === 0 ? 0.3 * pageBytes : pageBytes;
     // Its page is compressed at once.
-    const keptBytes = 3 * (values?.byteLength ?? 0) + 4 * count;
+    const carriedBytes = 3 * (values?.byteLength ?? 0) + 4 * count;
     return (
-      pageBytes + Math.ceil(levels) + dictionaryLimitOf(pageBytes) + keptBytes + 4 * slotCountOf(entries + count) + 1024
+      pageBytes +
+      Math.ceil(levels) +
+      dictionaryLimitOf(pageBytes) +
+      carriedBytes +
+      4 * slotCountOf(entries + count) +
+      1024
     );
   };
   // The area, and what Snappy and LZ4 compress to.

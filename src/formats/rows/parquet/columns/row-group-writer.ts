@@ -8,8 +8,8 @@ import type { JobControl } from '../../../../floor/job-control.js';
 import { inPhase } from '../../../../floor/phase-clock.js';
 import type { EncodedMember } from '../../../encoded-members.js';
 import { FinishedPages, type SpillPlace } from '../../finished-pages.js';
-import { encodeDescription } from '../description.js';
 import { nameOfLeaf } from '../leaf.js';
+import { encodeDescription } from '../row-group-description.js';
 import type { TableSchema } from '../schema.js';
 import type { TableWriteSpec } from '../table-output.js';
 import { valueOrdersOf } from '../value-order.js';
@@ -29,7 +29,7 @@ export interface RowGroupWriterParts {
   /**
    * Makes the place of finished pages of a row group when the job has no spare memory left. Absent: that is an error.
    */
-  readonly newPlace?: (() => SpillPlace) | undefined;
+  readonly newSpillPlace?: (() => SpillPlace) | undefined;
 }
 
 export class RowGroupWriter {
@@ -47,12 +47,12 @@ export class RowGroupWriter {
 
   /** @throws UsageError ERR_MEMORY_BUDGET */
   constructor(parts: RowGroupWriterParts) {
-    const { memory, schema, spec, control, newPlace } = parts;
+    const { memory, schema, spec, control, newSpillPlace } = parts;
     this.#parts = parts;
     const region = () => new GrownRegion(memory);
     this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
     this.#stage = region();
-    this.#pages = new FinishedPages(control, newPlace);
+    this.#pages = new FinishedPages(control, newSpillPlace);
     const leafBytes = memory.wasm.encodedLeafBytes();
     const tableBytes = schema.leaves.length * leafBytes + PLACES_BYTES;
     const table = memory.allocate(tableBytes);
@@ -67,8 +67,8 @@ export class RowGroupWriter {
     const orders = valueOrdersOf(schema);
     this.#leaves = schema.leaves.map((leaf, i) => {
       const address = table.address + PLACES_BYTES + i * leafBytes;
-      const kept = spec.dictionaries?.find((dictionary) => dictionary.leaf === i);
-      return new LeafEncoder(this.#workshop, address, leaf, orders[i] ?? 'none', pageBytes, kept);
+      const carried = spec.dictionaries?.find((dictionary) => dictionary.leaf === i);
+      return new LeafEncoder(this.#workshop, address, leaf, orders[i] ?? 'none', pageBytes, carried);
     });
   }
 
@@ -120,10 +120,10 @@ export class RowGroupWriter {
   }
 
   /** Grows by a part of the stage at least, so that a long row is not copied too often. */
-  #growStage(keptBytes: number): void {
+  #growStage(usedBytes: number): void {
     const { byteLength } = this.#stage;
     const wanted = Math.min(Math.ceil((17 / 16) * byteLength), MOST_REGION_BYTES);
-    this.#stage.ensure(Math.max(byteLength + 1, wanted), keptBytes, 2 * byteLength);
+    this.#stage.ensure(Math.max(byteLength + 1, wanted), usedBytes, 2 * byteLength);
   }
 
   #splitBatch(): void {
@@ -147,7 +147,7 @@ export class RowGroupWriter {
     const ordered = chunks.flatMap((chunk) => chunk.pages);
     this.#rowBytes = 0;
     this.#rows = 0;
-    this.#pages = new FinishedPages(this.#parts.control, this.#parts.newPlace);
+    this.#pages = new FinishedPages(this.#parts.control, this.#parts.newSpillPlace);
     return {
       // The pages have taken their memory, or lie in a file.
       memoryBytes: 0,

@@ -1,16 +1,16 @@
 /** Rows of drawn tables, row groups that a writer makes of them, and the rows that a reader finds in these. */
 import { crc32 } from 'node:zlib';
 import { JobControl, UNGATED } from '#src/floor/job-control.js';
-import { describedUnits } from '#src/formats/described-units.js';
 import type { EncodedMember } from '#src/formats/encoded-members.js';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { rowGroupWriterBytes } from '#src/formats/rows/parquet/columns/page-sizes.js';
 import { RowGroupWriter } from '#src/formats/rows/parquet/columns/row-group-writer.js';
-import { decodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/description.js';
 import { type Leaf, type PhysicalType, valueBytesOf } from '#src/formats/rows/parquet/leaf.js';
 import { type PageHeader, readPageHeader } from '#src/formats/rows/parquet/page-header.js';
+import { decodeDescription, type RowGroupDescription } from '#src/formats/rows/parquet/row-group-description.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import type { TableWriteSpec } from '#src/formats/rows/parquet/table-output.js';
+import { listStagedUnits } from '#src/formats/staged-units.js';
 import { withLength } from '../../../../fixtures/parquet/encode-values.ts';
 import { rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
 import { columnOrdersOf, type PlainElement, tableOf } from '../plain-footer.ts';
@@ -84,8 +84,8 @@ export class MadeGroups {
     this.control = JobControl.create([], spareBytes);
     this.#spareBytes = spareBytes;
     const memory = new ColumnMemory(noSpare, rowGroupWriterBytes(schema.leaves, spec.dictionaries) + moreBytes);
-    const newPlace = () => ({ gate: UNGATED, path: newPath() });
-    this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, newPlace });
+    const newSpillPlace = () => ({ gate: UNGATED, path: newPath() });
+    this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, newSpillPlace });
   }
 
   make(rows: readonly Uint8Array[]): Buffer {
@@ -119,7 +119,7 @@ export function makeGroup(schema: TableSchema, rows: readonly Uint8Array[], spec
 
 export function describeGroup(bytes: Buffer): RowGroupDescription {
   const read = (position: number, byteLength: number) => bytes.subarray(position, position + byteLength);
-  const [unit] = describedUnits({ path: 'a.parquet', byteLength: bytes.byteLength, read }, 0);
+  const [unit] = listStagedUnits({ path: 'a.parquet', byteLength: bytes.byteLength, read }, 0);
   if (unit === undefined) throw new Error('no description');
   return decodeDescription(unit.description());
 }

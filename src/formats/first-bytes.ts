@@ -33,7 +33,10 @@ export function headBytesOf(path: string, format: RecordFormat): number {
 
 const INSIST = "give `records: { by: 'lines' }` to shuffle it as lines all the same";
 
-export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: RecordFormat): Finding | undefined {
+export function examineFirstBytes(
+  { head: bytes, isWhole, path }: FirstBytes,
+  format: RecordFormat,
+): Finding | undefined {
   if (!isHeldToText(format)) return undefined;
   const all = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const skippedBytes = format.header?.kind === 'bytes' ? format.header.value : 0;
@@ -41,7 +44,7 @@ export function lookAt({ head: bytes, isWhole, path }: FirstBytes, format: Recor
   const nul = head.indexOf(0);
   const foreign = foreignFormatOf(head, nul) ?? namedFormatOf(path, head.subarray(markBytesOf(head)), format);
   if (foreign !== undefined) return refusalOf(path, foreign, format);
-  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? lookAtJson(all, isWhole, path, format) : undefined;
+  const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? examineJson(all, isWhole, path, format) : undefined;
   if (json instanceof InputError) return json;
   if (nul >= 0) return { kind: 'NUL', position: skippedBytes + nul };
   const cr = head.includes(0x0a) ? -1 : head.indexOf(0x0d);
@@ -55,7 +58,7 @@ function refusalOf(path: string, { name, remedy, output }: RefusedFormat, { line
   return new InputError('ERR_INPUT_FORMAT', `${inputName(path)} holds ${name}, not ${what}; ${advice}`);
 }
 
-function lookAtJson(head: Buffer, isWhole: boolean, path: string, { header }: RecordFormat): Finding | undefined {
+function examineJson(head: Buffer, isWhole: boolean, path: string, { header }: RecordFormat): Finding | undefined {
   const headerBytes = header === undefined ? markBytesOf(head) : headerBytesOf(head, header);
   if (headerBytes === undefined) return undefined;
   const records = headerBytes === 0 ? head : head.subarray(headerBytes);
@@ -93,7 +96,7 @@ export function describeDoubt(path: string, { kind, position }: Doubt, more: str
  * The same pieces. An input whose first bytes show that it is not text is refused before the first piece, if it must
  * be.
  */
-export async function* lookedAt(
+export async function* examinedPieces(
   pieces: AsyncIterable<Uint8Array>,
   path: string,
   format: RecordFormat,
@@ -102,30 +105,30 @@ export async function* lookedAt(
   const headBytes = headBytesOf(path, format);
   const held: Uint8Array[] = [];
   let heldBytes = 0;
-  const look = (head: Uint8Array, isWhole: boolean) => {
-    const finding = lookAt({ head: head.subarray(0, headBytes), isWhole, path }, format);
+  const examine = (head: Uint8Array, isWhole: boolean) => {
+    const finding = examineFirstBytes({ head: head.subarray(0, headBytes), isWhole, path }, format);
     if (finding instanceof InputError) throw finding;
     if (finding !== undefined) onDoubt(finding);
   };
-  let isLookedAt = false;
+  let isExamined = false;
   for await (const piece of pieces) {
-    if (isLookedAt) {
+    if (isExamined) {
       yield piece;
       continue;
     }
     heldBytes += piece.byteLength;
-    isLookedAt = heldBytes >= headBytes;
+    isExamined = heldBytes >= headBytes;
     // The next piece may take the place of this one.
-    held.push(isLookedAt ? piece : new Uint8Array(piece));
-    if (!isLookedAt) continue;
+    held.push(isExamined ? piece : new Uint8Array(piece));
+    if (!isExamined) continue;
     const [first = piece] = held;
     const head = held.length === 1 ? first : Buffer.concat(held);
-    look(head, false);
+    examine(head, false);
     yield head;
   }
-  if (isLookedAt || heldBytes === 0) return;
+  if (isExamined || heldBytes === 0) return;
   const whole = Buffer.concat(held);
-  look(whole, true);
+  examine(whole, true);
   yield whole;
 }
 

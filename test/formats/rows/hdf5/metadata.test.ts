@@ -4,8 +4,8 @@ import { chooseRows } from '#src/formats/rows/hdf5/choose-rows.js';
 import { readDataset } from '#src/formats/rows/hdf5/dataset.js';
 import { makeHead } from '#src/formats/rows/hdf5/file-head.js';
 import { objectsIn } from '#src/formats/rows/hdf5/groups.js';
+import { metadataDifference, metadataFacts } from '#src/formats/rows/hdf5/metadata.js';
 import { refuseOwnLayouts } from '#src/formats/rows/hdf5/open-datasets.js';
-import { differenceInRest, restOf } from '#src/formats/rows/hdf5/rest.js';
 import { bytesMadeByH5py, hdf5In } from '../../../fixtures/hdf5-files.js';
 import { type SmallObject, smallHdf5 } from '../../../fixtures/small-hdf5.js';
 
@@ -118,8 +118,8 @@ describe('rows', () => {
 describe('the rest of a file', () => {
   const first = { X, scale: { lengths: [2, 3] } };
   const differenceOf = (other: Buffer, expected = smallHdf5(first, { title: 'a' })) => {
-    const rest = new Map(restOf(open(expected, ['X'])));
-    return differenceInRest('b.h5', restOf(open(other, ['X'])), { path: 'a.h5', rest });
+    const metadata = new Map(metadataFacts(open(expected, ['X'])));
+    return metadataDifference('b.h5', metadataFacts(open(other, ['X'])), { path: 'a.h5', metadata });
   };
 
   it.each([
@@ -176,14 +176,14 @@ describe('the rest of a file', () => {
     const names = all
       .filter((each) => readDataset(hdf5In(bytes), each)?.shape.lengths[0] === 41)
       .map(({ path }) => path);
-    const rest = (of: Buffer) => restOf(open(of, names));
-    const first = { path: 'a', rest: new Map(rest(bytes)) };
-    expect([...first.rest.keys()]).toEqual(
+    const facts = (of: Buffer) => metadataFacts(open(of, names));
+    const first = { path: 'a', metadata: new Map(facts(bytes)) };
+    expect([...first.metadata.keys()]).toEqual(
       expect.arrayContaining(['the values of /names', 'the link /soft', 'the group /groups/7']),
     );
-    expect(differenceInRest('b', rest(bytes), first)).toBeUndefined();
+    expect(metadataDifference('b', facts(bytes), first)).toBeUndefined();
     const other = Buffer.from(bytes);
     other.set(Buffer.from('cow'), other.indexOf('cat'));
-    expect(differenceInRest('b', rest(other), first)).toBe('b and a differ in the values of /names');
+    expect(metadataDifference('b', facts(other), first)).toBe('b and a differ in the values of /names');
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Descriptions of columns that programs keep in the metadata of a file, as JSON under keys of their own: what they say of
+ * Descriptions of columns that programs store in the metadata of a file, as JSON under keys of their own: what they say of
  * the meaning of values, and how they become those of other columns.
  */
 import { canonicalJson, crsNameOf, isUtc, type JsonObject, objectOf } from './meaning.js';
@@ -10,9 +10,10 @@ export type SelectedColumns = ReadonlyMap<string, boolean>;
 /** Meaning of the values of each column; undefined if the column has no values. */
 type Meanings = ReadonlyMap<string, string | undefined>;
 
-export interface Description {
+/** The functions for the descriptions under one key. */
+export interface ColumnMetadata {
   /** Cuts it down to some columns. @returns undefined: it cannot be. */
-  cut(description: JsonObject, kept: SelectedColumns): JsonObject | undefined;
+  cut(description: JsonObject, selected: SelectedColumns): JsonObject | undefined;
   meaningsOf(description: JsonObject): Meanings;
   /** One for the rows of both. @returns `one` if it is good for them. */
   merge(one: JsonObject, other: JsonObject): JsonObject;
@@ -24,7 +25,7 @@ export const PANDAS = 'pandas';
 export const SPARK = 'org.apache.spark.sql.parquet.row.metadata';
 
 /** Descriptions of all columns, by key. Undefined: they are left out where the columns are not as they say. */
-export const DESCRIPTIONS: ReadonlyMap<string, Description | undefined> = new Map([
+export const COLUMN_METADATA: ReadonlyMap<string, ColumnMetadata | undefined> = new Map([
   ['parquet.avro.schema', undefined],
   ['avro.schema', undefined],
   ['iceberg.schema', undefined],
@@ -33,25 +34,25 @@ export const DESCRIPTIONS: ReadonlyMap<string, Description | undefined> = new Ma
   ['huggingface', { cut: cutHuggingFace, meaningsOf: featureMeanings, merge: mergeFeatures }],
   [SPARK, { cut: cutSpark, meaningsOf: sparkMeanings, merge: (one) => one }],
   ['geo', { cut: cutGeo, meaningsOf: geoMeanings, merge: mergeGeo }],
-] satisfies [string, Description | undefined][]);
+] satisfies [string, ColumnMetadata | undefined][]);
 
 /** Cuts the description to some columns. It says nothing of fields within columns. */
-function cutPandas(pandas: JsonObject, kept: SelectedColumns): JsonObject | undefined {
+function cutPandas(pandas: JsonObject, selected: SelectedColumns): JsonObject | undefined {
   const { columns, index_columns: indexColumns } = pandas;
   if (!Array.isArray(columns) || !Array.isArray(indexColumns)) return undefined;
   return {
     ...pandas,
-    index_columns: indexColumns.filter((column) => typeof column !== 'string' || kept.has(column)),
+    index_columns: indexColumns.filter((column) => typeof column !== 'string' || selected.has(column)),
     columns: columns.filter((column) => {
       const { field_name: field, name } = objectOf(column) ?? {};
-      return kept.has(String(field ?? name));
+      return selected.has(String(field ?? name));
     }),
   };
 }
 
 /** `info.features` has the type of each column by its name, and those of the fields in it. */
-function cutHuggingFace(description: JsonObject, kept: SelectedColumns): JsonObject | undefined {
-  const features = cutEntries(featuresOf(description), kept);
+function cutHuggingFace(description: JsonObject, selected: SelectedColumns): JsonObject | undefined {
+  const features = cutEntries(featuresOf(description), selected);
   return features === undefined ? undefined : withFeatures(description, features);
 }
 
@@ -63,25 +64,25 @@ function withFeatures(description: JsonObject, features: JsonObject): JsonObject
   return { ...description, info: { ...objectOf(description['info']), features } };
 }
 
-function cutGeo(description: JsonObject, kept: SelectedColumns): JsonObject | undefined {
-  const columns = cutEntries(objectOf(description['columns']), kept, true);
-  const isPrimaryKept = kept.has(String(description['primary_column']));
-  return columns === undefined || !isPrimaryKept ? undefined : { ...description, columns };
+function cutGeo(description: JsonObject, selected: SelectedColumns): JsonObject | undefined {
+  const columns = cutEntries(objectOf(description['columns']), selected, true);
+  const isPrimarySelected = selected.has(String(description['primary_column']));
+  return columns === undefined || !isPrimarySelected ? undefined : { ...description, columns };
 }
 
-function cutSpark(description: JsonObject, kept: SelectedColumns): JsonObject | undefined {
+function cutSpark(description: JsonObject, selected: SelectedColumns): JsonObject | undefined {
   const { fields } = description;
-  if (!Array.isArray(fields) || !areAllWhole(kept)) return undefined;
-  return { ...description, fields: fields.filter((field) => kept.has(String(objectOf(field)?.['name']))) };
+  if (!Array.isArray(fields) || !areAllWhole(selected)) return undefined;
+  return { ...description, fields: fields.filter((field) => selected.has(String(objectOf(field)?.['name']))) };
 }
 
 function cutEntries(
   entries: JsonObject | undefined,
-  kept: SelectedColumns,
+  selected: SelectedColumns,
   maybeParts = false,
 ): JsonObject | undefined {
-  if (entries === undefined || !(maybeParts || areAllWhole(kept)) || areReordered(entries)) return undefined;
-  return Object.fromEntries(Object.entries(entries).filter(([name]) => kept.has(name)));
+  if (entries === undefined || !(maybeParts || areAllWhole(selected)) || areReordered(entries)) return undefined;
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => selected.has(name)));
 }
 
 /** JavaScript sorts such names to the front. */
@@ -89,8 +90,8 @@ function areReordered(entries: JsonObject): boolean {
   return Object.keys(entries).some((name) => /^\d+$/.test(name));
 }
 
-function areAllWhole(kept: SelectedColumns): boolean {
-  return [...kept.values()].every((isWhole) => isWhole);
+function areAllWhole(selected: SelectedColumns): boolean {
+  return [...selected.values()].every((isWhole) => isWhole);
 }
 
 /** Returns what pandas knows of columns beyond Parquet's schema. */
@@ -156,10 +157,10 @@ function sparkMeanings({ fields }: JsonObject): Meanings {
   const described = Array.isArray(fields) ? fields.map((field) => objectOf(field) ?? {}) : [];
   return new Map(
     described.flatMap(({ name, type, metadata }): [string, string][] => {
-      const told = Object.entries(objectOf(metadata) ?? {}).filter(([key]) => !NO_MEANING_IN_SPARK.includes(key));
+      const meaningful = Object.entries(objectOf(metadata) ?? {}).filter(([key]) => !NO_MEANING_IN_SPARK.includes(key));
       const { class: userType } = objectOf(type) ?? {};
       const words = userType === undefined ? [] : [`class ${userType}`];
-      if (told.length > 0) words.push(canonicalJson(Object.fromEntries(told)));
+      if (meaningful.length > 0) words.push(canonicalJson(Object.fromEntries(meaningful)));
       return words.length === 0 ? [] : [[String(name), words.join(' with ')]];
     }),
   );

@@ -1,5 +1,5 @@
 /** Describes a row group as the end of a file needs it, as a Thrift struct. */
-import { describeUnit } from '../../described-units.js';
+import { encodeUnitDescription } from '../../staged-units.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 
 export interface Bounds {
@@ -55,7 +55,7 @@ export function encodeDescription({ rows, chunks }: RowGroupDescription): Uint8A
       if (chunk !== undefined) writer.struct(() => writeChunk(writer, chunk));
     });
   });
-  return describeUnit(
+  return encodeUnitDescription(
     writer.take(),
     chunks.reduce((sum, chunk) => sum + byteLengthOfChunk(chunk), 0),
   );

@@ -1,6 +1,6 @@
 /**
- * The rest of a file, which is all but its rows: groups, links, attributes, types, and datasets without rows. Outputs have
- * that of the first input, so it must mean the same in all inputs. Facts are equal where the meaning is: for values in
+ * The metadata of a file, which is all but its rows: groups, links, attributes, types, and datasets without rows. Outputs
+ * have that of the first input, so it must mean the same in all inputs. Facts are equal where the meaning is: for values in
  * other chunks, and for references to the same paths at other addresses.
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -19,7 +19,7 @@ export interface Fact {
   readonly shown?: string | undefined;
 }
 
-interface RestRequest {
+interface MetadataRequest {
   readonly file: Hdf5Bytes;
   readonly objects: readonly FoundObject[];
   /** Addresses of the datasets whose rows are shuffled: of these, only attributes count. */
@@ -39,21 +39,21 @@ const NAME_OF_DIMENSION = /^("This is a netCDF dimension but not a netCDF variab
 
 type Facts = Generator<readonly [what: string, fact: Fact]>;
 
-export function restOf(request: RestRequest): Facts {
-  return new RestReader(request).facts();
+export function metadataFacts(request: MetadataRequest): Facts {
+  return new MetadataReader(request).facts();
 }
 
 export function nameOfDataset(path: string): string {
   return `the dataset ${path}`;
 }
 
-class RestReader {
-  readonly #request: RestRequest;
+class MetadataReader {
+  readonly #request: MetadataRequest;
   readonly #file: Hdf5Bytes;
   readonly #pathAt: ReadonlyMap<number, string>;
   #comparedBytes = 0;
 
-  constructor(request: RestRequest) {
+  constructor(request: MetadataRequest) {
     this.#request = request;
     this.#file = request.file;
     this.#pathAt = new Map(request.objects.map(({ address, path }) => [address, path]));
@@ -161,15 +161,15 @@ function* blocksOf(file: Hdf5Bytes, dataset: Dataset): Generator<Buffer> {
   }
 }
 
-/** Returns how the rest of a file differs from that of the first one; undefined: it does not. */
-export function differenceInRest(
+/** Returns how the metadata of a file differs from that of the first one; undefined: it does not. */
+export function metadataDifference(
   path: string,
-  rest: Facts,
-  first: { readonly path: string; readonly rest: ReadonlyMap<string, Fact> },
+  metadata: Facts,
+  first: { readonly path: string; readonly metadata: ReadonlyMap<string, Fact> },
 ): string | undefined {
-  const missing = new Set(first.rest.keys());
-  for (const [what, { value, shown }] of rest) {
-    const expected = first.rest.get(what);
+  const missing = new Set(first.metadata.keys());
+  for (const [what, { value, shown }] of metadata) {
+    const expected = first.metadata.get(what);
     if (expected === undefined) return `only ${path} has ${what}`;
     missing.delete(what);
     if (expected.value === value) continue;

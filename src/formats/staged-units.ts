@@ -8,13 +8,13 @@ import { crc32 } from 'node:zlib';
 import { VerificationError } from '../errors.js';
 
 /** A staged file that has all its units. */
-export interface StagedUnits {
+export interface StagedUnitFile {
   readonly path: string;
   readonly byteLength: number;
   read(position: number, byteLength: number): Uint8Array;
 }
 
-export interface DescribedUnit {
+export interface StagedUnit {
   /** The place in the file where it begins. */
   readonly start: number;
   /** @throws VerificationError when it is not what was written. */
@@ -25,7 +25,7 @@ const TRAILER_BYTES = 24;
 const MAGIC = Buffer.from('pileshuf');
 
 /** @returns what follows the unit. */
-export function describeUnit(description: Uint8Array, unitBytes: number): Buffer {
+export function encodeUnitDescription(description: Uint8Array, unitBytes: number): Buffer {
   const trailer = Buffer.alloc(TRAILER_BYTES);
   trailer.writeUInt32LE(description.byteLength, 0);
   trailer.writeUInt32LE(crc32(description), 4);
@@ -39,8 +39,8 @@ export function describeUnit(description: Uint8Array, unitBytes: number): Buffer
  * @param headerBytes before the first one.
  * @throws VerificationError if descriptions do not lead from the end of the file to its beginning.
  */
-export function describedUnits({ path, byteLength, read }: StagedUnits, headerBytes: number): DescribedUnit[] {
-  const units: DescribedUnit[] = [];
+export function listStagedUnits({ path, byteLength, read }: StagedUnitFile, headerBytes: number): StagedUnit[] {
+  const units: StagedUnit[] = [];
   const bytesAt = (position: number, count: number) => {
     const { buffer, byteOffset, byteLength } = read(position, count);
     return Buffer.from(buffer, byteOffset, byteLength);
