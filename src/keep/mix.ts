@@ -189,7 +189,7 @@ function weighInputs(
   }));
   const ofInputs = groupOf.map((group) => weights[group] ?? ONCE);
   if (ofInputs.length > 0 && ofInputs.every(isNothing))
-    throw new UsageError('all inputs have the weight 0; expected one that stays');
+    throw new UsageError('all inputs have the weight 0; expected a weight above 0');
   return { weights: ofInputs, groupOf, groups: all.filter(({ inputCount }) => inputCount > 0) };
 }
 

@@ -129,7 +129,7 @@ function boundsByCounts(rules: readonly SplitRule[], records: number): number[] 
   if (requested > records) {
     throw new InputError(
       'ERR_TOO_FEW_RECORDS',
-      `the number of records is ${records}, and \`splits\` asks for ${requested}; expected at most as many`,
+      `there are ${records} records, and \`splits\` asks for ${requested}; ask for fewer`,
     );
   }
   let before = 0;

@@ -145,7 +145,7 @@ export function tellOfSplits(
   const [globs] = [...globsAt.values()].filter(({ size }) => size > 1);
   if (globs === undefined) {
     if (sets.length > 1)
-      onWarning(`${directory} holds several complete outputs (${nameSome(sets)}), which become one order`);
+      onWarning(`${directory} holds several complete outputs (${nameSome(sets)}), which are shuffled together`);
     return;
   }
   const named = [...globs.values()];
@@ -156,9 +156,9 @@ export function tellOfSplits(
   if (sets.filter((name) => SPLIT.test(name)).length > 1)
     throw new InputError(
       'ERR_INPUT_UNREADABLE',
-      `${directory} holds the splits ${nameSome(sets)} of an earlier job, which would become one order; ${advice}, or \`include\` '*' for all`,
+      `${directory} holds the splits ${nameSome(sets)} of an earlier job, which would be shuffled together; ${advice}, or \`include\` '*' for all`,
     );
-  onWarning(`${holder} several splits (${named.join(', ')}), which become one order; ${advice}`);
+  onWarning(`${holder} several splits (${named.join(', ')}), which are shuffled together; ${advice}`);
 }
 
 function placeBelow(directory: string | undefined, path: string): string {

@@ -445,7 +445,7 @@ refuses('aligned files', [
     2,
     'the shards may have names of 261 bytes, and file systems allow 255; give files of shorter names, or …',
   ],
-  ['--together in,in2 -o out --split a=4,b=rest', 3, 'the number of records is 2, and --split asks for 4; …'],
+  ['--together in,in2 -o out --split a=4,b=rest', 3, 'there are 2 records, and --split asks for 4; …'],
   ['--together a,b -o -', 2, '--together writes several files: name a directory with -o'],
   ['--together a,b -o out c', 2, '--together names all inputs, and c is one more; join files of a tuple with…'],
   [

@@ -243,13 +243,13 @@ describe('earlier outputs', () => {
       files: { ...set('d', 'train'), ...set('d', 'test') },
       argv: 'd',
       badInput:
-        "d holds the splits test, train of an earlier job, which would become one order; give --include 'test*' for one of them, or --include '*' for all",
+        "d holds the splits test, train of an earlier job, which would be shuffled together; give --include 'test*' for one of them, or --include '*' for all",
     },
     {
       name: 'of two prefixes',
       files: { ...set('d', 'x'), ...set('d', 'y') },
       argv: 'd',
-      lines: ['warning: d holds several complete outputs (x, y), which become one order', /warning: left out 2/],
+      lines: ['warning: d holds several complete outputs (x, y), which are shuffled together', /warning: left out 2/],
       records: ['a\n', 'a\n', 'b\n', 'b\n'],
     },
     {
@@ -257,7 +257,7 @@ describe('earlier outputs', () => {
       files: { 'd/data/train-00000-of-00001.txt': 'a\n', 'd/data/Validation.txt': 'b\n', 'd/other/test.txt': 'c\n' },
       argv: 'd',
       lines: [
-        "warning: d holds several splits (Validation*, train*), which become one order; give --include 'Validation*' for one of them",
+        "warning: d holds several splits (Validation*, train*), which are shuffled together; give --include 'Validation*' for one of them",
       ],
       records: ['a\n', 'b\n', 'c\n'],
     },
@@ -266,7 +266,7 @@ describe('earlier outputs', () => {
       files: { 'd/x/dev/0.txt': 'a\n', 'd/x/train/0.txt': 'b\n', 'd/trainer.txt': 'c\n' },
       argv: 'd',
       lines: [
-        "warning: d holds several splits (x/dev/**, x/train/**), which become one order; give --include 'x/dev/**' for one of them",
+        "warning: d holds several splits (x/dev/**, x/train/**), which are shuffled together; give --include 'x/dev/**' for one of them",
       ],
       records: ['a\n', 'b\n', 'c\n'],
     },
@@ -290,7 +290,7 @@ describe('earlier outputs', () => {
       argv: 'd/test.txt.gz d/test.txt d/train-0.txt e/train.txt',
       lines: [
         'warning: d/test.txt.gz and d/test.txt are two copies of one file by their names; each of their records comes twice',
-        'warning: the inputs hold several splits (d/test*, d/train*), which become one order; name only the files of one to shuffle it alone',
+        'warning: the inputs hold several splits (d/test*, d/train*), which are shuffled together; name only the files of one to shuffle it alone',
       ],
       records: ['a\n', 'a\n', 'b\n', 'c\n'],
     },

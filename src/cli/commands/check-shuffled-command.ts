@@ -73,7 +73,7 @@ function describeTravel({ travel, verdict, records }: CheckReport): string[] {
   const isBuffered = verdict === 'locally-shuffled' && deviation < LEAST_RANDOM_DEVIATION;
   return [
     `travel       ${moved}`,
-    ...(isBuffered ? [`             as a shuffle buffer of about ${bufferRecords} does it`] : []),
+    ...(isBuffered ? [`             as after a shuffle buffer of about ${bufferRecords}`] : []),
   ];
 }
 
