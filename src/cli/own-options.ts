@@ -46,7 +46,7 @@ export const OWN = {
   ...optionGroup('Input', {
     against: option<readonly string[]>({
       name: 'against', value: 'INPUT...', parse: parsePaths, isRepeatable: true,
-      help: 'the inputs of the outputs: all words up to the next option',
+      help: 'the inputs that the outputs must match: all words up to the next option',
     }),
     echo: option<true>({ name: 'echo', short: 'e', help: 'the operands are records, not names of inputs' }),
     range: option<{ readonly low: bigint; readonly high: bigint }>({

@@ -83,8 +83,8 @@ export interface ClusterPlanOptions
 const TASK = optionGroup('Tasks', {
   /** The index of the task, from 0 on. A commit has none; for other kinds there is no default. */
   taskIndex: option<number>({
-    check: whole(0), name: 'index', value: 'I', parse: parseWhole, help: 'which task of its kind, from 0 on',
-    default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',
+    check: whole(0), name: 'index', value: 'I', parse: parseWhole, help: 'number of the task among those of its kind, from 0 on',
+    default: 'the index that Slurm, Kubernetes or AWS Batch gives it',
   }),
   /** Does every `stride`th task from `taskIndex` on, for an array of fewer indexes. Default: that task alone. */
   stride: option<number>({
@@ -129,7 +129,7 @@ const SLURM = optionGroup('Slurm', {
   /** The time limit as Slurm writes times: `2:00:00`, `1-12`. Default: that of the partition. */
   time: option<string>({
     name: 'time', value: 'TIME', parse: parseWord,
-    help: 'the most time of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
+    help: 'time limit of a task, as Slurm writes it: 30, 2:00:00, 1-12', default: "Slurm's default",
   }),
   /** Memory of each task, the program included. 0: all that its node has. Default 2 GiB for each thread. */
   taskMemoryBytes: option<number>({
@@ -140,7 +140,7 @@ const SLURM = optionGroup('Slurm', {
   /** The time limit of the commit, as `time`. Default: that of a task. */
   commitTime: option<string>({
     name: 'commit-time', value: 'TIME', parse: parseWord,
-    help: 'the most time of the commit', default: 'that of a task',
+    help: 'time limit of the commit', default: 'that of a task',
   }),
   /** Memory of the commit. 0: all that its node has. Default: that of a task. */
   commitMemoryBytes: option<number>({
@@ -157,7 +157,7 @@ const SLURM = optionGroup('Slurm', {
    */
   envCommand: option<string>({
     name: 'env-command', value: 'COMMAND', parse: parseWord,
-    help: "what the shell of each task does first, as in --env-command='module load node'", default: 'nothing',
+    help: "command that the shell of each task runs first, as in --env-command='module load node'", default: 'nothing',
   }),
   /** Default: that of the user. */
   account: option<string>({

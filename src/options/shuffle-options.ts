@@ -261,7 +261,7 @@ const ORDER = optionGroup('Order', {
     ],
     resumes: ['kind of keys', ({ key }) => key.from],
     name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),
-    help: 'position, or ordinal: files with equal numbers of records get the same order', default: 'position',
+    help: 'position, or ordinal, which gives files with equal numbers of records one order', default: 'position',
   }),
   /**
    * The ids of the inputs; no two may be equal. The order of the records depends on the seed and these ids. `ordinal`:
@@ -310,7 +310,7 @@ const RECORDS = optionGroup('Records', {
   maxRecordBytes: option<number>({
     check: whole(1, LARGEST_MAX_RECORD_BYTES), mayChange: true,
     name: 'max-record', value: 'SIZE', parse: parseBytes,
-    help: 'refuse longer records, at most 1984MiB', default: '1GiB',
+    help: 'refuse longer records; SIZE is at most 1984MiB', default: '1GiB',
   }),
 });
 

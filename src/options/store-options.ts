@@ -98,7 +98,7 @@ const UPKEEP = optionGroup('Store', {
     {
       name: 'keep', value: 'TIME', part: 'keepMilliseconds',
       parse: (text, flag) => ({ keepMilliseconds: parseDuration(text, flag) }),
-      help: 'remove generations that are older: 30d, 12h, 4w',
+      help: 'remove generations that are older than TIME: 30d, 12h, 4w',
     },
     {
       name: 'before', value: 'DATE', part: 'before', parse: (before) => ({ before }),
@@ -162,7 +162,7 @@ const RANKS = optionGroup('Epochs', {
   /** The rank that reads: record i of an epoch goes to rank i mod `worldSize`. Default 0. */
   rank: option<number>({
     name: 'rank', value: 'N', parse: parseWhole,
-    help: 'write the records i with i mod world size = N', default: '0',
+    help: 'write record i if i mod world size = N', default: '0',
   }),
   /** The number of ranks. Default 1. */
   worldSize: option<number>({

@@ -8,11 +8,11 @@ import { chooseInputs } from '../named-files.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
-The files are taken one after the other, as a reader of them would. Of large
-files a sample is read. The verdict is one of four: shuffled as far as visible;
+check-shuffled takes the files one after the other, as a reader would, and reads
+a sample of large ones. The verdict is one of four: shuffled, as far as visible;
 nothing to see (an order would not be visible in such records); locally
-shuffled, as by a shuffle buffer; or not shuffled. docs/CHECKING.md
-explains the tests. The last two end with exit code 4.
+shuffled, as by a shuffle buffer; or not shuffled. The last two end with exit
+code 4. docs/CHECKING.md explains the tests.
 
 Examples:
   pileshuf check-shuffled train/

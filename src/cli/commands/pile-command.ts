@@ -5,8 +5,8 @@ import { hintAtTerminal } from '../named-files.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `
-Many processes and hosts can do this at the same time. The order of the records
-depends on the ids only, not on who comes first.
+Many processes and hosts can add inputs at the same time. The order of the
+records depends on the seed, the ids and the inputs, not on who comes first.
 
 Examples:
   preprocess part-07.raw | pileshuf pile STORE --input-id part-07 --piles 1024

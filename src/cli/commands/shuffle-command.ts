@@ -24,14 +24,14 @@ ${otherCommands.map(([name, { summary }]) => `  ${name.padEnd(15)}${summary}`).j
 Records are lines, unless an option says otherwise: see docs/FORMATS.md. All
 inputs must have the same header. It stands once in each output.
 
-Inputs are files, directories (the files below that are not hidden, sorted; they
-must be of one kind, or --include and --exclude choose them), quoted globs,
-or - for standard input, which is also the default. pileshuf recognises gzip,
-bgzip, zstd, bzip2, xz and lz4 by their first bytes. Entries of lists come after
-the inputs on the command line. The order of the inputs counts: the same seed
-and the same inputs in the same order give the same records in the same order,
-whatever the memory, workers and temp directories. Only the bytes of compressed
-outputs depend on these, not what they decode to.
+Inputs are files, directories, quoted globs, or - for standard input, which is
+also the default. A directory stands for the files below it that are not hidden,
+sorted. They must be of one kind, unless --include or --exclude chooses them.
+pileshuf recognises gzip, bgzip, zstd, bzip2, xz and lz4 by their first bytes.
+Names in lists come after the inputs on the command line. The order of the
+inputs counts: the same seed and the same inputs in the same order give the same
+records in the same order, whatever the memory, workers and temp directories.
+Only the bytes of compressed outputs depend on these, not what they decode to.
 
 SIZE is a number and a unit: K M G T (or KiB MiB GiB TiB) are powers of 1024,
 KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.
