@@ -12,7 +12,7 @@ Scatter tasks run in any order, on any machine. Shuffle tasks need all scatter
 tasks, the commit needs all shuffle tasks; each says which are missing. Measure
 tasks, of a job with --unique, run between them. A verify task, of a large
 output, reads back what the shuffle task of its index wrote. Run a task again if
-it failed, was killed or was lost. A task that was done already says so and exits
+it failed, was killed or was lost. A task that is done already says so and exits
 with 0, and so does a task that the plan does not have. A task may run twice at
 the same time.
 
