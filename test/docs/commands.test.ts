@@ -168,7 +168,7 @@ describe('the block', () => {
   });
   const named = single.map((block) => [`${block.page}: ${block.text.split('\n')[0]}`, block] as const);
 
-  it.each(sampled(named, 8, 1))('of %s', async (_, block) => {
+  it.each(sampled(named, 12, 1))('of %s', async (_, block) => {
     makeSite(site());
     for (const { page, file, text } of files) if (page === block.page) writeFileSync(site(file), text);
     await run(block, true);

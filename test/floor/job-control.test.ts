@@ -49,7 +49,7 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
 
   it('is never passed by more at a time', async () => {
     const control = JobControl.create([2], 0);
-    const part = { name: 'crowd', method, threads: 4, rounds: atScale(60, 150), restMilliseconds: 0.2 } as const;
+    const part = { name: 'crowd', method, threads: 4, rounds: atScale(30, 150), restMilliseconds: 0.2 } as const;
     await expectSaid(
       [1, 2, 3, 4].map(() => threads.start(control, part)),
       'left',
@@ -61,7 +61,7 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
   it('neither loses nor gains a permit when threads come and go at the same time', async () => {
     const control = JobControl.create([4], 0);
     // A permit for each: nobody waits, so they change the count as often as they can.
-    const part = { name: 'crowd', method, threads: 4, rounds: atScale(5000, 30_000), restMilliseconds: 0 } as const;
+    const part = { name: 'crowd', method, threads: 4, rounds: atScale(2000, 30_000), restMilliseconds: 0 } as const;
     await expectSaid(
       [1, 2, 3, 4].map(() => threads.start(control, part)),
       'left',
@@ -104,7 +104,7 @@ describe('a gate before an asynchronous call', () => {
 
 describe('spare memory', () => {
   it('is promised once, and never more than there is, to threads that take and give back', async () => {
-    const units = atScale(6000, 30_000);
+    const units = atScale(3000, 30_000);
     const control = JobControl.create([], 7 * units + 6);
     const takers = [1, 2, 3, 4].map(() => threads.start(control, { name: 'take', threads: 4, byteLength: 7 }));
     await expectSaid(takers, 'refused');

@@ -40,7 +40,7 @@ const TUNINGS: readonly Tuning[] = [
 ];
 
 describe('a range', () => {
-  it.each(sampled(CASES, 4))('is read as a file with its lines: %j', async (options) => {
+  it.each(sampled(CASES, 8))('is read as a file with its lines: %j', async (options) => {
     const end = options.zeroTerminated ? '\0' : '\n';
     writeFileSync(directory.path('in'), textOf(995, 2101, end));
     const expected = await shuffled({ ...options, inputs: [directory.path('in')] });

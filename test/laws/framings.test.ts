@@ -83,7 +83,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const expected = Array.from({ length: shardCount }, (__, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: atScale(4, 26, 160) },
+      { numRuns: atScale(2, 26, 160) },
     );
   });
 });

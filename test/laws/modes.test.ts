@@ -186,7 +186,7 @@ describe('shards', () => {
     RULES.filter((rule) => !(mode.draws && rule.by === 'bytes')).map((rule) => ({ mode, rule })),
   ).filter(({ mode }) => mode.name !== 'no records' && !mode.name.startsWith('splits'));
 
-  it.each(sampled(cases, 5, 2))('of $mode.name are cut as one file of them is: $rule', async ({ mode, rule }) => {
+  it.each(sampled(cases, 10, 2))('of $mode.name are cut as one file of them is: $rule', async ({ mode, rule }) => {
     const [records = []] = mode.expected(HELD);
     const body = Buffer.concat(records).toString('latin1');
     let end = 0;

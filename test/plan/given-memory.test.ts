@@ -7,6 +7,7 @@ import { callerMemoryOf, leastMemoryWith } from '#src/plan/given-memory.js';
 import { type MemoryNeed, planMemory } from '#src/plan/memory-plan.js';
 import { hasRoomFor, memoryFor } from '#src/plan/pass2-memory.js';
 import { memoryBesideTransfers, poolBytesOf } from '#src/remote/transfer-pool.js';
+import { atScale } from '../fixtures/scale.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 /** Undefined: nothing is refused. */
@@ -56,7 +57,7 @@ describe('the least memory', () => {
         expect(givenTo(least, kind).budgetBytes).toBeGreaterThanOrEqual(budgetBytes);
         expect(givenTo(least - MIB, kind).budgetBytes).toBeLessThan(budgetBytes);
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(500, 2000) },
     );
   });
 
@@ -131,7 +132,7 @@ describe('the least memory', () => {
           if (least - MIB > memoryBytes) expect(roomOf(least - MIB).hasRoom).toBe(false);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: atScale(100, 1000) },
     );
   });
 });

@@ -14,6 +14,7 @@ import {
   TALLY_BYTES,
 } from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
+import { atScale } from '../fixtures/scale.js';
 import { anyNeed, GIB, logarithmic, MIB, usualNeed as usual } from './memory-needs.js';
 
 const KIB = 1024;
@@ -64,7 +65,7 @@ describe('planMemory', () => {
         expect(resumable.maySpill).toBe(resumable.ramPoolBytes === 0);
         expect(need.exact || resumable.ramPoolBytes === 0).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('planMemory with existing piles', () => {
         }
         expectBounds(plan, goingOn);
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 

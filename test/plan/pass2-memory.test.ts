@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
 import { hasRoomFor, type LongestNeed, memoryFor, planPass2, planWithColumns } from '#src/plan/pass2-memory.js';
+import { atScale } from '../fixtures/scale.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
@@ -33,7 +34,7 @@ describe('planPass2', () => {
         const promised = poolBytes + fitted.workers * fitted.arenaBytes + fitted.spareBytes;
         expect(promised).toBeLessThanOrEqual(need.budgetBytes);
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(400, 2000) },
     );
   });
 
@@ -48,7 +49,7 @@ describe('planPass2', () => {
         const ofThreads = fitted.workers * (fitted.arenaBytes + fitted.columnBytes);
         expect(plan.ramPoolBytes + ofThreads + fitted.spareBytes).toBeLessThanOrEqual(need.budgetBytes);
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(400, 2000) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('planPass2', () => {
         expect(fitted?.workers).toBe(plan.workers);
         expect(fitted?.spareBytes).toBeGreaterThanOrEqual(Math.floor(waitingBytes));
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(400, 2000) },
     );
   });
 });
@@ -94,7 +95,7 @@ describe('planWithColumns', () => {
         if (plan === undefined) expect(roomOf(planMemory(need, { mayUseRamPool: false }), 0)).toBeUndefined();
         else expect(roomOf(plan, plan.ramPoolBytes)).toBeDefined();
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(400, 2000) },
     );
   });
 });

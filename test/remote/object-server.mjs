@@ -12,9 +12,10 @@ import { sumOf, UploadServer } from './upload-server.mjs';
 
 const { sign } = createRequire(import.meta.url)('aws4');
 
-/** @type {Map<string, Buffer>} content by key, the same for all interfaces */
-const objects = new Map(Object.entries(workerData.objects).map(([key, text]) => [key, Buffer.from(text)]));
-const settings = {
+/** @param {Record<string, string | Uint8Array>} given @returns {Map<string, Buffer>} content by key, the same for all interfaces */
+const objectsOf = (given) => new Map(Object.entries(given).map(([key, text]) => [key, Buffer.from(text)]));
+/** @param {object} given @returns {any} */
+const settingsOf = (given) => ({
   pageKeys: 1000,
   region: 'us-east-1',
   ranges: true,
@@ -23,8 +24,10 @@ const settings = {
   answersAfterMilliseconds: 0,
   takesBytesOfSecond: undefined,
   delayMilliseconds: 0,
-  ...workerData.settings,
-};
+  ...given,
+});
+let objects = objectsOf(workerData.objects);
+let settings = settingsOf(workerData.settings);
 /** @typedef {import('node:http').IncomingMessage} Question */
 /** @typedef {import('node:http').ServerResponse} Response */
 /** @typedef {Pick<URL, 'pathname' | 'searchParams'>} Address */
@@ -37,14 +40,14 @@ const faultOf = new WeakMap();
 let fault;
 let requests = 0;
 /** Ranges that were asked for and not sent. */
-let underWay = 0;
+let underWay = { count: 0 };
 /** How often each address of the Hub's storage was asked. @type {number[]} */
-const uses = [];
+let uses = [];
 
 /** @param {Uint8Array} bytes */
 const tagOf = (bytes) => `"${createHash('md5').update(bytes).digest('hex')}"`;
 
-const uploads = new UploadServer(objects, settings, tagOf);
+let uploads = new UploadServer(objects, settings, tagOf);
 /** What servers say to explain their status. @type {Record<number, string>} */
 const CODES = {
   400: 'ExpiredToken',
@@ -116,14 +119,16 @@ function send(request, response, key) {
     case 'changed':
       response.writeHead(206, { ...headers, etag: '"other"' });
       return response.end(part);
-    default:
-      Object.assign(asked.at(-1) ?? {}, { beside: underWay });
-      underWay += 1;
+    default: {
+      const ranges = underWay;
+      Object.assign(asked.at(-1) ?? {}, { beside: ranges.count });
+      ranges.count += 1;
       setTimeout(() => {
-        underWay -= 1;
+        ranges.count -= 1;
         response.writeHead(206, headers);
         response.end(part);
       }, settings.delayMilliseconds);
+    }
   }
 }
 
@@ -224,6 +229,7 @@ function answerS3(request, response, url) {
 async function takeUpload(request, response, url, key) {
   /** @type {Buffer[]} */
   const body = [];
+  const to = uploads;
   try {
     for await (const piece of request) {
       body.push(piece);
@@ -234,15 +240,15 @@ async function takeUpload(request, response, url, key) {
     // Who asked has gone.
     return;
   }
-  answerUpload(request, response, url, key, Buffer.concat(body));
+  answerUpload(to, request, response, url, key, Buffer.concat(body));
 }
 
-/** @param {Question} request @param {Response} response @param {Address} url @param {string} key @param {Buffer} body */
-function answerUpload(request, response, url, key, body) {
+/** @param {UploadServer} to @param {Question} request @param {Response} response @param {Address} url @param {string} key @param {Buffer} body */
+function answerUpload(to, request, response, url, key, body) {
   const kind = faultOf.get(response);
   if (kind === 'reset after the body') return request.socket.destroy();
   if (kind === 'error in 200' && /^P/.test(request.method ?? '')) return refuse(response, 200, 'InternalError');
-  const { status = 200, code, headers = {}, text = '' } = uploads.answer(request, url, key, body) ?? { status: 405 };
+  const { status = 200, code, headers = {}, text = '' } = to.answer(request, url, key, body) ?? { status: 405 };
   if (kind === 'lost answer') return request.socket.destroy();
   if (kind === 'silence after the work') return;
   setTimeout(() => {
@@ -332,15 +338,27 @@ const storage = createServer((request, response) => {
   send(request, response, decodeURIComponent(url.pathname.slice(1)));
 });
 
-parentPort?.on('message', ({ id, change, objects: changed }) => {
+/** Forgets all, for another test. @param {typeof workerData} given */
+function beginAnew(given) {
+  for (const server of [main, storage]) server.closeAllConnections();
+  objects = objectsOf(given.objects);
+  settings = settingsOf(given.settings);
+  uploads = new UploadServer(objects, settings, tagOf);
+  fault = undefined;
+  underWay = { count: 0 };
+  uses = [];
+}
+
+parentPort?.on('message', ({ begin, change, objects: changed }) => {
+  if (begin !== undefined) beginAnew(begin);
   if (change?.fault !== undefined) fault = change.fault ?? undefined;
   Object.assign(settings, change?.settings);
   for (const [key, text] of Object.entries(changed ?? {})) objects.set(key, Buffer.from(text));
-  parentPort?.postMessage({ id, asked });
+  parentPort?.postMessage({ asked });
   asked = [];
   requests = 0;
 });
 
 main.listen(0, '127.0.0.1', () =>
-  storage.listen(0, '127.0.0.1', () => parentPort?.postMessage({ id: 0, port: portOf(main) })),
+  storage.listen(0, '127.0.0.1', () => parentPort?.postMessage({ port: portOf(main) })),
 );
