@@ -54,7 +54,7 @@ export interface ShuffleSettings extends PileSettings {
   readonly columnBytes: number;
   /** True if records of equal keys come in the order of their bytes, not in the order in which they were read. */
   readonly tiesByBytes: boolean;
-  /** The framing of the records; undefined: a store has them, which keeps none whose neighbours must differ. */
+  /** The framing of the records; undefined: a store has them, and no record of a store must differ from its neighbours. */
   readonly framing: FramingSpec | undefined;
   /** True if regions get a checksum, so that a later attempt can verify them. */
   readonly hashesOutput: boolean;

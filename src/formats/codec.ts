@@ -82,7 +82,7 @@ export interface Codec {
    * Decodes the first bytes of an input, as far as they go, for estimates; empty when they are corrupt. Bytes beyond
    * `mostReturnedBytes` are only counted.
    */
-  decodeHead(compressed: Uint8Array, mostKeptBytes: number): DecodedHead;
+  decodeHead(compressed: Uint8Array, mostReturnedBytes: number): DecodedHead;
   /** How many bytes of `head` `decodeHead` needed for `decodedBytes`. Absent: nearly all. */
   wholeBytes?(head: Uint8Array, decodedBytes: number): number;
   /**

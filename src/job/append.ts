@@ -38,7 +38,7 @@ import { type DiskNeed, requireSpace } from './disk-space.js';
 import { type Estimate, estimateInputs } from './estimate.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
-import { listNamed, openHeaders } from './open-inputs.js';
+import { listNamedInputs, openHeaders } from './open-inputs.js';
 import { completeReading, type ReadingRequest } from './request.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf, planAppend } from './work-plan.js';
@@ -142,7 +142,7 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   const { read, ...reading } = completeReading(options);
   refuseHeaders(read);
   const listing = { ...reading, read };
-  const listed = await listNamed(listing, { header: undefined, mayHaveHeaders: false });
+  const listed = await listNamedInputs(listing, { header: undefined, mayHaveHeaders: false });
   warnOfMates(listed.inputs, read, false, reading.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
   const machine = { ...reading, ...memoryBesideTransfers(reading, listed.fetchBytes) };

@@ -196,7 +196,7 @@ function sizesOf(inputs: SampledInputs<CompressedInput>, drawn: readonly DrawnWi
     const guess = Math.ceil(input.version.byteLength * (ratio ?? input.codec.usualExpansion));
     const asksClaim =
       ratio !== undefined && (sizes.size < MOST_CLAIMS || ratios.has(ordinal)) && isSeekable(input.version);
-    const claim = asksClaim ? claimOf(input, guess) : undefined;
+    const claim = asksClaim ? claimedBytesOf(input, guess) : undefined;
     const isTaken = claim !== undefined && claim >= LEAST_CLAIM * guess;
     // No file holds less than one of its members.
     least += Math.max(claim ?? 0, isTaken ? 0 : guess * (1 - error));
@@ -206,7 +206,7 @@ function sizesOf(inputs: SampledInputs<CompressedInput>, drawn: readonly DrawnWi
   return { sizes, least: Math.floor(least), most: Math.ceil(most) };
 }
 
-function claimOf({ path, codec, version }: CompressedInput, guess: number): number | undefined {
+function claimedBytesOf({ path, codec, version }: CompressedInput, guess: number): number | undefined {
   const { claimedBytes } = codec;
   if (claimedBytes === undefined) return undefined;
   const claim = withFile(openInput(path), (file) => {

@@ -46,7 +46,7 @@ import { startThreads, type Threads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
-import { listNamed, openHeaders } from './open-inputs.js';
+import { listNamedInputs, openHeaders } from './open-inputs.js';
 import { completeReading, type ReadingRequest } from './request.js';
 import { memoryNeedOf } from './work-plan.js';
 
@@ -145,7 +145,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
       `${file} is a directory; expected one file, since each file has its own index`,
     );
   }
-  const { inputs } = await listNamed(request, { header: undefined, mayHaveHeaders: true, readsRemote: false });
+  const { inputs } = await listNamedInputs(request, { header: undefined, mayHaveHeaders: true, readsRemote: false });
   const [listed] = inputs;
   const memoryNeed: MemoryNeed = {
     ...memoryNeedOf(request, (listed && storedBytesIn(listed)) ?? 1),

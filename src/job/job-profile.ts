@@ -40,8 +40,8 @@ export class ProfileLog {
     const profile = this.#profileOf(result);
     if (onProfile !== undefined) ignoreThrown(() => onProfile(profile));
     if (options.report === undefined) return;
-    const { tellReport } = await import('./report/tell-report.js');
-    await tellReport(options, result, profile, this.#reportLog);
+    const { writeReport } = await import('./report/write-report.js');
+    await writeReport(options, result, profile, this.#reportLog);
   }
 
   #profileOf({ workers, records, bytes, decoders, seconds }: ShuffleReport): JobProfile {

@@ -24,11 +24,11 @@ interface Listing {
   readonly readsRemote?: boolean;
 }
 
-export async function listNamed(
+export async function listNamedInputs(
   { inputs, read, fileChoice, service, signal, onWarning, onProgress, memoryBytes, workers }: ListingRequest,
   { header, mayHaveHeaders, takesRows = false, readsRemote = true }: Listing,
 ): Promise<NamedInputs> {
-  const onRetry = onRetryOf({ onProgress, onWarning });
+  const onRetry = retryCallback({ onProgress, onWarning });
   const remote = readsRemote ? { memoryBytes, workers, service, onRetry } : undefined;
   const request = { ...read, fileChoice, signal, header, format: read, takesRows, remote };
   const listed = await listInputs(inputs, onWarning, request);
@@ -39,7 +39,7 @@ export async function listNamed(
 }
 
 /** Returns a call that tells what the job waits for, if somebody follows it. */
-export function onRetryOf({ onProgress, onWarning }: Pick<Callbacks, 'onProgress' | 'onWarning'>) {
+export function retryCallback({ onProgress, onWarning }: Pick<Callbacks, 'onProgress' | 'onWarning'>) {
   return onProgress === undefined ? undefined : onWarning;
 }
 

@@ -44,7 +44,7 @@ import {
   requireOutputOfRows,
   streamName,
 } from './job-places.js';
-import { listNamed, onRetryOf, openHeaders } from './open-inputs.js';
+import { listNamedInputs, openHeaders, retryCallback } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { warnOfEmptyShards } from './split-report.js';
@@ -139,12 +139,12 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
     memoryBytes,
     workers,
     service,
-    onRetry: onRetryOf(given),
+    onRetry: retryCallback(given),
     partBytes,
   });
   // Files with keys from ordinals must stay in their places.
   const header = spec.key.from === 'ordinal' ? undefined : spec.read.header;
-  const { read, ...listed } = await listNamed(
+  const { read, ...listed } = await listNamedInputs(
     { ...given, read: spec.read },
     { header, mayHaveHeaders: true, takesRows: true },
   );
@@ -171,7 +171,7 @@ async function claim(
   const chosen = choosePlaces(request, { inputs, files, rows: inputs.at(0)?.rows?.format, outputs });
   if (chosen.kind === 'stream') requireFileForRows(rowFormat, inputs, chosen.output);
   else requireApart(request, chosen, listed);
-  const reports = request.report === undefined ? undefined : await import('./report/tell-report.js');
+  const reports = request.report === undefined ? undefined : await import('./report/write-report.js');
   checkPlaces?.(listed, chosen);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const deviceGates = new DeviceGates(request.ioLimits);

@@ -64,8 +64,8 @@ export async function prepareTogether(
   { releases }: JobScope,
   isDryRun = false,
 ): Promise<PreparedTogether> {
-  const { members: asked, output, common } = completeTogether(options);
-  const members = await openFiles(asked, common);
+  const { members: requestedMembers, output, common } = completeTogether(options);
+  const members = await openFiles(requestedMembers, common);
   const place = LOCAL_PLACES_ONLY.resolve(output, { prefixes: [], extension: '' }, false);
   if (place.kind !== 'staged' || place.to.kind !== 'shards') throw new RangeError('aligned files go into a directory');
   const { path: outputPath, exists } = place.to;

@@ -36,7 +36,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { noteInputs } from '../sources/fingerprints.js';
 
 import { storedBytesOf } from '../sources/input.js';
-import { findOtherNames } from './find-differing-names.js';
+import { findDifferingNames } from './find-differing-names.js';
 import { noteFinished, reportOfFinished } from './finished-job.js';
 import { type JobScope, runJob } from './job.js';
 import {
@@ -268,7 +268,7 @@ class TogetherJob {
       if (each === undefined || input === undefined) throw new RangeError('members have as many files and notes');
       return { input, format: each.format };
     };
-    throw await findOtherNames(readsOf(members[earlier]), readsOf(member), common.signal);
+    throw await findDifferingNames(readsOf(members[earlier]), readsOf(member), common.signal);
   }
 
   /** Makes all outputs appear by one step. */

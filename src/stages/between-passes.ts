@@ -100,8 +100,8 @@ export async function planOutput(
     const [only] = cutOfParts;
     const cuts = splits === undefined && only !== undefined ? only.cuts : joinCuts(cutOfParts);
     const layout = { cuts, recordBytes: piles.bytes, ...(await layoutOf(spec, cuts, inHead, ends)) };
-    const write: CutOutput['write'] = (target, deletesStripes, keptRanges) =>
-      shufflePiles({ ...inHead, target, deletesStripes }, threads, keptRanges);
+    const write: CutOutput['write'] = (target, deletesStripes, checkpointRanges) =>
+      shufflePiles({ ...inHead, target, deletesStripes }, threads, checkpointRanges);
     return { layout, write };
   };
   return { work: inHead, splits, bytes: piles.bytes, cut };

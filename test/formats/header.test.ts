@@ -53,6 +53,6 @@ describe('readHeader', () => {
     })();
     const reading = readHeader(endless, rule, 'in');
     await expect(reading).rejects.toThrow(InputError);
-    await expect(reading).rejects.toThrow(`in: byte ${MOST_HEADER_BYTES} is reached`);
+    await expect(reading).rejects.toThrow(`in: its header has more than ${MOST_HEADER_BYTES} bytes`);
   });
 });

@@ -150,8 +150,8 @@ export class RecordReader implements FramingKernel {
   }
 
   /**
-   * Makes room for more bytes after `filledEnd`. If a record does not fit the memory budget, empties the window and keeps
-   * looking for the end of the record, so that the error can name the memory it needs.
+   * Makes room for more bytes after `filledEnd`. If a record does not fit the memory budget, empties the window and goes on
+   * to look for the end of the record, so that the error can name the memory it needs.
    */
   makeRoom(): number {
     const room = this.window.makeRoom(this.#longestBytes + (this.#scanner.lookAheadBytes ?? 0));

@@ -4,7 +4,7 @@
  * dictionary of the input. If it does not fit there, the values are plain, and the schema of Arrow says so.
  */
 import { listStagedUnits, type StagedUnitFile } from '../../staged-units.js';
-import { knowledgeOf, withoutDictionaries } from './key-values.js';
+import { tableMetadataOf, withoutDictionaries } from './key-values.js';
 import { type Leaf, valueBytesOf } from './leaf.js';
 import { ENCODINGS } from './page-header.js';
 import { decodeDescription } from './row-group-description.js';
@@ -27,7 +27,7 @@ export interface DictionaryLeaf {
 }
 
 export function dictionaryLeavesOf({ keyValues, elements, leaves }: TableSchema): DictionaryLeaf[] {
-  const { fields } = knowledgeOf(keyValues, readSchema(elements).root);
+  const { fields } = tableMetadataOf(keyValues, readSchema(elements).root);
   const dictionaries = [...fields].flatMap(([{ leaf = -1 }, { dictionary }]) =>
     // Readers make plain columns of dictionaries of other values, so these have no order.
     dictionary !== undefined && leaves[leaf]?.type === 'BYTE_ARRAY' ? [{ leaf, isOrdered: dictionary.isOrdered }] : [],

@@ -46,7 +46,7 @@ export class ChunkInput {
   /**
    * @param existing bytes, which are not used after the call: the room may be another one.
    * @param decodedBytes of the page, for messages.
-   * @returns room for at least `byteLength` bytes, which begins with `kept`.
+   * @returns room for at least `byteLength` bytes, which begins with `existing`.
    */
   roomFor(byteLength: number, existing: Buffer, decodedBytes: number): Buffer {
     const former = this.#room;

@@ -282,7 +282,7 @@ function added(key: string, text: string, columns: readonly AddedColumn[]): stri
 }
 
 /** Facts of a table that programs know beyond Parquet's schema. */
-export interface Knowledge {
+export interface TableMetadata {
   readonly fields: ReadonlyMap<SchemaNode, ArrowField>;
   /** Meaning of values, by the key that says it, and by column. */
   readonly meanings: ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
@@ -291,7 +291,7 @@ export interface Knowledge {
 }
 
 /** @param root of the schema of these key values. */
-export function knowledgeOf(keyValues: Uint8Array | undefined, root: SchemaNode): Knowledge {
+export function tableMetadataOf(keyValues: Uint8Array | undefined, root: SchemaNode): TableMetadata {
   const pairs = new Map(readKeyValues(keyValues).map(({ key, value = '' }) => [key, value]));
   const arrow = readArrowSchema(pairs.get(ARROW) ?? '');
   const pandas = parseObject(pairs.get(PANDAS) ?? '');

@@ -7,7 +7,7 @@ import { InputError } from '../../../errors.js';
 import { annotationOf, areTypeOrdered, typeOrders, typeWordsOf } from './annotation.js';
 import { arrowWordsOf, attributesOf } from './arrow-columns.js';
 import { hiveTextsIn } from './hive-columns.js';
-import { type Knowledge, knowledgeOf, mergeKeyValues } from './key-values.js';
+import { mergeKeyValues, type TableMetadata, tableMetadataOf } from './key-values.js';
 import { PHYSICAL_TYPES } from './leaf.js';
 import { encodeElements, readSchema, type SchemaNode, shownPath, type TableSchema } from './schema.js';
 import { isInColumns, selectNodes } from './select-columns.js';
@@ -50,7 +50,7 @@ export type Reconciled = { readonly leaves: readonly LeafSource[] } | { readonly
  */
 export function unify(target: TableSchema, other: TableSchema): Unified {
   const [{ root }, { root: otherRoot }] = [readSchema(target.elements), readSchema(other.elements)];
-  const [known, otherKnown] = [knowledgeOf(target.keyValues, root), knowledgeOf(other.keyValues, otherRoot)];
+  const [known, otherKnown] = [tableMetadataOf(target.keyValues, root), tableMetadataOf(other.keyValues, otherRoot)];
   const [relaxed, typed] = [new Set<SchemaNode>(), new Map<SchemaNode, SchemaNode>()];
   const changes = {
     relax: (node: SchemaNode) => relaxed.add(node),
@@ -101,7 +101,7 @@ export function schemasDiffer(difference: SchemaDifference, first: string, path:
 
 const MISSING = 'is missing';
 
-function differenceInMeaning(target: Knowledge, other: Knowledge): SchemaDifference | undefined {
+function differenceInMeaning(target: TableMetadata, other: TableMetadata): SchemaDifference | undefined {
   for (const key of new Set([...target.meanings.keys(), ...other.meanings.keys()])) {
     const [one, two] = [target.meanings.get(key) ?? new Map(), other.meanings.get(key) ?? new Map()];
     for (const column of new Set([...one.keys(), ...two.keys()])) {
@@ -152,7 +152,7 @@ function withElements(target: TableSchema, other: TableSchema, tree: SchemaNode)
 }
 
 interface Side extends Pick<TableSchema, 'elements' | 'leaves'> {
-  readonly fields?: Knowledge['fields'];
+  readonly fields?: TableMetadata['fields'];
 }
 
 /** Changes that the target may undergo. */
@@ -185,9 +185,9 @@ class Walk {
     return this.#compareChildren(target, other, { path: [], levels: [0] });
   }
 
-  calendarsDiffer(target: Knowledge, other: Knowledge): SchemaDifference | undefined {
+  calendarsDiffer(target: TableMetadata, other: TableMetadata): SchemaDifference | undefined {
     if (target.isJulian === other.isJulian || this.#timed === undefined) return undefined;
-    const wordsOf = ({ isJulian }: Knowledge) =>
+    const wordsOf = ({ isJulian }: TableMetadata) =>
       `is in the ${isJulian ? 'Julian calendar before 1582' : 'Gregorian calendar'}`;
     return { column: this.#timed, expected: wordsOf(target), got: wordsOf(other) };
   }

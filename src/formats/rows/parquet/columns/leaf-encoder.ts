@@ -71,7 +71,7 @@ const MOST_BOUND_BYTES = 64;
 const PAGE_TYPES = { data: 0, dictionary: 2 } as const;
 
 /** The regions that the leaves of a writer use in turn. */
-export interface LeafWorkshop {
+export interface SharedLeafRegions {
   readonly memory: ColumnMemory;
   readonly compressor: PageCompressor;
   /** The region for a page that is being encoded. */
@@ -87,7 +87,7 @@ export interface FinishedChunk {
 }
 
 export class LeafEncoder {
-  readonly #workshop: LeafWorkshop;
+  readonly #sharedRegions: SharedLeafRegions;
   readonly #address: number;
   readonly #order: ValueOrder;
   readonly #takesDelta: boolean;
@@ -111,16 +111,16 @@ export class LeafEncoder {
 
   /** @param address of its `EncodedLeaf`, all zeros. */
   constructor(
-    workshop: LeafWorkshop,
+    sharedRegions: SharedLeafRegions,
     address: number,
     leaf: Leaf,
     order: ValueOrder,
     pageBytes: number,
     carried: CarriedDictionary | undefined,
   ) {
-    const { memory } = workshop;
+    const { memory } = sharedRegions;
     const region = () => new GrownRegion(memory);
-    this.#workshop = workshop;
+    this.#sharedRegions = sharedRegions;
     this.#address = address;
     this.#order = leaf.type === 'FIXED_LEN_BYTE_ARRAY' && leaf.typeLength > MOST_BOUND_BYTES ? 'none' : order;
     this.#takesDelta = leaf.type === 'INT32' || leaf.type === 'INT64';
@@ -142,11 +142,11 @@ export class LeafEncoder {
   }
 
   #get(word: Word): number {
-    return this.#workshop.memory.wasm.word(this.#address + OFFSETS[word]) >>> 0;
+    return this.#sharedRegions.memory.wasm.word(this.#address + OFFSETS[word]) >>> 0;
   }
 
   #set(word: Word, value: number): void {
-    this.#workshop.memory.wasm.setWord(this.#address + OFFSETS[word], value);
+    this.#sharedRegions.memory.wasm.setWord(this.#address + OFFSETS[word], value);
   }
 
   /**
@@ -154,7 +154,7 @@ export class LeafEncoder {
    * @param rows of the row group before the batch.
    */
   makeReady(rows: number, pages: FinishedPages): void {
-    const newEntries = this.#workshop.memory.wasm.newEntries(this.#address);
+    const newEntries = this.#sharedRegions.memory.wasm.newEntries(this.#address);
     const batchBytes = this.#get('batchBytes');
     const levels = Number(this.#get('maxDefinition') > 0) + Number(this.#get('maxRepetition') > 0);
     for (;;) {
@@ -172,7 +172,7 @@ export class LeafEncoder {
         if (mode === MODES.indexed) {
           if (this.#get('dictionaryCount') === 0) this.#beginDictionary();
           this.#growDictionary(batchBytes, newEntries);
-          this.#workshop.scratch.ensure(batchBytes);
+          this.#sharedRegions.scratch.ensure(batchBytes);
         }
         return;
       }
@@ -208,7 +208,7 @@ export class LeafEncoder {
   #beginDictionary(): void {
     const { count = 0, values = NOTHING } = this.#carried ?? {};
     if (count === 0) return;
-    const { memory } = this.#workshop;
+    const { memory } = this.#sharedRegions;
     this.#dictionary.ensure(this.#get('dictionaryLimit'));
     this.#growDictionary(values.byteLength, count);
     memory.bytes.set(values, this.#dictionary.address);
@@ -216,7 +216,7 @@ export class LeafEncoder {
   }
 
   #growDictionary(newBytes: number, newEntries: number): void {
-    const { wasm } = this.#workshop.memory;
+    const { wasm } = this.#sharedRegions.memory;
     const [byteLength, count] = [this.#get('dictionaryBytes'), this.#get('dictionaryCount')];
     const usualBytes = this.#get('dictionaryLimit');
     this.#set('dictionary', this.#dictionary.ensure(byteLength + newBytes, byteLength, usualBytes));
@@ -238,7 +238,7 @@ export class LeafEncoder {
   #decide(isWhole: boolean): void {
     this.#set('mode', MODES.raw);
     this.#isDelta = false;
-    const { memory, area } = this.#workshop;
+    const { memory, area } = this.#sharedRegions;
     const [valueCount, valueBytes, width] = [this.#get('valueCount'), this.#get('valueBytes'), this.#get('width')];
     const count = Math.min(valueCount, SAMPLE_VALUES);
     const byteLength = width > 0 ? count * width : memory.wasm.bytesOfArrays(this.#values.address, count);
@@ -297,12 +297,12 @@ export class LeafEncoder {
   }
 
   #compressedBytes(address: number, byteLength: number): number {
-    return inPhase('compress', () => this.#workshop.compressor.compress(address, byteLength)).byteLength;
+    return inPhase('compress', () => this.#sharedRegions.compressor.compress(address, byteLength)).byteLength;
   }
 
   /** @param rows of the row group before the next page. */
   #finishPage(rows: number, pages: FinishedPages): void {
-    const { memory, area } = this.#workshop;
+    const { memory, area } = this.#sharedRegions;
     const [entries, valueCount] = [this.#get('entries'), this.#get('valueCount')];
     const encoding = this.#encodingOf(valueCount);
     area.ensure(Math.max(memory.wasm.pageBound(this.#address), this.#get('dictionaryCount')));
@@ -333,7 +333,7 @@ export class LeafEncoder {
   }
 
   #forgetLongValues(): void {
-    const { area, scratch } = this.#workshop;
+    const { area, scratch } = this.#sharedRegions;
     area.trim(16 * this.#pageBytes, 0, this.#pageBytes);
     for (const region of [scratch, this.#values, this.#definitions, this.#repetitions]) {
       region.trim(2 * this.#pageBytes, 0, this.#pageBytes);
@@ -353,7 +353,7 @@ export class LeafEncoder {
     writeHeader: (writer: ThriftWriter) => void,
     pages: FinishedPages,
   ): FinishedPage {
-    const body = inPhase('compress', () => this.#workshop.compressor.compress(address, byteLength));
+    const body = inPhase('compress', () => this.#sharedRegions.compressor.compress(address, byteLength));
     const writer = new ThriftWriter();
     writer.struct(() => {
       writer.field(1).i32(type).field(2).i32(byteLength).field(3).i32(body.byteLength);
@@ -384,7 +384,7 @@ export class LeafEncoder {
   }
 
   #boundsOfPage(): ChunkBounds | undefined {
-    const { memory, area } = this.#workshop;
+    const { memory, area } = this.#sharedRegions;
     const order = this.#order;
     if (order === 'none' || !memory.wasm.findBounds(this.#address, VALUE_ORDERS[order], area.address)) return undefined;
     const { leastAt, leastBytes, mostAt, mostBytes } = memory.wasm;

@@ -15,7 +15,7 @@ import type { TableWriteSpec } from '../table-output.js';
 import { valueOrdersOf } from '../value-order.js';
 import { type ColumnMemory, MOST_REGION_BYTES, type Region } from './column-memory.js';
 import { GrownRegion } from './grown-region.js';
-import { LeafEncoder, type LeafWorkshop } from './leaf-encoder.js';
+import { LeafEncoder, type SharedLeafRegions } from './leaf-encoder.js';
 import { openPageCompressor } from './page-compressors.js';
 import { pageBytesOf, STAGE_BYTES } from './page-sizes.js';
 
@@ -34,7 +34,7 @@ export interface RowGroupWriterParts {
 
 export class RowGroupWriter {
   readonly #parts: RowGroupWriterParts;
-  readonly #workshop: LeafWorkshop;
+  readonly #sharedRegions: SharedLeafRegions;
   readonly #leaves: readonly LeafEncoder[];
   /** The table of `EncodedLeaf`, and the places in the rows of a batch. */
   readonly #table: Region;
@@ -50,7 +50,7 @@ export class RowGroupWriter {
     const { memory, schema, spec, control, newSpillPlace } = parts;
     this.#parts = parts;
     const region = () => new GrownRegion(memory);
-    this.#workshop = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
+    this.#sharedRegions = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
     this.#stage = region();
     this.#pages = new FinishedPages(control, newSpillPlace);
     const leafBytes = memory.wasm.encodedLeafBytes();
@@ -68,7 +68,7 @@ export class RowGroupWriter {
     this.#leaves = schema.leaves.map((leaf, i) => {
       const address = table.address + PLACES_BYTES + i * leafBytes;
       const carried = spec.dictionaries?.find((dictionary) => dictionary.leaf === i);
-      return new LeafEncoder(this.#workshop, address, leaf, orders[i] ?? 'none', pageBytes, carried);
+      return new LeafEncoder(this.#sharedRegions, address, leaf, orders[i] ?? 'none', pageBytes, carried);
     });
   }
 
@@ -82,7 +82,7 @@ export class RowGroupWriter {
    * @throws UsageError ERR_MEMORY_BUDGET when a row does not fit the column memory.
    */
   add(bytes: Uint8Array): void {
-    const { memory } = this.#workshop;
+    const { memory } = this.#sharedRegions;
     this.#stage.ensure(STAGE_BYTES);
     this.#rowBytes += bytes.byteLength;
     for (let done = 0; done < bytes.byteLength; ) {
@@ -96,7 +96,7 @@ export class RowGroupWriter {
 
   /** Splits all whole batches, and makes room for more bytes. */
   #split(isLast: boolean): void {
-    const { memory } = this.#workshop;
+    const { memory } = this.#sharedRegions;
     const { wasm } = memory;
     wasm.beginSplitting(this.#table.address + PLACES_BYTES, this.#leaves.length, this.#table.address);
     let done = 0;
@@ -127,7 +127,7 @@ export class RowGroupWriter {
   }
 
   #splitBatch(): void {
-    const { memory, scratch } = this.#workshop;
+    const { memory, scratch } = this.#sharedRegions;
     const { wasm } = memory;
     for (let next = 0; ; ) {
       next = wasm.splitBatch(next, scratch.address, scratch.byteLength);
@@ -165,8 +165,8 @@ export class RowGroupWriter {
   close(): void {
     this.#pages.release();
     for (const leaf of this.#leaves) leaf.close();
-    this.#workshop.compressor.close();
-    for (const region of [this.#workshop.area, this.#workshop.scratch, this.#stage]) region.release();
-    this.#workshop.memory.release(this.#table);
+    this.#sharedRegions.compressor.close();
+    for (const region of [this.#sharedRegions.area, this.#sharedRegions.scratch, this.#stage]) region.release();
+    this.#sharedRegions.memory.release(this.#table);
   }
 }

@@ -38,7 +38,7 @@ export function requireReportPlace(
 }
 
 /** @param log undefined: an earlier attempt had written all of the output. */
-export async function tellReport(
+export async function writeReport(
   options: ShuffleOptions,
   result: ShuffleReport,
   profile: JobProfile,
