@@ -146,8 +146,8 @@ describe('a PileWriter', () => {
   });
 
   it.each([
-    [{ inputId: '' }, /^the input id "" is not a text of 1 to 4096 characters$/],
-    [{ inputId: 'a\ud800' }, /^the input id "a\\ud800" is not a text/],
+    [{ inputId: '' }, /^the input id "" is not valid; expected 1 to 4096 characters of well-formed Unicode$/],
+    [{ inputId: 'a\ud800' }, /^the input id "a\\ud800" is not valid/],
     [{ generation: 'a\nb' }, /^the generation "a\\nb" has no name of 1 to 200 printable characters/],
     [{ piles: 65537 }, /^`piles` is 65537; expected a whole number from 1 to 65536$/],
     [{ piles: undefined, expectedBytes: 0 }, /^`expectedBytes` is 0; expected a whole number from 1/],
