@@ -21,7 +21,7 @@ import {
   WrongStreamError,
   WrongTwiceError,
 } from '#src/errors.js';
-import { nameSome } from '#src/values/quantity.js';
+import { nameSome } from '#src/values/format-numbers.js';
 
 function crossed(error: unknown): PileshufError {
   return decodeError(structuredClone(encodeError(error)));

@@ -29,50 +29,54 @@ import {
   OPEN_STORE_OPTIONS,
   WRITE_OPTIONS,
 } from '../options/store-options.js';
-import { INPUT_ID, OWN, SHUF_OUTPUT, STREAM_OUTPUT, SUBMISSION } from './own-options.js';
+import { COMMAND_OPTIONS, INPUT_ID, SHUF_OUTPUT, STREAM_OUTPUT, SUBMISSION } from './own-options.js';
 
-const DISPLAY = pick(OWN, 'progress', 'quiet');
-const JSON_TOO = { ...pick(OWN, 'json'), ...DISPLAY };
+const DISPLAY = pick(COMMAND_OPTIONS, 'progress', 'quiet');
+const DISPLAY_AND_JSON = { ...pick(COMMAND_OPTIONS, 'json'), ...DISPLAY };
 /** Functions: a call needs the options of one command alone. */
-const plan = () => ({
-  ...pick(OWN, 'echo', 'range', 'together'),
+const shuffleCallOptions = () => ({
+  ...pick(COMMAND_OPTIONS, 'echo', 'range', 'together'),
   ...SHUFFLE_OPTIONS,
-  ...pick(OWN, 'randomSource', 'inputLists'),
+  ...pick(COMMAND_OPTIONS, 'randomSource', 'inputLists'),
   ...pick(CLUSTER_PLAN_OPTIONS, 'profile'),
   ...DISPLAY,
 });
-const taskPlan = () => ({ ...CLUSTER_PLAN_OPTIONS, ...pick(OWN, 'randomSource', 'inputLists'), ...JSON_TOO });
+const clusterPlanOptions = () => ({
+  ...CLUSTER_PLAN_OPTIONS,
+  ...pick(COMMAND_OPTIONS, 'randomSource', 'inputLists'),
+  ...DISPLAY_AND_JSON,
+});
 
 /** Flags that a command takes only to refuse them in words of their own. */
-const HEADERS = ['npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes'];
+const REFUSED_HEADER_FLAGS = ['npy', 'webdataset', 'header', 'header-prefix', 'skip-bytes'];
 
 export const COMMANDS = {
   shuffle: {
     summary: 'Puts the records of many files into one uniformly random order.',
-    takes: () => ({ ...plan(), ...pick(OWN, 'dryRun') }),
+    takes: () => ({ ...shuffleCallOptions(), ...pick(COMMAND_OPTIONS, 'dryRun') }),
   },
   append: {
     summary: 'Adds inputs to a pile store, all of them or none.',
-    takes: () => ({ ...APPEND_OPTIONS, ...pick(OWN, 'inputLists'), ...DISPLAY }),
-    refuses: HEADERS,
+    takes: () => ({ ...APPEND_OPTIONS, ...pick(COMMAND_OPTIONS, 'inputLists'), ...DISPLAY }),
+    refuses: REFUSED_HEADER_FLAGS,
   },
   completion: { summary: 'Prints the script for completion in bash, zsh or fish.', takes: () => ({}) },
   'check-shuffled': {
     summary: 'Tests whether the records of files are in random order.',
-    takes: () => ({ ...CHECK_OPTIONS, ...JSON_TOO }),
+    takes: () => ({ ...CHECK_OPTIONS, ...DISPLAY_AND_JSON }),
   },
-  'cluster plan': { summary: 'Plans a shuffle as tasks for several machines.', takes: taskPlan },
+  'cluster plan': { summary: 'Plans a shuffle as tasks for several machines.', takes: clusterPlanOptions },
   'cluster slurm': {
     summary: 'Runs a shuffle as tasks on Slurm.',
-    takes: () => ({ ...omit(taskPlan(), 'memoryBytes'), ...SLURM_LATER_OPTIONS, ...SUBMISSION }),
+    takes: () => ({ ...omit(clusterPlanOptions(), 'memoryBytes'), ...SLURM_LATER_OPTIONS, ...SUBMISSION }),
   },
   'cluster status': {
     summary: 'Shows which tasks of a planned job are done, running or failed.',
-    takes: () => ({ ...pick(CLUSTER_TASK_OPTIONS, 'jobDir'), ...JSON_TOO }),
+    takes: () => ({ ...pick(CLUSTER_TASK_OPTIONS, 'jobDir'), ...DISPLAY_AND_JSON }),
   },
   'cluster task': {
     summary: 'Does one task of a planned shuffle on this machine.',
-    takes: () => ({ ...CLUSTER_TASK_OPTIONS, ...JSON_TOO }),
+    takes: () => ({ ...CLUSTER_TASK_OPTIONS, ...DISPLAY_AND_JSON }),
   },
   expire: { summary: 'Removes old generations from a pile store.', takes: () => ({ ...EXPIRE_OPTIONS, ...DISPLAY }) },
   gc: {
@@ -85,20 +89,23 @@ export const COMMANDS = {
   },
   inspect: {
     summary: 'Shows the contents of a pile store and checks its files.',
-    takes: () => ({ ...INSPECT_OPTIONS, ...JSON_TOO }),
+    takes: () => ({ ...INSPECT_OPTIONS, ...DISPLAY_AND_JSON }),
   },
   pile: {
     summary: 'Adds inputs to a pile store, each under a given id.',
     takes: () => ({ ...omit(APPEND_OPTIONS, 'hidden', 'include', 'exclude'), ...INPUT_ID, ...DISPLAY }),
-    refuses: HEADERS,
+    refuses: REFUSED_HEADER_FLAGS,
   },
-  plan: { summary: 'Says what a shuffle will need, and writes no output.', takes: () => ({ ...plan(), ...JSON_TOO }) },
+  plan: {
+    summary: 'Says what a shuffle will need, and writes no output.',
+    takes: () => ({ ...shuffleCallOptions(), ...DISPLAY_AND_JSON }),
+  },
   shuf: {
     summary: 'Does what shuf of GNU coreutils does, with the same options.',
     takes: () => ({
       ...pick(SHUFFLE_OPTIONS, 'headCount', 'repeat', 'zeroTerminated'),
       ...SHUF_OUTPUT,
-      ...pick(OWN, 'randomSource', 'echo', 'range'),
+      ...pick(COMMAND_OPTIONS, 'randomSource', 'echo', 'range'),
     }),
   },
   'shuffle-store': {
@@ -110,9 +117,9 @@ export const COMMANDS = {
     takes: () => ({
       ...STREAM_OUTPUT,
       ...WRITE_OPTIONS,
-      ...pick(OWN, 'epochs', 'epoch'),
+      ...pick(COMMAND_OPTIONS, 'epochs', 'epoch'),
       ...LOADER_OPTIONS,
-      ...pick(OWN, 'start', 'printStart'),
+      ...pick(COMMAND_OPTIONS, 'start', 'printStart'),
       ...OPEN_STORE_OPTIONS,
       ...pick(SHUFFLE_OPTIONS, 'memoryBytes'),
       ...DISPLAY,
@@ -120,7 +127,7 @@ export const COMMANDS = {
   },
   verify: {
     summary: 'Checks that outputs have exactly the records of inputs.',
-    takes: () => ({ ...pick(OWN, 'against'), ...VERIFY_OPTIONS, ...JSON_TOO }),
+    takes: () => ({ ...pick(COMMAND_OPTIONS, 'against'), ...VERIFY_OPTIONS, ...DISPLAY_AND_JSON }),
   },
 } as const satisfies Readonly<Record<string, CommandEntry>>;
 
@@ -143,7 +150,7 @@ export function typedName(name: CommandName): string {
 type Takes<Name extends CommandName> = TypedOptions<ReturnType<(typeof COMMANDS)[Name]['takes']>>;
 
 /** The settings of what a command shows. The library has none of these options. */
-export type DisplayValues = OptionsOf<typeof JSON_TOO>;
+export type DisplayValues = OptionsOf<typeof DISPLAY_AND_JSON>;
 
 /** The other values that a command gets: each option that was typed. */
 export type OptionValues<Name extends CommandName> = Omit<Takes<Name>, keyof DisplayValues>;

@@ -96,7 +96,7 @@ export function parseCommand<Name extends CommandName>(
     throw usageErrorOf(thrown, name, given);
   }
   requireOptions(name, given);
-  refuseContradictions(name, given);
+  refuseExclusiveFlags(name, given);
   const { progress, quiet, json, ...values } = command.opts<DisplayValues & Record<string, unknown>>();
   return {
     kind: 'parsed',
@@ -153,7 +153,7 @@ function requireOptions(name: CommandName, given: ReadonlyMap<OptionFlag, string
   throw new UsageError(`required option '${flagsOf(missing)}' not specified; see ${typedName(name)} --help`);
 }
 
-function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionFlag, string>): void {
+function refuseExclusiveFlags(name: CommandName, given: ReadonlyMap<OptionFlag, string>): void {
   const inOrder = optionsOf(name).filter((entry) => given.has(entry) && entry.isRepeatable !== true);
   for (const { choice } of inOrder) {
     const rivals = inOrder.filter((entry) => entry.choice === choice);

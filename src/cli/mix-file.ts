@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import type { Mix } from '../options/values.js';
 import { parseAmount, parseSize } from '../values/size.js';
 
-export async function mixIn(bytes: Uint8Array, path: string): Promise<Mix> {
+export async function parseMixFile(bytes: Uint8Array, path: string): Promise<Mix> {
   const value = await parse(textOf(bytes, path), path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new UsageError(`--mix ${path}: expected an object with groups (docs/CHOOSING-RECORDS.md)`);

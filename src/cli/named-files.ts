@@ -78,7 +78,7 @@ export async function readNamedFiles(
 }
 
 async function readMix(path: string, signal: AbortSignal): Promise<ShuffleOptions['mix']> {
-  const { mixIn } = await import('./mix-file.js');
+  const { parseMixFile: mixIn } = await import('./mix-file.js');
   return mixIn(await readNamedFile(`the mix ${path}`, path, signal), path);
 }
 
@@ -152,11 +152,11 @@ export async function readNamedFile(what: string, path: string, signal: AbortSig
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
   } catch (cause) {
     if (signal.aborted) throw new AbortError(signal.reason);
-    throw unreadable(what, cause);
+    throw unreadableFile(what, cause);
   }
 }
 
-export function unreadable(what: string, cause: unknown): InputError {
+export function unreadableFile(what: string, cause: unknown): InputError {
   const isMissing = errnoOf(cause) === 'ENOENT';
   const reason = isMissing ? 'no such file; check the path' : reasonOf(cause);
   const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
@@ -174,7 +174,7 @@ export async function readSeedFrom(path: string, readsStandardInput: boolean): P
     throw new UsageError(`--random-source ${path}: standard input is read as an input; name another file`);
   }
   const seed = await seedIn(path).catch((cause: unknown) => {
-    throw unreadable(`the random source ${path}`, cause);
+    throw unreadableFile(`the random source ${path}`, cause);
   });
   if (seed !== undefined) return seed;
   throw new InputError('ERR_INPUT_UNREADABLE', `the random source ${path} is empty; expected one byte or more`);

@@ -8,13 +8,13 @@ import {
   parseStandardOutput,
   parseTogether,
 } from '../options/parse-options.js';
-import { oneOf, parseCount, parsePath, parsePaths, parseState, parseWhole } from '../values/parse-values.js';
+import { oneWordOf, parseCount, parsePath, parsePaths, parseState, parseWhole } from '../values/parse-values.js';
 
-const progressStyle = oneOf('auto', 'bar', 'plain', 'json', 'none');
+const progressStyle = oneWordOf('auto', 'bar', 'plain', 'json', 'none');
 export type ProgressStyle = (typeof progressStyle.words)[number];
 
 // biome-ignore format: a table, of few lines an entry
-export const OWN = {
+export const COMMAND_OPTIONS = {
   ...optionGroup('Output', {
     json: option<true>({ name: 'json', help: 'print one JSON object' }),
     dryRun: option<true>({

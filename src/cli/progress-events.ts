@@ -29,8 +29,8 @@ export function eventDisplay(stream: MessageStream): ProgressDisplay {
       nextEventAtSeconds = nowSeconds + eventEverySeconds;
       write(progressEvent(state));
     },
-    stepAside() {},
-    lineOf: (state, jobSeconds) => `${jsonLine(progressEvent(state ?? { ...NOT_BEGUN, jobSeconds }))}\n`,
+    clear() {},
+    statusLine: (state, jobSeconds) => `${jsonLine(progressEvent(state ?? { ...NOT_BEGUN, jobSeconds }))}\n`,
   };
 }
 

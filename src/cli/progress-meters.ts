@@ -178,9 +178,9 @@ export interface JobState extends MeasuredProgress, JobEstimate {
 export interface ProgressDisplay {
   show(state: JobState, nowSeconds: number): void;
   /** Erases what is drawn on the screen; a later `show` draws it again. */
-  stepAside(): void;
-  /** The state as one line. @param state undefined: no phase of the job has begun. */
-  lineOf(state: JobState | undefined, jobSeconds: number): string;
+  clear(): void;
+  /** Returns the state as one line. @param state undefined: no phase of the job has begun. */
+  statusLine(state: JobState | undefined, jobSeconds: number): string;
 }
 
 export class JobMeter {

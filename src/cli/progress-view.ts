@@ -8,7 +8,7 @@
  * Each line has several forms. The terminal gets the fullest that fits; of the shortest, what comes last is left out.
  */
 
-import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../values/quantity.js';
+import { formatBudget, formatBytes, formatPlural, formatWholeSeconds } from '../values/format-numbers.js';
 import { type DiskRate, type JobState, type ProgressDisplay, passOf } from './progress-meters.js';
 import type { MessageStream } from './standard-streams.js';
 import { oneLine } from './visible-text.js';
@@ -39,11 +39,11 @@ export function viewDisplay(stream: MessageStream): ProgressDisplay {
       const back = lines.length > 1 ? `\x1b[${lines.length - 1}A` : '';
       stream.write(`\r${lines.join('\x1b[K\r\n')}\x1b[J${back}\r`);
     },
-    stepAside() {
+    clear() {
       if (drawnPhase !== undefined) stream.write('\r\x1b[J');
       drawnPhase = undefined;
     },
-    lineOf: timedLine,
+    statusLine: timedLine,
   };
 }
 
@@ -51,18 +51,18 @@ export function viewDisplay(stream: MessageStream): ProgressDisplay {
  * Tells that records are written from pass 2 on, which may come out on the same terminal. The event that begins pass 2
  * comes before the first byte of the output.
  */
-export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
+export function untilRecordsAreWritten(display: ProgressDisplay): ProgressDisplay {
   return {
     ...display,
     show(state, nowSeconds) {
-      if (state.phase === 'shuffle' || state.phase === 'commit') display.stepAside();
+      if (state.phase === 'shuffle' || state.phase === 'commit') display.clear();
       else display.show(state, nowSeconds);
     },
   };
 }
 
 /** Shows something only when it is asked. */
-export const silentDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {}, lineOf: timedLine };
+export const silentDisplay: ProgressDisplay = { show: () => {}, clear: () => {}, statusLine: timedLine };
 
 /** One line now and then: a day-long job leaves a log that can be read. */
 export function plainDisplay(stream: MessageStream): ProgressDisplay {
@@ -87,9 +87,9 @@ function timedLine(state: JobState | undefined, jobSeconds: number): string {
 export function viewLines(state: JobState, columns: number): readonly string[] {
   const room = Math.max(1, columns - 1);
   return [
-    fitted([jobParts(state, true), jobParts(state, false)], room),
-    fitted([paceParts(state, true), paceParts(state, false)], room),
-    state.tasks === undefined ? disksLine(state.disks, room) : fitted([[tasksOf(state)]], room),
+    longestFit([jobParts(state, true), jobParts(state, false)], room),
+    longestFit([paceParts(state, true), paceParts(state, false)], room),
+    state.tasks === undefined ? disksLine(state.disks, room) : longestFit([[tasksOf(state)]], room),
   ].filter((line) => line !== '');
 }
 
@@ -116,7 +116,7 @@ function paceParts(state: JobState, hasBudget: boolean): string[] {
 function disksLine(disks: readonly DiskRate[], room: number): string {
   const short = disks.map(shortDisk);
   const fewer = short.slice(1).map((_, i) => [...short.slice(0, -1 - i), `and ${i + 1} more`]);
-  return fitted([disks.map(longDisk), short, ...fewer, short], room);
+  return longestFit([disks.map(longDisk), short, ...fewer, short], room);
 }
 
 function longDisk(disk: DiskRate): string {
@@ -186,7 +186,7 @@ function pace({ phase, bytesPerSecond, meanBytesPerSecond }: JobState): string[]
 }
 
 /** The first form that fits; else of the last one as many parts as fit, from the first on. */
-function fitted(forms: readonly (readonly string[])[], room: number): string {
+function longestFit(forms: readonly (readonly string[])[], room: number): string {
   const shortest = forms.at(-1) ?? [];
   const shorter = shortest.slice(1).map((_, i) => shortest.slice(0, -1 - i));
   const lines = [...forms, ...shorter].map((parts) => parts.join('  '));

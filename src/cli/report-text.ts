@@ -3,7 +3,7 @@
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../options/reports.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/store-attempt.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../values/quantity.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../values/format-numbers.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
@@ -12,8 +12,8 @@ export function describeShuffle(report: ShuffleReport): string {
   return [
     startOf(wasFinished) + formatPlural(records, 'record'),
     ...(splits === undefined ? [] : [describeSplits(splits)]),
-    ...blankWords(blank),
-    ...duplicateWords(duplicates),
+    ...describeBlank(blank),
+    ...describeDuplicates(duplicates),
     ...outputWords(report),
     ...(resumed === undefined ? [] : [describeResumed(resumed)]),
     ...groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup),
@@ -22,11 +22,11 @@ export function describeShuffle(report: ShuffleReport): string {
   ].join(', ');
 }
 
-export function blankWords(blank: ShuffleReport['blank']): string[] {
+export function describeBlank(blank: ShuffleReport['blank']): string[] {
   return blank === undefined ? [] : [`${formatPlural(blank.records, 'blank record')} left out`];
 }
 
-export function duplicateWords(duplicates: ShuffleReport['duplicates']): string[] {
+export function describeDuplicates(duplicates: ShuffleReport['duplicates']): string[] {
   return duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
 }
 
@@ -90,7 +90,7 @@ function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['r
 export function describeAppend({ records, bytes, blank, seconds, generation, state, checksum }: AppendReport): string {
   return [
     formatPlural(records, 'record'),
-    ...blankWords(blank),
+    ...describeBlank(blank),
     `${formatBytes(bytes)} in ${formatSeconds(seconds.total)}`,
     `generation ${generation}`,
     `state ${state} of the store`,
@@ -129,7 +129,7 @@ export function describeEmptyShards({
 }
 
 /** A program that reads the split fails, or tests nothing. Undefined if every split has a record. */
-export function warningOfSplits(splits: ShuffleReport['splits'] = []): string | undefined {
+export function emptySplitsWarning(splits: ShuffleReport['splits'] = []): string | undefined {
   const empty = splits.filter(({ records }) => records === 0).map(({ name }) => name);
   return empty.length === 0 ? undefined : `no record is in ${empty.join(', ')}`;
 }

@@ -80,7 +80,7 @@ export function createReporter(
   let closed = false;
   const close = (): void => {
     closed = true;
-    shown.display?.stepAside();
+    shown.display?.clear();
   };
   return {
     close,
@@ -95,12 +95,12 @@ export function createReporter(
       if (quiet) return;
       await shown.load();
       if (closed || shown.display === undefined) return;
-      shown.display.stepAside();
-      stream.write(shown.display.lineOf(shown.state, nowSeconds() - beganAtSeconds));
+      shown.display.clear();
+      stream.write(shown.display.statusLine(shown.state, nowSeconds() - beganAtSeconds));
     },
     warning(line) {
       if (quiet || closed) return;
-      shown.display?.stepAside();
+      shown.display?.clear();
       messages.warning(line);
     },
     hint(line) {
@@ -195,7 +195,12 @@ async function loadDisplay(
   const { JobMeter } = await import('./progress-meters.js');
   const meter = new JobMeter(beganAtSeconds);
   if (way === 'events') return { meter, display: (await import('./progress-events.js')).eventDisplay(stream) };
-  const { plainDisplay, silentDisplay, untilRecordsCome, viewDisplay } = await import('./progress-view.js');
+  const {
+    plainDisplay,
+    silentDisplay,
+    untilRecordsAreWritten: untilRecordsCome,
+    viewDisplay,
+  } = await import('./progress-view.js');
   const displays = { view: viewDisplay, lines: plainDisplay, asked: () => silentDisplay };
   const display = displays[way](stream);
   return { meter, display: endsWithPass1 ? untilRecordsCome(display) : display };

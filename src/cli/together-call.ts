@@ -4,7 +4,7 @@ import { shuffleTogether } from '../job/shuffle-together.js';
 import type { ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './named-files.js';
-import { describeTogether, warningOfSplits } from './report-text.js';
+import { describeTogether, emptySplitsWarning } from './report-text.js';
 
 const NO_MEANING = 'it has no meaning for tuples of files';
 
@@ -82,5 +82,5 @@ export async function runTogetherCall(
   { reporter, callbacks, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'callbacks' | 'tuning'>,
 ): Promise<void> {
   const report = await shuffleTogether({ ...(await togetherJobOf(call)), ...callbacks }, tuning);
-  reporter.done(describeTogether(report), report, warningOfSplits(report.members[0]?.splits));
+  reporter.done(describeTogether(report), report, emptySplitsWarning(report.members[0]?.splits));
 }

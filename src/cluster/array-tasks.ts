@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError } from '../errors.js';
 import type { GateNumber } from '../floor/job-control.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { type FileVersion, versionOf, withFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -69,7 +69,7 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   const found = new Pass1Results({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
   await waitUntilDone(job, 'scatter');
   for (let slice = 0; slice < plan.slices.length; slice++) {
-    await hearSignalsAt(slice, signal);
+    await yieldAndCheckAbortAt(slice, signal);
     found.add(slice, await readScatteredSlice(job, slice));
   }
   const order = {
@@ -228,7 +228,7 @@ async function openInputs(
   for (const [i, ordinal] of ofTask.entries()) {
     const input = inputs.at(ordinal);
     if (input === undefined) continue;
-    await hearSignalsAt(i, signal);
+    await yieldAndCheckAbortAt(i, signal);
     own.set(ordinal, requireUnchanged(input));
     if (inputFactsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
@@ -294,7 +294,7 @@ export async function runShuffleTask(job: ClusterJob): Promise<number | undefine
     await place.abortUploads?.(directoryOfOwn);
     removeDirectory(directoryOfOwn);
   };
-  let mayBeNoted = false;
+  let mayHaveNote = false;
   try {
     const gate = gates.gateOf(stagingDirectory, 'output');
     if (own !== null) ensurePrivateDirectory(directoryOfOwn, 'output');
@@ -302,7 +302,7 @@ export async function runShuffleTask(job: ClusterJob): Promise<number | undefine
     const staged = new StagedOutput(place, directories, gate);
     const ranges = await shuffleShare(work, share, layout, staged, threads);
     if (own !== null) await syncPath(stagingDirectory);
-    mayBeNoted = true;
+    mayHaveNote = true;
     const note = { task: index, rewrite, own, headerBytes: layout.ends.headerBytes, ranges };
     if (!(await SHUFFLED.write(directory, name, note, `shuffle task ${index}`))) await removeOwn();
     return recordBytesOf(ranges.flatMap(({ regions }) => regions));
@@ -311,7 +311,7 @@ export async function runShuffleTask(job: ClusterJob): Promise<number | undefine
     await threads.pool.destroy();
     try {
       // A link that fails may have been made all the same: then the commit takes these files.
-      if (!mayBeNoted) await removeOwn();
+      if (!mayHaveNote) await removeOwn();
     } catch (failure) {
       scope.warn(failure);
     }

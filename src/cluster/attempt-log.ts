@@ -34,7 +34,7 @@ import {
   ATTEMPTS_NAME,
   arrayKindsOf,
   type ClusterPlan,
-  formatOfJob,
+  clusterFileFormat,
   type ProfilePlace,
   TASK_KINDS,
   type TaskKind,
@@ -105,7 +105,7 @@ const shape = object({
 
 export type AttemptRecord = ValueOf<typeof shape>;
 
-const format = formatOfJob('attempt', 2, 2 ** 17, shape);
+const format = clusterFileFormat('attempt', 2, 2 ** 17, shape);
 
 const WRITE_MILLISECONDS = 5000;
 const LONGEST_ERROR_CHARACTERS = 2000;

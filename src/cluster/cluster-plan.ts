@@ -34,7 +34,7 @@ import type { HeadPlan } from '../keep/head.js';
 import type { Weighing } from '../keep/mix.js';
 import type { Destination } from '../places/outputs/destination.js';
 import type { SlicePart } from '../plan/slices.js';
-import type { ServiceChoice } from '../remote/address.js';
+import type { S3ServiceOptions } from '../remote/address.js';
 import type { InputIds } from '../sources/ids.js';
 import type { InputHeader } from '../sources/input.js';
 import type { ShuffleSpec } from '../spec.js';
@@ -79,7 +79,7 @@ export interface ClusterPlan extends MachinePlan {
   readonly tempZstdLevel: number | undefined;
   readonly inputs: PagedList<ClusterInput>;
   /** How services on other machines are asked. */
-  readonly service: ServiceChoice;
+  readonly service: S3ServiceOptions;
   readonly inputIds: InputIds;
   readonly firstHeader: FoundHeader | undefined;
   readonly weighing: Weighing | undefined;
@@ -157,7 +157,7 @@ export const CLUSTER_REMEDY: Remedy = {
 };
 
 /** The format of a file of the job directory. */
-export function formatOfJob<T extends object>(
+export function clusterFileFormat<T extends object>(
   kind: string,
   version: number,
   mostBytes: number,
@@ -174,7 +174,7 @@ const TABLES = {
 type TableName = keyof typeof TABLES;
 
 /** The seal shows that these are the very bytes that this version wrote. */
-const planFormat = formatOfJob(
+const planFormat = clusterFileFormat(
   CLUSTER_PLAN_FILE.kind,
   VERSION,
   MOST_BYTES,

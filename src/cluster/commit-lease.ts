@@ -11,13 +11,13 @@ import { object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { VisibilityDeadline } from '../io/wait-until-visible.js';
 import {
   type FileOwner,
-  HeldName,
   identifyOwner,
   judgeOwnerAmongHosts,
+  OwnerLease,
   parseOwnerName,
 } from '../machine/file-owner.js';
 import type { JobStop } from '../stages/threads.js';
-import { COMMITTING_NAME, formatOfJob } from './cluster-plan.js';
+import { COMMITTING_NAME, clusterFileFormat } from './cluster-plan.js';
 import { isCommitted, notReadyError } from './open-job.js';
 
 const shape = object({
@@ -28,7 +28,7 @@ const shape = object({
 
 type CommitLease = ValueOf<typeof shape>;
 
-const format = formatOfJob('cluster-claim', 2, 2 ** 12, shape);
+const format = clusterFileFormat('cluster-claim', 2, 2 ** 12, shape);
 
 const HEARTBEAT_MILLISECONDS = 2000;
 /** A process at work renews its lease within this time, even if it is slow. */
@@ -40,7 +40,7 @@ export async function acquireCommitLease(
   deadline: VisibilityDeadline,
   stop: JobStop,
 ): Promise<(() => Promise<void>) | undefined> {
-  const lease = new HeldName(COMMITTING_NAME, directory);
+  const lease = new OwnerLease(COMMITTING_NAME, directory);
   const sealedLease = (beat: number) => format.seal({ owner: lease.name, beat });
   let isOver: boolean;
   try {
@@ -50,7 +50,7 @@ export async function acquireCommitLease(
     }
     isOver = isCommitted(directory);
   } catch (error) {
-    lease.letGo();
+    lease.release();
     // The process that has committed the job removes all else from its directory, also a lease that is being written.
     if (isCommitted(directory)) return undefined;
     throw error;
@@ -76,7 +76,7 @@ export async function acquireCommitLease(
   timer.unref();
   const release = async () => {
     clearInterval(timer);
-    lease.letGo();
+    lease.release();
     await renewal;
     if (readCommitLease(directory)?.owner === lease.name) removeFile(join(directory, COMMITTING_NAME), 'temp');
   };

@@ -25,7 +25,7 @@ import { inputKeysOf } from '../sources/ids.js';
 import type { FileInput } from '../sources/input.js';
 import type { PileStorage } from '../stages/task-settings.js';
 import { JobStop, startThreads, type Threads } from '../stages/threads.js';
-import { nameSome } from '../values/quantity.js';
+import { nameSome } from '../values/format-numbers.js';
 import type { AttemptLog } from './attempt-log.js';
 import {
   type ArrayKind,

@@ -21,7 +21,7 @@
 import { isAbsolute } from 'node:path';
 import { UsageError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
-import type { HeldPlaces } from '../job/earlier-attempt.js';
+import type { LockedPlaces } from '../job/earlier-attempt.js';
 import { type JobScope, runJob } from '../job/job.js';
 import { type PreparedShuffle, prepareShuffle } from '../job/prepare-shuffle.js';
 import type { MachineRequest, ShuffleRequest } from '../job/request.js';
@@ -187,7 +187,7 @@ function reportOf({ spec, expectedBytes, scatterTasks, otherTasks, memoryBytes, 
 }
 
 interface TasksToPlan {
-  readonly places: HeldPlaces;
+  readonly places: LockedPlaces;
   /** The machine of each task. */
   readonly machine: Pick<MachineRequest, 'memoryBytes' | 'transfers' | 'workers'>;
   readonly tasks: number;
@@ -243,7 +243,7 @@ async function withoutTransfers(
 /** Makes the directory of the job, with the plan in it. */
 async function writePlan(
   plan: PlanToWrite,
-  { directory, paths: { jobDirectory } }: HeldPlaces,
+  { directory, paths: { jobDirectory } }: LockedPlaces,
   warn: JobScope['warn'],
 ): Promise<void> {
   try {

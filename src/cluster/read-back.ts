@@ -3,14 +3,14 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { StagedRange } from '../../workers/tasks/checksum-output.js';
 import { counted, VerificationError } from '../errors.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { openForRead, versionOf, withFile } from '../io/files.js';
 import { nameExists, statPath } from '../io/paths.js';
 import { DAMAGED, type DamagedRegion, type ShuffledNote, VERIFIED } from '../job-directory/notes.js';
 import { findChanged, rangesOf } from '../stages/finished-output.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
-import { nameSome } from '../values/quantity.js';
+import { nameSome } from '../values/format-numbers.js';
 import { noteNameOf, taskCountOf, tasksOf } from './cluster-plan.js';
 import {
   type ClusterJob,
@@ -112,7 +112,7 @@ async function findRanges(job: ClusterJob, records: readonly ShuffledNote[]) {
   }
   const lengthOf = new Map<string, number>();
   for (const [path, end] of endOf) {
-    await hearSignalsAt(lengthOf.size, signal);
+    await yieldAndCheckAbortAt(lengthOf.size, signal);
     await deadline.waitUntilFound(dirname(path), () => lengthHere(path) >= end || undefined);
     lengthOf.set(path, lengthHere(path));
   }

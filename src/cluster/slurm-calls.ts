@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { PileshufError, SystemError, UsageError } from '../errors.js';
 import { isProgram } from '../machine/child-program.js';
 import type { SlurmFollowOptions } from '../options/cluster-options.js';
-import { nameSome } from '../values/quantity.js';
+import { nameSome } from '../values/format-numbers.js';
 import { findPlan } from './open-job.js';
-import { commentOf, type Submission } from './slurm-script.js';
+import { type Submission, submissionComment } from './slurm-script.js';
 import { type NodeSize, readSlurmNote, SLURM_KINDS, type SlurmKind } from './slurm-settings.js';
 
 /** Slurm's own default, where there is no Slurm to ask. */
@@ -80,7 +80,7 @@ export async function readQueue(token: string): Promise<SlurmTask[]> {
   const answer = await callSlurm(['squeue', '-h', '-r', '-t', 'all', '-u', user, '-o', '%F|%K|%T|%N|%l|%k|%r']);
   return answer.split('\n').flatMap((line) => {
     const [jobId = '', index = '', state = '', node = '', timeLimit = '', comment = '', reason = ''] = line.split('|');
-    const kind = SLURM_KINDS.find((each) => comment === commentOf(token, each));
+    const kind = SLURM_KINDS.find((each) => comment === submissionComment(token, each));
     return kind === undefined ? [] : [{ kind, jobId, index: wholeOf(index), state, node, reason, timeLimit }];
   });
 }

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { openForRead, readAt, versionOf, withFile } from '../io/files.js';
-import { formatBudget, nameSome } from '../values/quantity.js';
+import { formatBudget, nameSome } from '../values/format-numbers.js';
 import { ARRAY_KINDS, TASK_KINDS } from './cluster-plan.js';
 import type { ClusterStatus, FailedTask } from './cluster-status.js';
 import { isActive, nameTasks, readAccounts, type SlurmId, type SlurmTask, slurmIdOf } from './slurm-calls.js';

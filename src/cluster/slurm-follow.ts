@@ -21,7 +21,7 @@ import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
 import { groupActive, isActive, type SlurmTask, VISIBLE_SECONDS, watchJobs } from './slurm-calls.js';
 import { describeFailures, describeLeft } from './slurm-diagnosis.js';
-import { resumeWords, type SlurmSubmission } from './slurm-job.js';
+import { resumeCommand, type SlurmSubmission } from './slurm-job.js';
 import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
 
 export type SlurmOutcome = NonNullable<ClusterStatus['output']>;
@@ -80,7 +80,7 @@ async function failureOf(
       : `Slurm has no job ${ids} any more, and ${describeLeft(status)}`;
   return new SystemError(
     'ERR_SLURM',
-    `${what}; logs are in ${logDir}; ${resumeWords(jobDir)} submits what is not done`,
+    `${what}; logs are in ${logDir}; ${resumeCommand(jobDir)} submits what is not done`,
   );
 }
 

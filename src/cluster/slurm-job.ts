@@ -99,7 +99,7 @@ export async function submitToSlurm(
   const arraySize = await readArraySize();
   const plan = await planCluster({ ...planOptionsOf(options), cpusPerTask: asked.cpusPerTask, memoryBytes }, tuning);
   const settings = completeSlurmSettings(options, undefined, {}, plan.jobDir);
-  const submission = await submitRest(plan.jobDir, settings, arraySize, program, signal);
+  const submission = await submitJobs(plan.jobDir, settings, arraySize, program, signal);
   return { ...submission, plan };
 }
 
@@ -130,7 +130,7 @@ export async function resumeOnSlurm(
   const queued = noted === undefined ? [] : await cancelStuckJobs(settings.token);
   if (queued.some(({ kind }) => kind === 'commit'))
     return { ...NOTHING_NEW, jobDir: directory, logDir: settings.logDir, jobs: queued, wereQueued: true };
-  return submitRest(directory, settings, await readArraySize(), program, signal, queued);
+  return submitJobs(directory, settings, await readArraySize(), program, signal, queued);
 }
 
 /** Cancels jobs that can never start. @returns the others, in the order in which they can run. */
@@ -182,12 +182,12 @@ async function requirePossible(settings: SlurmNote): Promise<number> {
   const [ofTask, ofCommit] = [limitsOf(settings, 'scatter'), limitsOf(settings, 'commit')];
   const differs = ofTask.time !== ofCommit.time || ofTask.memoryBytes !== ofCommit.memoryBytes;
   for (const kind of differs ? (['scatter', 'commit'] as const) : (['scatter'] as const))
-    await explained(settings, kind, testRequest(requestWords(settings, kind)));
+    await withLimitsExplained(settings, kind, testRequest(requestWords(settings, kind)));
   return recordMemoryOf(settings, await smallestNode(settings));
 }
 
 /** Slurm says only that it has no such node. */
-async function explained<T>(settings: SlurmNote, kind: TaskKind, asked: Promise<T>): Promise<T> {
+async function withLimitsExplained<T>(settings: SlurmNote, kind: TaskKind, asked: Promise<T>): Promise<T> {
   return asked.catch(async (error: unknown) => {
     const reason = explainTooLarge(await readNodes(settings.partition).catch(() => []), settings, kind);
     if (reason !== undefined && error instanceof PileshufError) error.message = `${error.message}: ${reason}`;
@@ -230,7 +230,7 @@ function jobsLeft(found: FoundJob, arraySize: number): SlurmJob[] {
 const COMMIT: SlurmJob = { kind: 'commit', array: undefined };
 
 /** @param queued the first jobs, which an earlier call submitted before it was killed. */
-async function submitRest(
+async function submitJobs(
   directory: string,
   settings: SlurmNote,
   arraySize: number,
@@ -250,7 +250,7 @@ async function submitRest(
     for (const job of left.filter(isLater)) {
       signal?.throwIfAborted();
       const submission = taskSubmission(directory, settings, program, job, submitted.at(-1)?.id);
-      const id = await explained(settings, job.kind, submit(submission));
+      const id = await withLimitsExplained(settings, job.kind, submit(submission));
       submitted.push({ kind: job.kind, id, tasks: job.array?.indexes.length ?? 1 });
     }
   } catch (error) {
@@ -273,14 +273,14 @@ async function cancelSubmission(
     () => 'nothing of it stays in the queue',
     () => `jobs ${ids.join(', ')} may still be in the queue`,
   );
-  const message = `${left}; the plan is kept: ${resumeWords(directory)} submits it again`;
+  const message = `${left}; the plan is kept: ${resumeCommand(directory)} submits it again`;
   if (signal?.aborted === true)
     return new PileshufError('aborted', 'ABORT_ERR', `stopped before all was submitted; ${message}`);
   const problem = error instanceof Error ? error.message : String(error);
   return new SystemError('ERR_SLURM', `${problem}; ${message}`, { cause: error });
 }
 
-export function resumeWords(directory: string): string {
+export function resumeCommand(directory: string): string {
   return commandLine(['pileshuf', 'cluster', 'slurm', '--resume', '--job-dir', directory]);
 }
 

@@ -36,7 +36,7 @@ export function requestWords(note: SlurmNote, kind: SlurmKind): string[] {
 }
 
 /** Returns the comment by which the submissions of a job are found again, whatever became of the answer to sbatch. */
-export function commentOf(token: string, kind: SlurmKind): string {
+export function submissionComment(token: string, kind: SlurmKind): string {
   return `pileshuf:${token}:${kind}`;
 }
 
@@ -160,11 +160,11 @@ ${envCommand}
       'sbatch',
       '--parsable',
       ...requestWords(note, kind),
-      `--comment=${commentOf(token, kind)}`,
+      `--comment=${submissionComment(token, kind)}`,
       `--chdir=${directory}`,
       '--open-mode=append',
       `--output=${log}`,
-      ...(array === undefined ? [] : [`--array=${rangesOf(array.indexes)}${limit}`]),
+      ...(array === undefined ? [] : [`--array=${arrayRanges(array.indexes)}${limit}`]),
       ...(dependency === undefined ? [] : [`--dependency=${dependency}`, '--kill-on-invalid-dep=yes']),
     ],
     script: `${envCommand === undefined ? '#!/bin/sh' : '#!/bin/bash -l'}
@@ -185,7 +185,7 @@ export function submissionText({ words, script }: Submission): string {
 }
 
 /** `0-3,7,9-10`, of whole numbers in their order. */
-export function rangesOf(indexes: readonly number[]): string {
+export function arrayRanges(indexes: readonly number[]): string {
   const ranges: [first: number, last: number][] = [];
   for (const index of indexes) {
     const range = ranges.at(-1);

@@ -9,8 +9,8 @@ import { replaceDurably } from '../io/atomic-files.js';
 import { list, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { findObstacle, statPath } from '../io/paths.js';
 import type { SlurmTaskOptions } from '../options/cluster-options.js';
-import { formatBudget, formatPlural } from '../values/quantity.js';
-import { type ClusterPlan, formatOfJob, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
+import { formatBudget, formatPlural } from '../values/format-numbers.js';
+import { type ClusterPlan, clusterFileFormat, SLURM_NAME, TASK_KINDS } from './cluster-plan.js';
 
 /** The jobs that Slurm runs for one shuffle: the plan, where it has to wait for other jobs, and the tasks. */
 export const SLURM_KINDS = ['plan', ...TASK_KINDS] as const;
@@ -40,7 +40,7 @@ const shape = object({ ...SHAPES, token: text });
 
 export type SlurmNote = ValueOf<typeof shape>;
 
-const format = formatOfJob('cluster-slurm', 2, 2 ** 20, shape);
+const format = clusterFileFormat('cluster-slurm', 2, 2 ** 20, shape);
 
 export async function writeSlurmNote(jobDirectory: string, note: SlurmNote): Promise<void> {
   await replaceDurably(jobDirectory, SLURM_NAME, format.seal(note));

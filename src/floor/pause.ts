@@ -27,8 +27,8 @@ export class Backoff {
   }
 }
 
-/** Signals come only between two turns of the event loop. @param output what became of it when the job ends here. */
-export async function hearSignals(
+/** Yields to the event loop, which delivers signals, and throws if the job was aborted. @param output its state if the job ends here. */
+export async function yieldAndCheckAbort(
   signal: AbortSignal | undefined,
   output: 'none' | 'incomplete' = 'none',
 ): Promise<void> {
@@ -36,9 +36,9 @@ export async function hearSignals(
   if (signal?.aborted === true) throw new AbortError(signal.reason, output);
 }
 
-const ITEMS_BETWEEN_SIGNALS = 256;
+const ITEMS_BETWEEN_YIELDS = 256;
 
-/** `hearSignals` before the first of many things, and now and then. */
-export async function hearSignalsAt(index: number, signal: AbortSignal | undefined): Promise<void> {
-  if (index % ITEMS_BETWEEN_SIGNALS === 0) await hearSignals(signal);
+/** Calls `yieldAndCheckAbort` before the first of many items, and before every 256th. */
+export async function yieldAndCheckAbortAt(index: number, signal: AbortSignal | undefined): Promise<void> {
+  if (index % ITEMS_BETWEEN_YIELDS === 0) await yieldAndCheckAbort(signal);
 }

@@ -31,7 +31,7 @@ export function readShape<T>(shape: Shape<T>, value: unknown, file: string, reme
 /**
  * Reads a value that is in no file. @param refuse makes the error of what is wrong: `record: expected ..., got "x"`.
  */
-export function readGiven<T>(shape: Shape<T>, value: unknown, refuse: (problem: string) => Error): T {
+export function readValue<T>(shape: Shape<T>, value: unknown, refuse: (problem: string) => Error): T {
   return shape(value, { file: '', inside: '', remedy: JOB_REMEDY, refuse });
 }
 

@@ -6,7 +6,7 @@
 import type { Dirent } from 'node:fs';
 import { basename, join, normalize } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, nameExists, statPath } from './paths.js';
@@ -81,7 +81,7 @@ export class DirectoryWalk {
 
   async #visit(tree: Tree, { path: folder, place: placeOfFolder }: Folder, entries: readonly Entry[]): Promise<void> {
     const { isLeftOut, isPassedOver, isTaken, mayVanish } = tree.rules;
-    await hearSignalsAt(this.#folders.length, this.#signal);
+    await yieldAndCheckAbortAt(this.#folders.length, this.#signal);
     this.#folders.push(folder);
     if (isLeftOut?.(folder, entries, placeOfFolder) === true) return;
     for (const entry of entries) {
@@ -209,7 +209,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   const paths: string[] = [];
   let folders = 0;
   const visit = async (folder: string, steps: Set<Step>, above: readonly string[]) => {
-    await hearSignalsAt(folders, signal);
+    await yieldAndCheckAbortAt(folders, signal);
     folders += 1;
     // The loop also reaches what is added to the set meanwhile.
     for (const { isAnyDepth, next } of steps) if (isAnyDepth && next !== undefined) steps.add(next);

@@ -38,7 +38,7 @@ export class VisibilityDeadline {
         throw new AbortError(this.#signal?.reason);
       });
       pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS);
-      refresh(directory);
+      refreshListing(directory);
     }
   }
 
@@ -59,7 +59,7 @@ export class VisibilityDeadline {
   }
 }
 
-function refresh(directory: string): void {
+function refreshListing(directory: string): void {
   try {
     listNames(directory, 'temp');
   } catch {

@@ -20,7 +20,7 @@ import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { errnoOf, ioError } from '../io/io-error.js';
 import { LOCK_KIND } from '../io/own-files.js';
 import { listNames } from '../io/paths.js';
-import { HeldName, judgeNames, type OwnerState } from '../machine/file-owner.js';
+import { judgeNames, OwnerLease, type OwnerState } from '../machine/file-owner.js';
 
 export interface JobLock {
   /** The makers of the left-over locks that were removed. */
@@ -49,9 +49,9 @@ export function looksLikeLock(name: string): boolean {
 }
 
 export function acquireJobLock(directory: string): JobLock {
-  const lease = new HeldName(LOCK_KIND, directory);
+  const lease = new OwnerLease(LOCK_KIND, directory);
   const release = () => {
-    lease.letGo();
+    lease.release();
     removeFile(lease.path, 'temp');
   };
   try {

@@ -1,6 +1,6 @@
 /** Aborts the uploads that killed jobs left in object storage: nobody sees them, and they cost money. */
 import { UsageError } from '../errors.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import { severalAtOnce } from '../floor/several-at-once.js';
 import { pick } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
@@ -41,13 +41,13 @@ export async function collectUploads(address: string, options: UploadsOptions = 
   const { value } = await runJob(options, async () => {
     const service = { endpoint: options.endpoint, requesterPays: undefined };
     const places = await openOutputPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, service });
-    const all = await places.findLeftovers(address, options.signal);
+    const all = await places.findStrayUploads(address, options.signal);
     const own = all.filter(
       (leftover) => leftover.address === address || isReplaceableName(leftover.address.replace(/.*\//s, '')),
     );
     const old = own.filter(({ begunAt }) => begunAt.getTime() <= Date.now() - grace);
     await severalAtOnce(old, async (leftover) => {
-      await hearSignals(options.signal);
+      await yieldAndCheckAbort(options.signal);
       await leftover.remove();
     });
     return { aborted: old.length, young: own.length - old.length, others: all.length - own.length };

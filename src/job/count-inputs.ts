@@ -6,7 +6,7 @@ import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../floor/cleanup.js';
 import { UNGATED } from '../floor/job-control.js';
 import { deriveDrawSeed } from '../floor/keys.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
@@ -163,7 +163,7 @@ async function missingEnds(
   let missing = 0;
   for (const [index, { input }] of seen.entries()) {
     const { path, version, header } = input;
-    await hearSignalsAt(index, signal);
+    await yieldAndCheckAbortAt(index, signal);
     if (version.byteLength <= header.byteLength) continue;
     const [last] = withFile(openInput(path), (file) => readBytes(file, version.byteLength - 1, 1));
     if (last !== recordEnd.byte) missing += 1;

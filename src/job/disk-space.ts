@@ -7,7 +7,7 @@ import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/devices.js';
 import type { JobStop } from '../stages/threads.js';
-import { formatBytes, formatExactBytes, nameSome } from '../values/quantity.js';
+import { formatBytes, formatExactBytes, nameSome } from '../values/format-numbers.js';
 import type { JobPlaces } from './job-places.js';
 import type { Callbacks } from './request.js';
 import { nameOfTempDir } from './temp-disks.js';

@@ -20,7 +20,7 @@ import { type CommitJournal, readJournal } from '../places/outputs/commit-journa
 import { formatOutputIdentity, outputIdentityOf } from '../places/outputs/destination.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { recordBytesOf } from '../sinks/output-target.js';
-import { nameSome } from '../values/quantity.js';
+import { nameSome } from '../values/format-numbers.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import { type ComparedJob, jobWithSeed, type ManifestOfShuffle, requireSameJob } from './job-description.js';
 import type { FilePlaces, JobPlaces, StreamPlaces } from './job-places.js';
@@ -38,12 +38,12 @@ export interface EarlierAttempt {
 }
 
 /** Places of files that the job holds. */
-export type HeldPlaces = FilePlaces & { readonly directory: JobDirectory };
+export type LockedPlaces = FilePlaces & { readonly directory: JobDirectory };
 
 type StartRequest = Pick<OutputRequest & ResumeRequest & Callbacks, 'force' | 'resume' | 'mayResume' | 'onWarning'>;
 
 interface ClaimedPlace {
-  readonly places: StreamPlaces | HeldPlaces;
+  readonly places: StreamPlaces | LockedPlaces;
   readonly earlier: EarlierAttempt | undefined;
   /** The manifest of the job that is resumed, also if nothing is left of its work. */
   readonly manifest: ManifestOfShuffle | undefined;
@@ -54,7 +54,7 @@ interface ClaimedPlace {
  * @param compared must be the job of the earlier attempt; undefined: no later call can resume the job.
  * @param isDryRun whether this changes nothing, and locks nothing.
  */
-export async function claimPlace(
+export async function lockPlaces(
   request: OutputRequest & ResumeRequest & Callbacks,
   chosen: JobPlaces,
   compared: ComparedJob | undefined,

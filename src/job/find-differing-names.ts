@@ -2,7 +2,7 @@
 
 import { InputError } from '../errors.js';
 import { thenAlwaysAsync } from '../floor/cleanup.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { readHeader } from '../formats/header.js';
 import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
@@ -86,7 +86,7 @@ async function* namesOf(
       if (done === true) return undefined;
       rest = Buffer.concat([rest.subarray(start), value]);
       position += start;
-      await hearSignals(signal);
+      await yieldAndCheckAbort(signal);
     }
   } finally {
     await pieces.return();

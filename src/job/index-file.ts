@@ -35,7 +35,7 @@ import {
   MOST_SPAN_BYTES,
   type Span,
 } from '../record-index/index-layout.js';
-import { markOf } from '../record-index/indexed-file.js';
+import { fingerprintOf } from '../record-index/indexed-file.js';
 import { type MemberCuts, plannedInput, walkMembers } from '../sources/cuts.js';
 import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
@@ -219,7 +219,7 @@ function verified(
   return {
     recordCount,
     description: {
-      file: markOf(input.path, input.version),
+      file: fingerprintOf(input.path, input.version),
       format: nameOfFormat({ framing, header: request.read.header }),
       codec: input.codec?.name ?? null,
       recordsStart: input.header.byteLength,

@@ -1,7 +1,7 @@
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
 import { VerificationError } from '../errors.js';
 import { JobControl } from '../floor/job-control.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import { listNames } from '../io/paths.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
@@ -182,8 +182,8 @@ export async function verifyStore(
     const verifyAll = () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), threads.stop);
     await progress.during('verify', diskBytes, verifyAll);
     // On this thread tasks block the event loop, which may need two turns to tell of a signal.
-    await hearSignals(signal);
-    await hearSignals(signal);
+    await yieldAndCheckAbort(signal);
+    await yieldAndCheckAbort(signal);
   });
 }
 

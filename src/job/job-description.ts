@@ -7,7 +7,7 @@ import { InputError, START_ANEW_ADVICE, UsageError } from '../errors.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type JobManifest, MANIFEST_NAME } from '../job-directory/job-manifest.js';
 import type { Weighing } from '../keep/mix.js';
-import { resumeWords } from '../options/option.js';
+import { resumedValues } from '../options/option.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
@@ -86,8 +86,8 @@ export async function requireSameJob(
   const specWithSeed = withSeedOf(spec, request);
   const now = { output: places.output.path, tempDirs: tempDirsOf(places), inputIds: describeInputIds(inputIds) };
   await requireSame(jobDirectory, request, manifest.inputs, inputs, [
-    [...resumeWords(SHUFFLE_OPTIONS, spec, isCut), ...wordsOfPlace(manifest)],
-    [...resumeWords(SHUFFLE_OPTIONS, specWithSeed, isCut), ...wordsOfPlace(now)],
+    [...resumedValues(SHUFFLE_OPTIONS, spec, isCut), ...wordsOfPlace(manifest)],
+    [...resumedValues(SHUFFLE_OPTIONS, specWithSeed, isCut), ...wordsOfPlace(now)],
   ]);
   return { ...manifest, spec: { ...spec, cut: { ...specWithSeed.cut, splitBy: spec.cut.splitBy } } };
 }
@@ -95,7 +95,7 @@ export async function requireSameJob(
 /** A seal shows that bytes are as they were written, not who wrote them: a spec that cannot be put in words is damaged. */
 function requireSpec({ spec }: JobManifest, jobDirectory: string): ShuffleSpec {
   try {
-    if ('read' in spec && typeof spec.key.seed === 'string' && resumeWords(SHUFFLE_OPTIONS, spec, true).length > 0)
+    if ('read' in spec && typeof spec.key.seed === 'string' && resumedValues(SHUFFLE_OPTIONS, spec, true).length > 0)
       return spec;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
@@ -117,7 +117,7 @@ export function finishedJob({
   inputIds,
   inputs,
 }: Pick<JobManifest, 'inputIds' | 'inputs'> & { readonly spec: ShuffleSpec }): object {
-  return [resumeWords(SHUFFLE_OPTIONS, spec, true), inputIds, inputs];
+  return [resumedValues(SHUFFLE_OPTIONS, spec, true), inputIds, inputs];
 }
 
 /** Returns what `finishedJob` does, for a job that is asked for. @param seed its seed, if it has drawn one. */

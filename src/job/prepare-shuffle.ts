@@ -33,7 +33,7 @@ import type { ReadableInputs } from '../sources/input-part.js';
 import { gatesOf, type ListedInputs } from '../sources/list-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import { needsAt, requireSpace, warnOfMemoryDisks } from './disk-space.js';
-import { claimPlace } from './earlier-attempt.js';
+import { lockPlaces } from './earlier-attempt.js';
 import { type Estimate, estimateInputs } from './estimate.js';
 import type { JobScope } from './job.js';
 import {
@@ -176,7 +176,7 @@ async function claim(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const deviceGates = new DeviceGates(request.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
-  const claimed = await claimPlace(request, chosen, { request, inputs, inputIds }, releases, isPreview);
+  const claimed = await lockPlaces(request, chosen, { request, inputs, inputIds }, releases, isPreview);
   // A job that is done has its report.
   reports?.requireReportPlace(request, listed, chosen);
   return { ...claimed, deviceGates, disks, reports };

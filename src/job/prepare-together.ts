@@ -19,7 +19,7 @@ import { deriveJobPaths, idOfOutput, type JobPaths } from '../job-directory/job-
 import { isHead } from '../keep/head.js';
 import { DeviceGates } from '../machine/devices.js';
 import { areOnOneMount } from '../machine/renames.js';
-import { resumeWords } from '../options/option.js';
+import { resumedValues } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleTogetherOptions } from '../options/shuffle-options.js';
 import { linesOfFiles, requireNoObstacle } from '../places/outputs/output-files.js';
 import { LOCAL_PLACES_ONLY } from '../places/outputs/output-kinds.js';
@@ -28,7 +28,7 @@ import { noteInputs } from '../sources/fingerprints.js';
 import { type FileInput, type Input, type Inputs, isFileInput, storedBytesOf } from '../sources/input.js';
 import { listInputs } from '../sources/list-inputs.js';
 import { firstOfRows } from '../sources/rows.js';
-import { nameSome } from '../values/quantity.js';
+import { nameSome } from '../values/format-numbers.js';
 import { requireSpace } from './disk-space.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
 import type { JobScope } from './job.js';
@@ -106,7 +106,7 @@ export async function prepareTogether(
 
 export function finishedTogether(job: TogetherParts, inputs: MembersManifest['inputs']): object {
   const { spec, output: _, ...described } = describeMembers(job);
-  return [described, resumeWords(SHUFFLE_OPTIONS, spec, true), inputs];
+  return [described, resumedValues(SHUFFLE_OPTIONS, spec, true), inputs];
 }
 
 export function knownOutput({ paths, outputPath }: TogetherParts): KnownOutput {
@@ -174,7 +174,7 @@ async function requireSameMembers(manifest: MembersManifest, job: TogetherParts)
       ['list of members', names],
       ['kind of records', framings],
       ['compression', compressions],
-      ...resumeWords(SHUFFLE_OPTIONS, spec, true),
+      ...resumedValues(SHUFFLE_OPTIONS, spec, true),
     ] as const;
   const compared = [words(manifest), words(describeMembers(job))] as const;
   await requireSame(job.paths.jobDirectory, job.common, manifest.inputs, inputsOf(job), compared);

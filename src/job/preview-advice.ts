@@ -8,7 +8,7 @@ import { budgetText, leastMemoryForPlan, levelsOf, staysInMemory } from '../plan
 import type { Slice } from '../plan/slices.js';
 import { mayBeCut } from '../sources/cuts.js';
 import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
-import { formatBytes, nameSome } from '../values/quantity.js';
+import { formatBytes, nameSome } from '../values/format-numbers.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import type { Advice, PreviewedDevice, ShufflePreview } from './preview-report.js';
 

@@ -9,7 +9,7 @@
 
 import { join } from 'node:path';
 import { UNGATED } from '../floor/job-control.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import type { FileRole } from '../io/io-error.js';
@@ -156,7 +156,7 @@ async function devicesOf(
     });
   };
   for (const [index, input] of inputsToRead.entries()) {
-    await hearSignalsAt(index, request.signal);
+    await yieldAndCheckAbortAt(index, request.signal);
     if (isFileInput(input) && inputFactsOf(input.path).isOnDisk) use('inputs', input.path, 'input');
   }
   for (const directory of hasTemp ? places.tempDirs : []) use('temp', directory, 'temp', directory);

@@ -28,7 +28,7 @@ import type {
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import type { ServiceChoice } from '../remote/address.js';
+import type { S3ServiceOptions } from '../remote/address.js';
 import type { TransferMemory } from '../remote/transfer-pool.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { AskedInput, NamedInput } from '../sources/expand-names.js';
@@ -71,7 +71,7 @@ export function givenBytesOf({ memoryBytes, transfers }: Pick<MachineRequest, 'm
 export interface InputRequest {
   readonly inputs: readonly AskedInput[];
   readonly fileChoice: FileChoice;
-  readonly service: ServiceChoice;
+  readonly service: S3ServiceOptions;
   readonly read: ReadSpec;
 }
 

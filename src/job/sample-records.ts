@@ -8,7 +8,7 @@
  * counts the ends of records, so that records that are longer than a window count, too.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import type { NumberField } from '../formats/selector.js';
 import { divideStrata, type Expected, estimateRecords, exactly, type Stratum } from '../plan/sampled-records.js';
@@ -147,7 +147,7 @@ async function drawStrata(
     throw new RangeError('no input has the place');
   };
   for (const [index, { start, end }] of ranges.entries()) {
-    await hearSignalsAt(index, signal);
+    await yieldAndCheckAbortAt(index, signal);
     const at = fileAt(start);
     [first, firstStart] = [at.number, at.start];
     const isOfOne = end <= at.start + at.file.bytes;

@@ -37,7 +37,7 @@ import {
 import { readStoredTotals } from '../store/stored-totals.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { needsAt, requireSpace } from './disk-space.js';
-import { claimPlace, type HeldPlaces } from './earlier-attempt.js';
+import { type LockedPlaces, lockPlaces } from './earlier-attempt.js';
 import { runJob } from './job.js';
 import { WITHOUT_INPUTS } from './job-description.js';
 import { choosePlaces, type StreamPlaces } from './job-places.js';
@@ -113,7 +113,7 @@ interface PreparedStoreShuffle {
   readonly request: StoreShuffleRequest;
   readonly snapshot: StoreSnapshot;
   readonly layout: PileSetLayout;
-  readonly places: StreamPlaces | HeldPlaces;
+  readonly places: StreamPlaces | LockedPlaces;
   readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
@@ -141,7 +141,7 @@ async function prepareStoreShuffle(
   const gates = new DeviceGates(request.ioLimits);
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const disks = new TempDisks(chosen.tempDirs, gates);
-  const { places } = await claimPlace(request, chosen, undefined, releases);
+  const { places } = await lockPlaces(request, chosen, undefined, releases);
   const layout = layoutOnDevice(snapshot, gates);
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const plan = planStoreShuffle(request, snapshot, disks, tuning);

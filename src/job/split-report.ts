@@ -2,7 +2,7 @@
 import { counted } from '../errors.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { type RecordTotals, textOfTotals } from '../piles/pile-totals.js';
-import type { SplitSummary, Totals } from '../places/outputs/commit-journal.js';
+import type { OutputTotals, SplitSummary } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { OutputSummary } from '../places/outputs/staged-output.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
@@ -59,7 +59,10 @@ export function summaryOf(
 }
 
 /** @param paths of all shards; none if there is one output. */
-export function reportOutput({ records, bytes, checksum, splits }: Totals, paths: readonly string[]): ReportedOutput {
+export function reportOutput(
+  { records, bytes, checksum, splits }: OutputTotals,
+  paths: readonly string[],
+): ReportedOutput {
   return { records, bytes, checksum, ...reportShards({ records, splits }, paths) };
 }
 

@@ -38,7 +38,7 @@ import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js'
 import type { CheckpointPileSets } from '../stages/committed-slices.js';
 import type { FoundSplit } from '../stages/find-splits.js';
 import type { CheckpointRanges } from '../stages/shuffle-ranges.js';
-import { type EarlierAttempt, type HeldPlaces, knownOutput } from './earlier-attempt.js';
+import { type EarlierAttempt, knownOutput, type LockedPlaces } from './earlier-attempt.js';
 import { noteFinished } from './finished-job.js';
 import type { JobScope } from './job.js';
 import { type DescribedJob, describeJob, finishedJob } from './job-description.js';
@@ -132,14 +132,14 @@ interface StagedJob extends DescribedJob {
   readonly request: DescribedJob['request'] &
     Pick<ResumeRequest, 'mayResume' | 'keepTemp' | 'resume'> &
     Pick<Callbacks, 'onWarning' | 'signal'>;
-  readonly places: StreamPlaces | HeldPlaces;
+  readonly places: StreamPlaces | LockedPlaces;
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly control: JobControl;
 }
 
-type FilesJob = StagedJob & { readonly places: HeldPlaces };
+type FilesJob = StagedJob & { readonly places: LockedPlaces };
 
 /** The job directory, temp data and staged output. */
 export class FilesStaging implements Staging {

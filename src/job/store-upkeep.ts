@@ -1,6 +1,6 @@
 /** Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record. */
 import { requireWhole, UsageError } from '../errors.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import {
   COLLECT_OPTIONS,
   type CollectOptions,
@@ -42,7 +42,7 @@ export async function expireStore(
   const grace = graceOf(options);
   const expiry = expiryOf(rule);
   const snapshot = openSnapshot(storeDirectory);
-  await hearSignals(options.signal);
+  await yieldAndCheckAbort(options.signal);
   const expired = await expireGenerations(snapshot, expiry);
   const deleted = await collectGarbage(snapshot, grace, options.signal);
   return { expired: expired.map(summaryOf), deleted };

@@ -1,5 +1,5 @@
 import { requireWhole, UsageError } from '../errors.js';
-import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { checksumText, nullable, object, oneOf, readValue, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import {
   LOADER_OPTIONS,
@@ -86,7 +86,7 @@ export function stateOf(
 
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
   const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
-  const read = readGiven(shape, state, refuse);
+  const read = readValue(shape, state, refuse);
   if (read.rank >= read.worldSize) throw refuse(`rank: expected less than ${read.worldSize}, got ${read.rank}`);
   if (read.store === settings.id) return read;
   throw new UsageError(

@@ -4,7 +4,7 @@
  */
 import type { LoadResult } from '../../workers/tasks/load-portion.js';
 import { UsageError } from '../errors.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
@@ -73,7 +73,7 @@ export class PortionReader {
   async next(epoch: number): Promise<LoadedPortion | undefined> {
     for (;;) {
       // A small store is read on this thread, and a share may be empty: without this the event loop would never get a turn.
-      await hearSignals(this.#view.threads.limits.signal, 'incomplete');
+      await yieldAndCheckAbort(this.#view.threads.limits.signal, 'incomplete');
       if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
       this.#consumed = undefined;
       this.#prefetch();

@@ -4,7 +4,7 @@ import type { LoadSettings } from '../../workers/settings.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortError, counted, VerificationError } from '../errors.js';
 import { JobControl, UNGATED } from '../floor/job-control.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import { DeviceGates } from '../machine/devices.js';
 import { type MergedPile, mergeEntries } from '../piles/merged-pile.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
@@ -71,7 +71,7 @@ export async function readStoreContents(
   let entryCount = 0;
   for (const { name, index } of pileSets) {
     // There may be thousands of pile sets: give the caller's event loop a turn.
-    await hearSignals(signal, 'incomplete');
+    await yieldAndCheckAbort(signal, 'incomplete');
     const entries: PileEntry[] = [];
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
       const end = Math.min(pileCount, first + PILES_TOGETHER);
@@ -110,7 +110,7 @@ export class LoaderThreads {
   readonly #isInline: boolean;
   readonly #settings: LoadSettings;
   readonly #control: JobControl;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #activeLoads = new Set<Promise<unknown>>();
   readonly #onAbort = () => this.#control.abort();
   #pool: Promise<TaskPool> | undefined;
 
@@ -147,13 +147,13 @@ export class LoaderThreads {
       if (this.#control.isAborted) throw new AbortError(this.limits.signal?.reason, 'incomplete');
       return retryOnce(() => pool.run('load', { ...task, job: this.#settings }), this.limits.onWarning);
     });
-    this.#underWay.add(loading);
+    this.#activeLoads.add(loading);
     try {
       return await loading;
     } catch (error) {
       throw error instanceof AbortError ? new AbortError(this.limits.signal?.reason, 'incomplete') : error;
     } finally {
-      this.#underWay.delete(loading);
+      this.#activeLoads.delete(loading);
     }
   }
 
@@ -161,7 +161,7 @@ export class LoaderThreads {
   async close(): Promise<void> {
     this.#control.abort();
     this.limits.signal?.removeEventListener('abort', this.#onAbort);
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#activeLoads);
     const pool = await this.#pool?.catch(() => undefined);
     await pool?.destroy();
   }

@@ -45,15 +45,15 @@ const OWNER = new RegExp(
 );
 const LARGEST_PID = 2 ** 31 - 1;
 
-/** Tokens of the files that this thread owns. Its others are left over, such as those it could not remove. */
-const heldTokens = new Set<string>();
+/** Tokens of the leases that this thread holds. Its other files are left over, such as those it could not remove. */
+const leasedTokens = new Set<string>();
 
 export function identifyOwner(): FileOwner {
   return { ...identifyThisProcess(), threadId, token: randomBytes(8).toString('hex') };
 }
 
-/** A name that says that this thread made its file. The thread calls the file live until it lets go of the name. */
-export class HeldName {
+/** A lease on a file whose name says that this thread owns it. The file counts as live until the lease is released. */
+export class OwnerLease {
   readonly name: string;
   readonly path: string;
   /** 16 hex digits, different for each name. */
@@ -64,11 +64,11 @@ export class HeldName {
     this.name = formatOwnerName(kind, owner);
     this.path = join(directory, this.name);
     this.token = owner.token;
-    heldTokens.add(owner.token);
+    leasedTokens.add(owner.token);
   }
 
-  letGo(): void {
-    heldTokens.delete(this.token);
+  release(): void {
+    leasedTokens.delete(this.token);
   }
 }
 
@@ -103,7 +103,7 @@ function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   if (owner.pid === own.pid && owner.startTicks === own.startTicks) {
     // Another thread knows what it holds; this one does not.
     if (owner.threadId !== own.threadId) return 'unknowable';
-    return heldTokens.has(owner.token) ? 'live' : 'left over';
+    return leasedTokens.has(owner.token) ? 'live' : 'left over';
   }
   return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
 }

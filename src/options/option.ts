@@ -82,10 +82,13 @@ interface Entry extends Rules<unknown> {
 export type Schema = Readonly<Record<string, Option>>;
 
 /** The rules with the flag that gives the option, if that is one. */
-type Given<T, Typed> = Rules<T> & (Flag<Typed> | { readonly name?: never });
+type OptionDefinition<T, Typed> = Rules<T> & (Flag<Typed> | { readonly name?: never });
 
 /** An option of the type `T`, with the other flags that give it. Its group completes the flags. */
-export function option<T, Typed = T>(given: Given<T, Typed>, ...flags: readonly Flag<Typed>[]): Option<T, Typed> {
+export function option<T, Typed = T>(
+  given: OptionDefinition<T, Typed>,
+  ...flags: readonly Flag<Typed>[]
+): Option<T, Typed> {
   const entry = { ...given, flags: given.name === undefined ? flags : [given, ...flags] };
   return entry;
 }
@@ -174,7 +177,7 @@ function hasPart(value: unknown, part: string): boolean {
 }
 
 /** Returns what must be the same when a job is resumed, in words. */
-export function resumeWords(
+export function resumedValues(
   schema: Schema,
   spec: ShuffleSpec,
   isCut: boolean,

@@ -4,14 +4,14 @@ import type { SplitRule } from '../keep/splits.js';
 import { readMemory } from '../machine/limits.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import {
-  pairsOf,
   parseCount,
+  parsePairs,
   parsePath,
+  parsePathAndValue,
   parseRecords,
-  pathAndValue,
+  parseWords,
   requireSafe,
   UNITS_OF_RECORDS,
-  wordsIn,
 } from '../values/parse-values.js';
 import { parseAmount, parseSize } from '../values/size.js';
 import type { InputWeight, OutputCompression, ParquetCompression, SplitShards } from './values.js';
@@ -49,7 +49,7 @@ export function parseRange(text: string, flag: string): { readonly low: bigint; 
 /** `N`, or `NAME=N,NAME=N` for splits. */
 export function parseShards(text: string, flag: string): ShardRule | SplitShards {
   if (!text.includes('=')) return { by: 'count', shardCount: parseCount(text, flag) };
-  const counts = pairsOf(text, flag, 'NAME=N for each split, as in train=128,validation=1');
+  const counts = parsePairs(text, flag, 'NAME=N for each split, as in train=128,validation=1');
   const entries = counts.map(([name, count]): [string, number] => [name, parseCount(count, `${flag} ${name} =`)]);
   return { by: 'count', shardCount: Object.fromEntries(entries) };
 }
@@ -57,7 +57,7 @@ export function parseShards(text: string, flag: string): ShardRule | SplitShards
 /** `NAME=AMOUNT,NAME=AMOUNT`: a part of 1, a number of records, or `rest`. */
 export function parseSplits(text: string, flag: string): readonly SplitRule[] {
   const expected = 'NAME=SHARE, NAME=RECORDS or NAME=rest for each split, as in train=0.98,validation=0.02';
-  return pairsOf(text, flag, expected).map(([name, amount]): SplitRule => {
+  return parsePairs(text, flag, expected).map(([name, amount]): SplitRule => {
     if (amount === 'rest') return { name, rest: true };
     if (/^\d*\.\d+$/.test(amount)) return { name, share: Number(amount) };
     if (parseAmount(amount) !== undefined) return { name, records: parseRecords(amount, `${flag} ${name} =`) };
@@ -112,7 +112,7 @@ export function parseIoLimit(
   flag: string,
   previous: Readonly<Record<string, number>> = {},
 ): Readonly<Record<string, number>> {
-  const [path, value] = pathAndValue(text, flag, 'PATH=N, such as /mnt/disk1=4');
+  const [path, value] = parsePathAndValue(text, flag, 'PATH=N, such as /mnt/disk1=4');
   const limit = parseCount(value, `${flag} ${path}=N with N =`);
   // A path may be `__proto__`: only entries are safe.
   const known = new Map(Object.entries(previous));
@@ -137,7 +137,7 @@ export function parseHeader(
 
 /** `GLOB=FACTOR`. The library checks the factor. Adds to `previous`. */
 export function parseWeight(text: string, flag: string, previous: readonly InputWeight[] = []): readonly InputWeight[] {
-  const [glob, factor] = pathAndValue(text, flag, "GLOB=FACTOR, such as 'wiki*=2.5'");
+  const [glob, factor] = parsePathAndValue(text, flag, "GLOB=FACTOR, such as 'wiki*=2.5'");
   return [...previous, { glob, factor }];
 }
 
@@ -171,13 +171,13 @@ export function parseTempCompression(text: string, flag: string): { readonly cod
 
 /** A program and its arguments. Blanks divide them, text in quotes is literal, and no other character has a meaning. */
 export function parseDecompressProgram(text: string, flag: string): readonly string[] {
-  const words = wordsIn(text, flag);
+  const words = parseWords(text, flag);
   if (words[0] !== undefined && words[0] !== '') return words;
   throw new UsageError(`${flag}: expected a program and its arguments, such as 'xz -dc'`);
 }
 
 export function parseSbatchArgs(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, ...wordsIn(text, flag)];
+  return [...previous, ...parseWords(text, flag)];
 }
 
 /** Parses a size as sbatch reads it: a whole number of MiB, or with one of K, M, G and T, which are powers of 1024. */

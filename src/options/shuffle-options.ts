@@ -11,7 +11,7 @@ import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
 import { flag, oneOf, path, paths, whole } from '../values/known-options.js';
 import {
-  oneOf as oneWord,
+  oneWordOf as oneWord,
   parseBytes,
   parseCount,
   parsePath,

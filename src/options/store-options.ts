@@ -3,7 +3,7 @@
 import { MOST_PILES } from '../piles/pile-layout.js';
 import type { InputIdRule } from '../sources/ids.js';
 import { flag, whole } from '../values/known-options.js';
-import { oneOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/parse-values.js';
+import { oneWordOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/parse-values.js';
 import { type OptionsOf, omit, option, optionGroup, pick } from './option.js';
 import { type InputIdsChoice, parseInputIds } from './parse-options.js';
 import { CALLBACK_OPTIONS, type CallbackOptions, FILE_OPTIONS, type InputOptions } from './shuffle-options.js';
@@ -174,7 +174,7 @@ const RANKS = optionGroup('Epochs', {
    * them equal by leaving out up to worldSize - 1 records, `pad` by giving up to worldSize - 1 records twice.
    */
   equalize: option<'drop' | 'pad'>({
-    name: 'equalize', value: 'HOW', ...oneOf('drop', 'pad'),
+    name: 'equalize', value: 'HOW', ...oneWordOf('drop', 'pad'),
     help: 'drop or pad records so that all ranks get the same count', default: 'counts differ by at most 1',
   }),
 });

@@ -11,7 +11,7 @@ import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from 
 import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { copyPermissions, moveIntoPlace, syncOpenFile, syncPath } from '../io/rename-and-sync.js';
-import { HeldName, removeLeftOver } from '../machine/file-owner.js';
+import { OwnerLease, removeLeftOver } from '../machine/file-owner.js';
 import { renameObstacles } from '../machine/renames.js';
 import type { WrittenBlocks } from './block-writer.js';
 import {
@@ -36,7 +36,7 @@ export class IndexAttempt {
   readonly path: string;
   readonly file: OpenFile;
   readonly #target: string;
-  readonly #lease: HeldName;
+  readonly #lease: OwnerLease;
   #isOpen = true;
 
   /** Begins an attempt, and removes attempts of ended processes from the directory. */
@@ -45,13 +45,13 @@ export class IndexAttempt {
     removeLeftOver(INDEX_ATTEMPT_KIND, dirname(target), 'output');
     this.#target = target;
     // In the directory of the index, so that it can be renamed.
-    const lease = new HeldName(INDEX_ATTEMPT_KIND, dirname(target));
+    const lease = new OwnerLease(INDEX_ATTEMPT_KIND, dirname(target));
     this.#lease = lease;
     this.path = lease.path;
     try {
       this.file = openStagedOutput(lease.path);
     } catch (error) {
-      throw afterFailure(error, () => lease.letGo());
+      throw afterFailure(error, () => lease.release());
     }
   }
 
@@ -111,7 +111,7 @@ export class IndexAttempt {
     };
     await thenAlwaysAsync(
       async () => this.#close(),
-      () => thenAlways(remove, () => this.#lease.letGo()),
+      () => thenAlways(remove, () => this.#lease.release()),
     );
   }
 

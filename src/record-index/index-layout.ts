@@ -128,8 +128,8 @@ export function decodeStretches(bytes: Buffer): StretchEntry[] {
   return Array.from({ length: bytes.byteLength / byteLength }, (_, i) => stretchEntry.read(bytes, i * byteLength));
 }
 
-/** The marks by which an index recognizes its file. A copy with the same time counts as the same file. */
-const fileMark = object({
+/** The facts by which an index recognizes its file. A copy with the same time counts as the same file. */
+const fileFingerprint = object({
   byteLength: wholeNumber(),
   /** Modification time: nanoseconds since 1970, in decimal digits. */
   modified: text,
@@ -137,10 +137,10 @@ const fileMark = object({
   ends: text,
 });
 
-export type FileMark = ValueOf<typeof fileMark>;
+export type FileFingerprint = ValueOf<typeof fileFingerprint>;
 
 export const indexDescription = object({
-  file: fileMark,
+  file: fileFingerprint,
   /** The format in words: `delimited 0a, header lines 1`. */
   format: text,
   /** Compression of the file; null: none. */

@@ -11,7 +11,7 @@ import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import { type OptionNames, requireKnownOptions } from '../values/known-options.js';
-import type { FileMark, IndexDescription, Span } from './index-layout.js';
+import type { FileFingerprint, IndexDescription, Span } from './index-layout.js';
 import { LruCache, OpenIndex } from './open-index.js';
 
 export interface IndexedFileOptions {
@@ -59,7 +59,7 @@ export function openIndexed(path: string, options: IndexedFileOptions = {}): Ind
     }
     const indexFile = OpenIndex.open(index, path);
     try {
-      requireSameMark(path, indexFile.description.file, versionOf(data));
+      requireSameFingerprint(path, indexFile.description.file, versionOf(data));
       return new OpenIndexedFile(data, indexFile, bytesOf(data, indexFile, keptBytes));
     } catch (error) {
       indexFile.close();
@@ -73,7 +73,7 @@ export function openIndexed(path: string, options: IndexedFileOptions = {}): Ind
 
 function bytesOf(data: OpenFile, index: OpenIndex, keptBytes: number): RecordBytes {
   const { codec } = index.description;
-  if (codec === null) return new PlainBytes(data);
+  if (codec === null) return new UncompressedBytes(data);
   return new DecodedBytes(data, codecNamed(codec), (position) => index.spanAt(position), keptBytes);
 }
 
@@ -138,12 +138,12 @@ class OpenIndexedFile implements IndexedFile {
   }
 }
 
-export function markOf(path: string, { byteLength, modifiedNanoseconds }: FileVersion): FileMark {
+export function fingerprintOf(path: string, { byteLength, modifiedNanoseconds }: FileVersion): FileFingerprint {
   const ends = hashFileEnds(path, byteLength, 'input').toString('hex');
   return { byteLength, modified: String(modifiedNanoseconds), ends };
 }
 
-function requireSameMark(path: string, then: FileMark, version: FileVersion): void {
+function requireSameFingerprint(path: string, then: FileFingerprint, version: FileVersion): void {
   const change = changeOf(path, then, version);
   if (change === undefined) return;
   throw new InputError(
@@ -152,12 +152,12 @@ function requireSameMark(path: string, then: FileMark, version: FileVersion): vo
   );
 }
 
-function changeOf(path: string, then: FileMark, version: FileVersion): string | undefined {
+function changeOf(path: string, then: FileFingerprint, version: FileVersion): string | undefined {
   if (then.byteLength !== version.byteLength) {
     return `its size was ${counted(then.byteLength, 'byte')} and is ${version.byteLength}`;
   }
   if (then.modified !== String(version.modifiedNanoseconds)) return 'its modification time differs';
-  return markOf(path, version).ends === then.ends ? undefined : 'its first or last bytes differ';
+  return fingerprintOf(path, version).ends === then.ends ? undefined : 'its first or last bytes differ';
 }
 
 interface RecordBytes {
@@ -173,9 +173,9 @@ const READS_AFTER_SLOW = 16;
  * Reads on this thread while the bytes are in the page cache: handing a read to another thread takes several times as
  * long as such a read. After a slow read the next ones run on other threads, any number at once; then it tries again.
  */
-class PlainBytes implements RecordBytes {
+class UncompressedBytes implements RecordBytes {
   readonly #file: OpenFile;
-  #readsAside = 0;
+  #readsElsewhere = 0;
 
   constructor(file: OpenFile) {
     this.#file = file;
@@ -183,7 +183,8 @@ class PlainBytes implements RecordBytes {
 
   async read(start: number, target: Uint8Array): Promise<void> {
     const { byteLength } = target;
-    const count = this.#readsAside > 0 ? await this.#readAside(start, target) : this.#readAtOnce(start, target);
+    const count =
+      this.#readsElsewhere > 0 ? await this.#readOnOtherThread(start, target) : this.#readAtOnce(start, target);
     if (count === byteLength) return;
     throw new InputError(
       'ERR_INPUT_CHANGED',
@@ -194,12 +195,12 @@ class PlainBytes implements RecordBytes {
   #readAtOnce(start: number, target: Uint8Array): number {
     const began = performance.now();
     const count = readAt(this.#file, target, 0, target.byteLength, start);
-    if (performance.now() - began > SLOW_MILLISECONDS) this.#readsAside = READS_AFTER_SLOW;
+    if (performance.now() - began > SLOW_MILLISECONDS) this.#readsElsewhere = READS_AFTER_SLOW;
     return count;
   }
 
-  #readAside(start: number, target: Uint8Array): Promise<number> {
-    this.#readsAside -= 1;
+  #readOnOtherThread(start: number, target: Uint8Array): Promise<number> {
+    this.#readsElsewhere -= 1;
     return readAtAsync(this.#file, target, 0, target.byteLength, start);
   }
 }

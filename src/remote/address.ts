@@ -30,8 +30,8 @@ export function shownAddress(address: string): string {
   return `${place}?${query}`;
 }
 
-/** How `s3://` is asked. What is undefined, the environment says. It stands in plans, so nothing in it is secret. */
-export interface ServiceChoice {
+/** Options of the S3 service. The environment decides what is undefined. Plans have them, so nothing in them is secret. */
+export interface S3ServiceOptions {
   readonly endpoint: string | undefined;
   readonly requesterPays: boolean | undefined;
   /** False: nobody is named, and no credentials are looked for. */

@@ -74,7 +74,7 @@ export class AwsCredentialChain {
 
   /** Returns what to do about a refusal. */
   advice(doing: 'read' | 'write'): string {
-    if (this.#settings.choice.signRequests === false) return 'requests were not signed; leave out --no-sign-request';
+    if (this.#settings.options.signRequests === false) return 'requests were not signed; leave out --no-sign-request';
     return this.#source === 'no credentials'
       ? 'no credentials were found in the environment, in the files of the AWS tools or on this machine, so the request was not signed; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
       : `the credentials of ${this.#source} were tried; check what they may ${doing}`;
@@ -82,7 +82,7 @@ export class AwsCredentialChain {
 
   async #search(): Promise<AwsCredentials | undefined> {
     const settings = this.#settings;
-    if (settings.choice.signRequests === false) return undefined;
+    if (settings.options.signRequests === false) return undefined;
     const { profile, profileName } = settings;
     const [accessKeyId, secretAccessKey] = [
       settings.variable('AWS_ACCESS_KEY_ID'),

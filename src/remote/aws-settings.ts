@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import { ifPossible } from '../floor/cleanup.js';
 import { errnoOf, reasonOf } from '../io/io-error.js';
-import { requireEndpoint, type ServiceChoice } from './address.js';
+import { requireEndpoint, type S3ServiceOptions } from './address.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 /** Settings by name; those of one service have its name before theirs: `s3.endpoint_url`. */
@@ -24,14 +24,14 @@ const DOMAINS = [
 ] as const;
 
 export class AwsSettings {
-  readonly choice: ServiceChoice;
+  readonly options: S3ServiceOptions;
   readonly #environment: Environment;
   #config: ReadonlyMap<string, Section> | undefined;
   #profile: Section | undefined;
 
-  constructor(environment: Environment, choice: ServiceChoice) {
+  constructor(environment: Environment, choice: S3ServiceOptions) {
     this.#environment = environment;
-    this.choice = choice;
+    this.options = choice;
   }
 
   /** Undefined if the variable is not set, or empty. */
@@ -61,14 +61,14 @@ export class AwsSettings {
   }
 
   get requesterPays(): boolean {
-    return this.choice.requesterPays ?? this.variable('AWS_REQUEST_PAYER') === 'requester';
+    return this.options.requesterPays ?? this.variable('AWS_REQUEST_PAYER') === 'requester';
   }
 
   /** Undefined if the service is that of Amazon. @param service `s3`, `sts` */
   endpointOf(service: string): string | undefined {
     const isIgnored = this.isOn('AWS_IGNORE_CONFIGURED_ENDPOINT_URLS', 'ignore_configured_endpoint_urls');
     const configured = isIgnored ? undefined : this.#configuredEndpoint(service);
-    const endpoint = (service === 's3' ? this.choice.endpoint : undefined) ?? configured;
+    const endpoint = (service === 's3' ? this.options.endpoint : undefined) ?? configured;
     if (endpoint === undefined) return undefined;
     requireEndpoint(endpoint, 'the endpoint');
     if (service === 's3' && (this.#isDualStack || this.#isFips))

@@ -1,4 +1,4 @@
-/** The calls of a service of objects that an output needs. They fail as those of local outputs. */
+/** The calls to an object store that an output needs. They fail as those of local outputs. */
 import { object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { ListedObject } from './service.js';
 

@@ -176,7 +176,7 @@ export class S3Uploads {
 
   /** Headers of a new object. */
   #headersOf(token: string): Headers {
-    return { ...this.#s3.settings.choice.headers, [TOKEN_HEADER]: token };
+    return { ...this.#s3.settings.options.headers, [TOKEN_HEADER]: token };
   }
 
   /** @param sent the parts of which the object was made: its checksum is compared with theirs. */

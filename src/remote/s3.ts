@@ -181,7 +181,7 @@ export class S3 implements Service {
     const server = new URL(origin);
     const path = `${server.pathname.replace(/\/+$/, '')}${place}${keyPath}${search === '' ? '' : `?${search}`}`;
     const payer: Headers = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
-    const owner = settings.choice.headers?.[OWNER_HEADER];
+    const owner = settings.options.headers?.[OWNER_HEADER];
     const headers = {
       ...question.headers,
       ...payer,

@@ -1,4 +1,4 @@
-/** The contract of remote services, and the errors for replies that are not data. */
+/** The contract of remote services (web servers, S3, the Hub), and the errors for replies that are not data. */
 import { InputError } from '../errors.js';
 import { shownText } from './address.js';
 import type { Headers, Reply, Target } from './http-messages.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { AbortError, decodeError, SystemError, UsageError } from '../errors.js';
 import { afterLastJob } from '../floor/cleanup.js';
-import { type ServiceChoice, shownAddress } from './address.js';
+import { type S3ServiceOptions, shownAddress } from './address.js';
 import type { ObjectStore } from './object-store.js';
 import { RETRY_POLICY, type RetryPolicy } from './retries.js';
 import { TRANSFER_BUFFERS, type TransferBuffers, TransferChannel } from './transfer-channel.js';
@@ -20,13 +20,13 @@ export interface TransferRequest extends PoolRequest {
   readonly onRetry?: ((line: string) => void) | undefined;
   readonly retryPolicy?: RetryPolicy;
   /** The S3 service to use. Absent: the one of the environment. */
-  readonly service?: ServiceChoice | undefined;
+  readonly service?: S3ServiceOptions | undefined;
 }
 
 const LONGEST_SHUTDOWN_MILLISECONDS = 5000;
 /** The objects of the thread are few and short-lived; without a limit, V8 lets its heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 4;
-const SERVICE_OF_ENVIRONMENT: ServiceChoice = { endpoint: undefined, requesterPays: undefined };
+const SERVICE_OF_ENVIRONMENT: S3ServiceOptions = { endpoint: undefined, requesterPays: undefined };
 
 let current: TransferClient | undefined;
 
@@ -82,7 +82,7 @@ export class TransferClient {
   readonly poolBytes: number;
   /** Requests that are awaited before the thread ends, for a few seconds at most. */
   readonly beforeShutdown: (() => Promise<unknown>)[] = [];
-  readonly service: ServiceChoice;
+  readonly service: S3ServiceOptions;
   readonly #thread: Worker;
   readonly #pending = new Map<number, (message: Extract<ThreadMessage, { readonly id: number }>) => void>();
   #failure: unknown;

@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 import { encodeError, InputError, PileshufError, SystemError } from '../errors.js';
 import { STREAMED } from '../io/files.js';
 import { reasonOf } from '../io/io-error.js';
-import { type ServiceChoice, shownAddress } from './address.js';
+import { type S3ServiceOptions, shownAddress } from './address.js';
 import { AwsSettings } from './aws-settings.js';
 import { BlockCache, type CachedBlock } from './block-cache.js';
 import { HttpClient } from './http.js';
@@ -44,7 +44,7 @@ export interface TransferThreadData extends TransferBuffers {
   /** Threads that read at the same time. */
   readonly readers: number;
   readonly retryPolicy: RetryPolicy;
-  readonly service: ServiceChoice;
+  readonly service: S3ServiceOptions;
 }
 
 /** Questions of the thread that started this one. */

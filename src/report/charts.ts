@@ -2,13 +2,13 @@
 import { sum } from '../job/report/self-check.js';
 import type { Moment } from '../options/report-facts.js';
 import type { JobProfile, JobReport } from '../options/reports.js';
-import { formatCount } from '../values/quantity.js';
-import { numberText, secondsOf } from './units.js';
+import { formatCount } from '../values/format-numbers.js';
+import { numberText, secondsOf } from './format-text.js';
 
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Text for a page; characters that no page may hold are replaced. */
-export function escaped(text: string): string {
+export function escapedXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced.
   return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd').replace(/[&<>"]/g, (c) => ESCAPED[c] ?? c);
 }
@@ -30,7 +30,7 @@ interface Scale {
 /**
  * Returns an axis from the lowest value at pixel `from` to the highest at pixel `to`, with about `count` round ticks.
  */
-export function linear(label: string, [lowest, highest]: Range, [from, to]: Range, count = 5): Scale {
+export function linearScale(label: string, [lowest, highest]: Range, [from, to]: Range, count = 5): Scale {
   const span = highest - lowest || 1;
   const at = (value: number) => from + ((value - lowest) / span) * (to - from);
   const power = 10 ** Math.floor(Math.log10(span / count));
@@ -47,7 +47,7 @@ const upwards = (height: number): Range => [height - BOTTOM, TOP];
 const digits = (value: number) => String(Number(value.toFixed(1)));
 const line = (d: string, style: string) => `<path d="${d}" fill="none" ${style} />`;
 const text = (x: number, y: number, content: string, anchor = 'middle') =>
-  `<text x="${digits(x)}" y="${digits(y)}" text-anchor="${anchor}">${escaped(content)}</text>`;
+  `<text x="${digits(x)}" y="${digits(y)}" text-anchor="${anchor}">${escapedXml(content)}</text>`;
 const bar = ([left, right]: Range, [top, bottom]: Range) =>
   `M${digits(left)},${digits(top)}H${digits(right)}V${digits(bottom)}H${digits(left)}Z`;
 /** Each point lies at the end of a level part. */
@@ -75,7 +75,7 @@ function chart(
     text(4, TOP - 12, y.label, 'start'),
     ...marks,
   ];
-  return `<svg role="img" class="${name}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" fill="currentColor" font-size="12" xmlns="http://www.w3.org/2000/svg" aria-label="${escaped(label)}">${parts.join('')}</svg>`;
+  return `<svg role="img" class="${name}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" fill="currentColor" font-size="12" xmlns="http://www.w3.org/2000/svg" aria-label="${escapedXml(label)}">${parts.join('')}</svg>`;
 }
 
 const STEPS = {
@@ -93,7 +93,7 @@ export function timelineChart(profile: JobProfile): string {
   const threads = [...new Set(tasks.map(({ thread }) => thread))].sort((a, b) => a - b);
   const height = TOP + BOTTOM + ROW * (threads.length + 1);
   const total = secondsOf(profile);
-  const x = linear(JOB_SECONDS, [0, total], across());
+  const x = linearScale(JOB_SECONDS, [0, total], across());
   const rowAt = (row: number) => TOP + ROW * row;
   const rows = ['job', ...threads.map((_, i) => `worker ${i + 1}`)];
   const y = { label: '', at: rowAt, ticks: rows.map((name, row) => ({ at: rowAt(row + 0.5), text: name })) };
@@ -127,8 +127,8 @@ export function throughputChart(moments: readonly Moment[], profile: JobProfile)
   const mostOf = (column: 'read' | 'written') => speeds.reduce((most, speed) => Math.max(most, speed[column]), 0);
   const [mostRead, mostWritten] = [mostOf('read'), mostOf('written')];
   const height = 220;
-  const x = linear(JOB_SECONDS, [0, secondsOf(profile)], across());
-  const y = linear('MB/s', [0, Math.max(mostRead, mostWritten, 1e-3)], upwards(height));
+  const x = linearScale(JOB_SECONDS, [0, secondsOf(profile)], across());
+  const y = linearScale('MB/s', [0, Math.max(mostRead, mostWritten, 1e-3)], upwards(height));
   const label = `Megabytes a second that the job reads from its inputs and writes to its output, over time: at most ${formatCount(mostRead)} read, ${formatCount(mostWritten)} written`;
   const stepsOf = (column: 'read' | 'written') =>
     steps(speeds.map((speed) => [x.at(speed.seconds), y.at(speed[column])] as const));
@@ -162,8 +162,8 @@ export function speedsOf(
 
 export function scatterChart(sample: JobReport['sample'], recordCount: number): string {
   const [width, height] = [480, 456];
-  const x = linear('place in the inputs, % of their bytes', [0, 100], across(width));
-  const y = linear('place in the output, % of its records', [0, 100], upwards(height));
+  const x = linearScale('place in the inputs, % of their bytes', [0, 100], across(width));
+  const y = linearScale('place in the output, % of its records', [0, 100], upwards(height));
   const label = `Places of ${formatCount(sample.length)} sampled records in the inputs and in the output: the self-check says whether they show a pattern`;
   // A few small dots cannot be seen.
   const radius = sample.length > 1000 ? 1.2 : sample.length > 100 ? 2 : 3;

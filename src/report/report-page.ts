@@ -3,10 +3,10 @@
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
 import type { GroupReport, JobReport, PassSeconds } from '../options/reports.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/quantity.js';
-import { escaped, scatterChart, throughputChart, timelineChart } from './charts.js';
-import { inShort, whyTooFew } from './report-summary.js';
-import { budgetText, likeSeconds, nameText, numberText, percentText, speedText } from './units.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/format-numbers.js';
+import { escapedXml, scatterChart, throughputChart, timelineChart } from './charts.js';
+import { budgetText, nameText, numberText, percentText, secondsFormat, speedText } from './format-text.js';
+import { reasonForNoSample, summaryAnswers } from './report-summary.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --quiet: #e4e8ec; --first: #0b63b5; --second: #b3470b; --good: #116329; --bad: #a40e26; }
@@ -36,11 +36,11 @@ export function pageText(data: JobReport): string {
   return `<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
 <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
-<title>pileshuf: ${formatPlural(result.records, 'record')}, seed ${escaped(result.seed)}</title>
+<title>pileshuf: ${formatPlural(result.records, 'record')}, seed ${escapedXml(result.seed)}</title>
 <style>${STYLE}</style></head>
 <body><main>
 <h1>Report of a shuffle</h1>
-<p class="soft">pileshuf ${escaped(environment.pileshuf)}, ${escaped(endedAt.slice(0, 19).replace('T', ' '))} UTC</p>
+<p class="soft">pileshuf ${escapedXml(environment.pileshuf)}, ${escapedXml(endedAt.slice(0, 19).replace('T', ' '))} UTC</p>
 ${short(report)}
 ${sections.filter((each) => each !== '').join('\n')}
 </main></body>
@@ -61,27 +61,27 @@ function section(title: string, ...content: readonly string[]): string {
 }
 
 function short(report: JobReport): string {
-  const items = inShort(report).map(({ question, answer, isGood }) => {
+  const items = summaryAnswers(report).map(({ question, answer, isGood }) => {
     const at = isGood === undefined ? 0 : answer.search(/[:.]/);
     const strong =
-      at === 0 ? '' : `<strong class="${isGood ? 'good' : 'bad'}">${escaped(answer.slice(0, at))}</strong>`;
-    return `<dt>${escaped(question)}</dt><dd>${strong}${escaped(answer.slice(at))}</dd>`;
+      at === 0 ? '' : `<strong class="${isGood ? 'good' : 'bad'}">${escapedXml(answer.slice(0, at))}</strong>`;
+    return `<dt>${escapedXml(question)}</dt><dd>${strong}${escapedXml(answer.slice(at))}</dd>`;
   });
   return `<dl class="short">${items.join('\n')}</dl>`;
 }
 
-const paragraph = (text: string) => `<p>${escaped(text)}</p>`;
+const paragraph = (text: string) => `<p>${escapedXml(text)}</p>`;
 /** Wraps content that may be wider than the page, so that it can be scrolled with the keys, too. */
 const wide = (label: string, content: string) =>
-  `<div class="wide" tabindex="0" role="group" aria-label="${escaped(label)}">${content}</div>`;
+  `<div class="wide" tabindex="0" role="group" aria-label="${escapedXml(label)}">${content}</div>`;
 /** @param key what it shows, and what its colours mean. */
 const figure = (chart: string, caption: string, key = '') => {
   const label = caption.slice(0, caption.search(/[:.]/) + 1);
   const scrolled = chart.includes('class="square"') ? chart : wide(`Chart. ${label}`, chart);
-  return `<figure>${key}${scrolled}<figcaption>${escaped(caption)}</figcaption></figure>`;
+  return `<figure>${key}${scrolled}<figcaption>${escapedXml(caption)}</figcaption></figure>`;
 };
 const colours = (of: string, first: string, second: string, name = 'second') =>
-  `<p><b>${escaped(of)}</b>:<span class="key first"></span>${first}<span class="key ${name}"></span>${second}</p>`;
+  `<p><b>${escapedXml(of)}</b>:<span class="key first"></span>${first}<span class="key ${name}"></span>${second}</p>`;
 
 /** More columns may be wider than a small screen. */
 const MOST_NARROW = 3;
@@ -94,16 +94,20 @@ function table(
   about?: readonly string[],
 ): string {
   const classOf = (i: number) => (heads[i]?.startsWith('#') === true ? ' class="n"' : '');
-  const head = heads.map((text, i) => `<th scope="col"${classOf(i)}>${escaped(text.replace('#', ''))}</th>`).join('');
+  const head = heads
+    .map((text, i) => `<th scope="col"${classOf(i)}>${escapedXml(text.replace('#', ''))}</th>`)
+    .join('');
   const body = rows.map((cells, row) => {
     const line = cells
-      .map((text, i) => (i === 0 ? `<th scope="row">${escaped(text)}</th>` : `<td${classOf(i)}>${escaped(text)}</td>`))
+      .map((text, i) =>
+        i === 0 ? `<th scope="row">${escapedXml(text)}</th>` : `<td${classOf(i)}>${escapedXml(text)}</td>`,
+      )
       .join('');
     if (about === undefined) return `<tr>${line}</tr>`;
-    const below = `<td colspan="${heads.length}">${escaped(about[row] ?? '')}</td>`;
+    const below = `<td colspan="${heads.length}">${escapedXml(about[row] ?? '')}</td>`;
     return `<tr class="stated">${line}</tr><tr class="about">${below}</tr>`;
   });
-  const text = `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
+  const text = `<table><caption>${escapedXml(caption)}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table>`;
   return heads.length > MOST_NARROW && about === undefined ? wide(`Table. ${caption}`, text) : text;
 }
 
@@ -151,7 +155,7 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
 }
 
 function checks({ checks: all, ...report }: JobReport): string {
-  const tooFew = whyTooFew(report);
+  const tooFew = reasonForNoSample(report);
   if (all.length === 0) return section('Is it shuffled?', paragraph(`Not checked: ${tooFew ?? 'nothing can be'}.`));
   const hasPlaces = tooFew !== undefined || all.some(({ name }) => name === 'Places');
   const { piles, sample } = report;
@@ -250,7 +254,7 @@ function time({ profile, watch }: JobReport): string {
   const phases = (Object.keys(MEANINGS) as (keyof PassSeconds)[]).filter(
     (phase) => sum(passes.map((pass) => pass.get(phase) ?? 0)) > 0.0005,
   );
-  const inSeconds = likeSeconds(phases.flatMap((phase) => passes.map((pass) => pass.get(phase) ?? 0)));
+  const inSeconds = secondsFormat(phases.flatMap((phase) => passes.map((pass) => pass.get(phase) ?? 0)));
   const spent = (phase: string) =>
     passes.flatMap((pass, i) => {
       const seconds = pass.get(phase) ?? 0;
@@ -335,7 +339,7 @@ function spreadText({ mean, standardDeviation }: ExpectedRange): string {
 function repeat({ call, environment, result }: JobReport): string {
   const { node, platform, cpu, cpuCount, memoryBytes } = environment;
   const place = call.directory === undefined ? '' : paragraph(`In the directory ${nameText(call.directory)}:`);
-  const words = call.command?.split(' ').map((word) => `<span>${escaped(word)}</span>`);
+  const words = call.command?.split(' ').map((word) => `<span>${escapedXml(word)}</span>`);
   return section(
     'To repeat the job',
     words === undefined

@@ -2,8 +2,8 @@
 
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { JobProfile, JobReport } from '../options/reports.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/quantity.js';
-import { percentText, secondsOf } from './units.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/format-numbers.js';
+import { percentText, secondsOf } from './format-text.js';
 
 /** The kinds of the phases of a task. */
 const KINDS = {
@@ -26,7 +26,7 @@ interface Answer {
   readonly isGood?: boolean;
 }
 
-export function inShort(report: JobReport): readonly Answer[] {
+export function summaryAnswers(report: JobReport): readonly Answer[] {
   return [wasRight(report), isShuffled(report), timeWent(report), limitOf(report)];
 }
 
@@ -38,7 +38,10 @@ function wasRight({ result }: JobReport): Answer {
 }
 
 /** Why the places of records are not checked, if they are not. */
-export function whyTooFew({ sample, sampleMissing }: Pick<JobReport, 'sample' | 'sampleMissing'>): string | undefined {
+export function reasonForNoSample({
+  sample,
+  sampleMissing,
+}: Pick<JobReport, 'sample' | 'sampleMissing'>): string | undefined {
   if (sampleMissing !== undefined) return sampleMissing;
   if (sample.length >= FEWEST_RECORDS) return undefined;
   return `the sample has ${formatPlural(sample.length, 'record')}, and a check needs ${formatCount(FEWEST_RECORDS)}`;
@@ -46,7 +49,8 @@ export function whyTooFew({ sample, sampleMissing }: Pick<JobReport, 'sample' | 
 
 function isShuffled({ checks, ...report }: JobReport): Answer {
   const question = 'Is it shuffled?';
-  if (checks.length === 0) return { question, answer: `Not checked: ${whyTooFew(report) ?? 'nothing can be'}.` };
+  if (checks.length === 0)
+    return { question, answer: `Not checked: ${reasonForNoSample(report) ?? 'nothing can be'}.` };
   const odd = checks.filter(({ isAsExpected }) => !isAsExpected).length;
   const answer =
     checks.length === 1

@@ -5,7 +5,7 @@
  * vain.
  */
 import { UsageError } from '../errors.js';
-import { hearSignals, hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbort, yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { StoredMember } from '../formats/codec.js';
 import { type Framing, rangeStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -57,7 +57,7 @@ export async function describeForSlices(
   for (const [ordinal, input] of inputs.entries()) {
     const estimate = decodedBytes[ordinal] ?? 0;
     if (input.rows !== undefined) {
-      await hearSignalsAt(ordinal, signal);
+      await yieldAndCheckAbortAt(ordinal, signal);
       cutInputs.set(ordinal, await plannedRows(input, input.rows, read.rows, sliceBytes));
       continue;
     }
@@ -134,7 +134,7 @@ export async function walkMembers(
       if (start !== undefined && decodedStart > header.byteLength) points.add({ start, storedStart, decodedStart });
       if (storedStart < turnAt) continue;
       turnAt = storedStart + TURN_BYTES;
-      await hearSignals(signal);
+      await yieldAndCheckAbort(signal);
     }
   });
 }

@@ -11,7 +11,7 @@
 
 import { createHash, hash } from 'node:crypto';
 import { counted } from '../errors.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { FINGERPRINT_BYTES, type ManifestInputs } from '../job-directory/job-manifest.js';
 import { inputFactsOf } from '../places/inputs/input-kinds.js';
@@ -27,7 +27,7 @@ export async function noteInputs(
   const fingerprints = new Uint8Array(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
   const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
   for (const [ordinal, input] of inputs.entries()) {
-    await hearSignalsAt(ordinal, signal);
+    await yieldAndCheckAbortAt(ordinal, signal);
     writeFingerprint(fingerprint, input);
     digest.update(fingerprint);
     if (!withEnds) continue;
@@ -72,7 +72,7 @@ export async function findInputChange(
     const input = inputs.at(ordinal);
     if (input === undefined) break;
     const then = fingerprints.subarray(ordinal * FINGERPRINT_BYTES, (ordinal + 1) * FINGERPRINT_BYTES);
-    await hearSignalsAt(ordinal, signal);
+    await yieldAndCheckAbortAt(ordinal, signal);
     writeFingerprint(now, input);
     const change = describeChange(then, now, input);
     if (change !== undefined) return { ordinal, change };

@@ -7,7 +7,7 @@
 
 import { AbortError, InputError } from '../errors.js';
 import { thenAlwaysAsync } from '../floor/cleanup.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { DecoderMemory } from '../formats/codec.js';
 import type { DecompressProgram } from '../formats/codec-table.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
@@ -68,7 +68,7 @@ export async function readInputHeaders(
   let first: FoundHeader | undefined;
   let isEveryMarked = true;
   for (const input of inputs) {
-    await hearSignalsAt(withHeaders.length, signal);
+    await yieldAndCheckAbortAt(withHeaders.length, signal);
     const path = inputName(input.path);
     const reading = isFileInput(input)
       ? readHeaderOf(input, rule, memory, throwIfAborted)

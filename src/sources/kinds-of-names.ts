@@ -7,7 +7,7 @@ import { InputError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { natureOfEnding } from '../formats/recognition.js';
 import type { Nature } from '../formats/record-kind.js';
-import { formatCount, nameSome } from '../values/quantity.js';
+import { formatCount, nameSome } from '../values/format-numbers.js';
 
 /** Files that explain the others. */
 const EXPLANATION =

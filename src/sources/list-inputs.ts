@@ -4,7 +4,7 @@
  */
 import { InputError, UsageError } from '../errors.js';
 import { type GateNumber, UNGATED } from '../floor/job-control.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { examineFirstBytes, headBytesOf, JSON_HEAD_BYTES } from '../formats/first-bytes.js';
@@ -23,7 +23,7 @@ import {
 } from '../places/inputs/input-kinds.js';
 import { STANDARD_INPUT_FILE } from '../places/inputs/input-source.js';
 import type { TransferRequest } from '../remote/transfer-client.js';
-import { moreInputs, nameSome } from '../values/quantity.js';
+import { andOtherInputs, nameSome } from '../values/format-numbers.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
@@ -87,7 +87,7 @@ export async function listInputs(
   const { inputs, empty } = listing;
   const waitForPrefetch = await prefetchInputs(named.flatMap(addressesOf), 'version-now');
   const open = async (path: string) => {
-    await hearSignalsAt(inputs.length + empty.length, signal);
+    await yieldAndCheckAbortAt(inputs.length + empty.length, signal);
     await waitForPrefetch(path, signal);
     const opened = examine(path, { format, decompressProgram, takesRows });
     const codec = leavesOutEmpty && opened.isEmpty !== true ? opened.input.codec : undefined;
@@ -180,7 +180,7 @@ class Listing {
     if (warnsOfNames) warnOfNames(this.inputs, onWarning);
     const [first, ...others] = this.#withoutEnd;
     // Only warns: some programs write files without an end mark, and others accept them.
-    if (first !== undefined) onWarning(`${first}; it may be cut off${moreInputs(others.length)}`);
+    if (first !== undefined) onWarning(`${first}; it may be cut off${andOtherInputs(others.length)}`);
   }
 }
 
@@ -237,14 +237,14 @@ function refusePointers([first, ...others]: readonly (Pointer & { readonly path:
   if (first === undefined) return;
   throw new InputError(
     'ERR_INPUT_FORMAT',
-    `${first.path}${moreInputs(others.length)} is ${first.what}, not the data; run ${first.command}`,
+    `${first.path}${andOtherInputs(others.length)} is ${first.what}, not the data; run ${first.command}`,
   );
 }
 
 function tellOfEmpty(empty: Inputs, inputs: Inputs, onWarning: (line: string) => void): void {
   const [first, ...others] = empty;
   if (first === undefined) return;
-  const text = `${first.path}${moreInputs(others.length)} has no content, and so no header`;
+  const text = `${first.path}${andOtherInputs(others.length)} has no content, and so no header`;
   if (inputs.length > 0) onWarning(`${text}; left out`);
   else throw new InputError('ERR_INPUT_EMPTY', `${text}; there is no other input`);
 }
@@ -306,7 +306,7 @@ function warnOfNames(inputs: Inputs, onWarning: (line: string) => void): void {
   const [first, ...others] = inputs.filter(isPlain).filter(({ path }) => withoutCodecSuffix(path) !== path);
   if (first === undefined) return;
   const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin like one';
-  const more = moreInputs(others.length);
+  const more = andOtherInputs(others.length);
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
@@ -409,7 +409,7 @@ export async function gatesOf(
 ): Promise<GateNumber[]> {
   const gates: GateNumber[] = [];
   for (const input of inputs) {
-    await hearSignalsAt(gates.length, signal);
+    await yieldAndCheckAbortAt(gates.length, signal);
     gates.push(
       isFileInput(input) && inputFactsOf(input.path).isOnDisk ? deviceGates.gateOf(input.path, 'input') : UNGATED,
     );

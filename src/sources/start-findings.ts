@@ -4,7 +4,7 @@ import { type Doubt, describeDoubt } from '../formats/first-bytes.js';
 import { NO_BYTES } from '../formats/framing.js';
 import { UTF8_MARK } from '../formats/header.js';
 import { inputName } from '../places/inputs/input-source.js';
-import { moreInputs } from '../values/quantity.js';
+import { andOtherInputs } from '../values/format-numbers.js';
 import type { InputHeader, Inputs } from './input.js';
 import type { Coverage } from './input-part.js';
 
@@ -32,7 +32,7 @@ class Doubts {
   tell(inputs: Inputs, onWarning: (line: string) => void, knownDoubts?: Doubts): void {
     for (const { inputOrdinal, doubt, count } of this.#raised.values()) {
       if (knownDoubts?.has(doubt.kind) === true) continue;
-      onWarning(describeDoubt(inputs.at(inputOrdinal)?.path ?? '', doubt, moreInputs(count - 1)));
+      onWarning(describeDoubt(inputs.at(inputOrdinal)?.path ?? '', doubt, andOtherInputs(count - 1)));
     }
   }
 }
@@ -75,7 +75,7 @@ export class StartFindings {
     const name = inputName(first.path);
     const rest = output === 'store' ? 'the store has none' : this.#restOfOutput();
     onWarning(
-      `${name} begins with a UTF-8 mark${moreInputs(marked.length - 1)}, which is not part of a record; ${rest}`,
+      `${name} begins with a UTF-8 mark${andOtherInputs(marked.length - 1)}, which is not part of a record; ${rest}`,
     );
   }
 

@@ -23,7 +23,7 @@ import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.
 import type { PileSet } from '../piles/pile-set-writer.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import type { SliceReport } from '../sources/input-part.js';
-import { nameSome } from '../values/quantity.js';
+import { nameSome } from '../values/format-numbers.js';
 
 export interface CommittedSlice {
   readonly slice: number;

@@ -7,7 +7,7 @@ import type { OrderPilesTask } from '../../workers/tasks/order-piles.js';
 import type { DrawsResult, DrawsTask } from '../../workers/tasks/write-draws.js';
 import type { Release } from '../floor/cleanup.js';
 import { deriveDrawKey } from '../floor/keys.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { WrittenRegion } from '../job-directory/notes.js';
@@ -136,7 +136,7 @@ export async function writeAllDraws(
   };
   const run = async (task: DrawsTask) => {
     // On the calling thread a task hardly ever waits, and signals would not be heard.
-    await hearSignals(signal, work.target.kind === 'stream' ? 'incomplete' : 'none');
+    await yieldAndCheckAbort(signal, work.target.kind === 'stream' ? 'incomplete' : 'none');
     return threads.pool.run('write-draws', task);
   };
   const takeInTurn = inOrder(take, ({ start }: DrawsTask) => start.turn);

@@ -8,7 +8,7 @@ import { Kernel } from '../../workers/kernel/kernel.js';
 import { InputError, VerificationError } from '../errors.js';
 import type { KeyRule } from '../floor/keys.js';
 import type { List } from '../floor/paged-list.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import type { SampleKeys } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/notes.js';
@@ -101,7 +101,7 @@ async function placeOf({ key }: KeyedSample, source: SampleSource): Promise<Samp
     // No record is smaller than the alignment.
     const [step, end] = isByOrdinal ? [1, endPosition / sampleKeys.alignment] : [sampleKeys.alignment, endPosition];
     for (let start = 0; start < end; start += POSITIONS_TOGETHER * step) {
-      await hearSignals(signal);
+      await yieldAndCheckAbort(signal);
       const count = Math.min(POSITIONS_TOGETHER, Math.ceil((end - start) / step));
       const position = Number(wasm.findPosition(inputKey, BigInt(`0x${key}`), BigInt(start), step, count));
       if (position >= 0) return { inputOrdinal, path, position: isByOrdinal ? undefined : position };

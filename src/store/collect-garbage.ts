@@ -13,7 +13,7 @@
 import { join } from 'node:path';
 import { AbortError } from '../errors.js';
 import { UNGATED } from '../floor/job-control.js';
-import { hearSignals, hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbort, yieldAndCheckAbortAt } from '../floor/pause.js';
 import { isAttemptName } from '../io/atomic-files.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -21,8 +21,8 @@ import { syncPath } from '../io/rename-and-sync.js';
 import { pileSetFiles } from '../piles/pile-layout.js';
 import { commitManifest } from './commit-manifest.js';
 import {
+  type FoundAttempt,
   listAttempts,
-  type SeenAttempt,
   summarizeUnowned,
   type UnownedPileSets,
   unownedAmong,
@@ -82,9 +82,9 @@ async function collect(
   const attempts = await listAttempts(pileSetDirectory, signal);
   const newest = findNewestManifest(directory);
   const named = pileSetsNamedBy(giveUpLost ? newest.manifest : requirePresent(newest, directory));
-  const leftOver: SeenAttempt[] = [];
+  const leftOver: FoundAttempt[] = [];
   for (const [i, attempt] of attempts.entries()) {
-    await hearSignalsAt(i, signal);
+    await yieldAndCheckAbortAt(i, signal);
     if (isLeftOver(attempt, named, before)) leftOver.push(attempt);
   }
   const unowned = unownedAmong(attempts, named);
@@ -97,7 +97,7 @@ async function collect(
   );
   let bytes = 0;
   for (const name of deleted) {
-    await hearSignals(signal);
+    await yieldAndCheckAbort(signal);
     bytes += deletePileSet(snapshot, name);
   }
   // A file that came back after a power failure would belong to nobody.
@@ -110,7 +110,7 @@ async function collect(
 }
 
 /** @param before files of unknown owners that were last written before then are left over. */
-function isLeftOver({ files, mark, owner }: SeenAttempt, named: ReadonlySet<string>, before: number): boolean {
+function isLeftOver({ files, mark, owner }: FoundAttempt, named: ReadonlySet<string>, before: number): boolean {
   if (owner !== 'unknowable') return owner === 'left over';
   const unnamed = [...files].flatMap(([pileSet, paths]) => (named.has(pileSet) ? [] : paths));
   return [...unnamed, ...(mark === undefined ? [] : [mark])].every((path) => modifiedMilliseconds(path) <= before);
@@ -173,7 +173,7 @@ async function deleteManifests(storeDirectory: string, signal: AbortSignal | und
   const { oldest } = readNewestManifest(storeDirectory);
   const old = listManifests(storeDirectory).filter((number) => number < oldest);
   for (const [i, number] of old.entries()) {
-    await hearSignalsAt(i, signal);
+    await yieldAndCheckAbortAt(i, signal);
     removeFile(manifestPath(storeDirectory, number), 'store');
   }
   return old.length;

@@ -4,10 +4,16 @@
  */
 import { join } from 'node:path';
 import { afterFailure, thenAlways } from '../floor/cleanup.js';
-import { hearSignalsAt } from '../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
-import { HeldName, judgeNames, judgeOwnerAmongHosts, type OwnedName, type OwnerState } from '../machine/file-owner.js';
+import {
+  judgeNames,
+  judgeOwnerAmongHosts,
+  type OwnedName,
+  OwnerLease,
+  type OwnerState,
+} from '../machine/file-owner.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { findNewestManifest, pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
@@ -30,11 +36,11 @@ export class StoreAttempt {
   /** 16 hex digits, at the end of the names of all its pile sets: `set-000012-NAME`. */
   readonly name: string;
   readonly #storeDirectory: string;
-  readonly #mark: HeldName;
+  readonly #mark: OwnerLease;
 
   private constructor(storeDirectory: string) {
     this.#storeDirectory = storeDirectory;
-    this.#mark = new HeldName(KIND, pileSetDirectoryOf(storeDirectory));
+    this.#mark = new OwnerLease(KIND, pileSetDirectoryOf(storeDirectory));
     this.name = this.#mark.token;
   }
 
@@ -45,14 +51,14 @@ export class StoreAttempt {
     } catch (error) {
       // The file may exist nevertheless.
       const takeBack = () => removeFile(attempt.#mark.path, 'store');
-      throw afterFailure(error, () => thenAlways(takeBack, () => attempt.#mark.letGo()));
+      throw afterFailure(error, () => thenAlways(takeBack, () => attempt.#mark.release()));
     }
     return attempt;
   }
 
   /** Ends an attempt whose pile sets are part of the store, or gone. */
   end(): void {
-    this.#mark.letGo();
+    this.#mark.release();
     removeFile(this.#mark.path, 'store');
   }
 
@@ -70,12 +76,12 @@ export class StoreAttempt {
       }
       removeFile(this.#mark.path, 'store');
     };
-    thenAlways(removeAll, () => this.#mark.letGo());
+    thenAlways(removeAll, () => this.#mark.release());
   }
 }
 
 /** The attempts that have files in a store: those committed long ago, those at work, and those that left files behind. */
-export interface SeenAttempt {
+export interface FoundAttempt {
   /** The paths of its files, by the names of its pile sets. */
   readonly files: Map<string, string[]>;
   mark: string | undefined;
@@ -87,15 +93,15 @@ export interface SeenAttempt {
 }
 
 /** Whoever reads the manifest after this finds the commits of all attempts without a mark. */
-export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
-  const attempts = new Map<string, SeenAttempt>();
-  const attemptOf = (name: string): SeenAttempt => {
+export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<FoundAttempt[]> {
+  const attempts = new Map<string, FoundAttempt>();
+  const attemptOf = (name: string): FoundAttempt => {
     const attempt = attempts.get(name) ?? { files: new Map(), mark: undefined, owner: undefined };
     attempts.set(name, attempt);
     return attempt;
   };
   for (const [i, name] of listNames(directory, 'store').entries()) {
-    await hearSignalsAt(i, signal);
+    await yieldAndCheckAbortAt(i, signal);
     const file = pileSetOfFile(name);
     if (file === undefined) continue;
     const { files } = attemptOf(file.attempt);
@@ -123,7 +129,7 @@ export interface UnownedPileSets {
 }
 
 /** @param named by the manifest, which was read after the attempts. */
-export function unownedAmong(attempts: readonly SeenAttempt[], named: ReadonlySet<string>): Map<string, string[]> {
+export function unownedAmong(attempts: readonly FoundAttempt[], named: ReadonlySet<string>): Map<string, string[]> {
   const ownerless = attempts.filter(({ owner }) => owner === undefined);
   return new Map(ownerless.flatMap(({ files }) => [...files].filter(([pileSet]) => !named.has(pileSet))));
 }

@@ -10,7 +10,7 @@
 import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { ifPossible } from '../floor/cleanup.js';
-import { blockFor, hearSignalsAt } from '../floor/pause.js';
+import { blockFor, yieldAndCheckAbortAt } from '../floor/pause.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
@@ -193,7 +193,7 @@ export async function verifyFormerManifests(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for (let former = oldest; former < number; former++) {
-    await hearSignalsAt(former, signal);
+    await yieldAndCheckAbortAt(former, signal);
     const manifest = readStoreManifest(storeDirectory, former);
     const path = manifestPath(storeDirectory, former);
     if (manifest !== undefined) {

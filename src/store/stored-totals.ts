@@ -4,7 +4,7 @@
  */
 import { counted } from '../errors.js';
 import { UNGATED } from '../floor/job-control.js';
-import { hearSignals } from '../floor/pause.js';
+import { yieldAndCheckAbort } from '../floor/pause.js';
 import { statPath } from '../io/paths.js';
 import { dataFilePath, indexFilePath } from '../piles/pile-layout.js';
 import { damagedPileSet } from '../piles/pile-set-file.js';
@@ -27,7 +27,7 @@ export async function readStoredTotals(snapshot: StoreSnapshot, signal: AbortSig
   for (const commit of snapshot.manifest.commits) {
     const ofCommit = emptyTotals(layout.pileCount);
     for (const { name, diskBytes } of commit.pileSets) {
-      await hearSignals(signal);
+      await yieldAndCheckAbort(signal);
       const found = explainingExpiry(snapshot, name, () => {
         const tallies = readTallies(indexFilePath(layout, name), name, layout.pileCount);
         requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);

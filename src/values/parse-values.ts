@@ -25,7 +25,7 @@ export function parseRecords(text: string, flag: string): number {
 }
 
 /** No name twice: an object would keep the last. */
-export function pairsOf(text: string, flag: string, expected: string): [name: string, value: string][] {
+export function parsePairs(text: string, flag: string, expected: string): [name: string, value: string][] {
   const pairs = text.split(',').map((pair): [string, string] => {
     const [, name, value] = /^([^=]+)=([^=]+)$/.exec(pair) ?? [];
     if (name === undefined || value === undefined) throw new UsageError(`${flag} ${text}: expected ${expected}`);
@@ -43,7 +43,7 @@ export function requireSafe(value: number, text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected at most ${Number.MAX_SAFE_INTEGER}`);
 }
 
-export function oneOf<const Known extends readonly string[]>(
+export function oneWordOf<const Known extends readonly string[]>(
   ...words: Known
 ): { readonly words: Known; readonly parse: (text: string, flag: string) => Known[number] } {
   const parse = (text: string, flag: string) => {
@@ -55,22 +55,22 @@ export function oneOf<const Known extends readonly string[]>(
 }
 
 /** An unset shell variable leaves an empty string. */
-export const notEmpty = (expected: string) => (text: string, flag: string) => {
+export const nonEmptyText = (expected: string) => (text: string, flag: string) => {
   if (text !== '') return text;
   throw new UsageError(`${flag}: expected ${expected}, got an empty string`);
 };
 
-export const parsePath = notEmpty('a path');
-export const parseState = notEmpty('a state');
+export const parsePath = nonEmptyText('a path');
+export const parseState = nonEmptyText('a state');
 /** Parses what Slurm takes for a name, a time or a list; Slurm checks it. */
-export const parseWord = notEmpty('a value');
+export const parseWord = nonEmptyText('a value');
 
 export function parsePaths(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, parsePath(text, flag)];
 }
 
 /** The last `=` divides, because a path may hold one. */
-export function pathAndValue(text: string, flag: string, expected: string): [path: string, value: string] {
+export function parsePathAndValue(text: string, flag: string, expected: string): [path: string, value: string] {
   const cut = text.lastIndexOf('=');
   if (cut < 1) throw new UsageError(`${flag} ${text}: expected ${expected}`);
   return [text.slice(0, cut), text.slice(cut + 1)];
@@ -111,7 +111,7 @@ export function parseDelimiter(text: string, flag: string): Uint8Array {
 /** Matches text in single quotes, in double quotes, bare, between words, or a quote without its pair. */
 const PIECE = /'([^']*)'|"([^"]*)"|([^\s'"]+)|(\s+)|['"]/g;
 
-export function wordsIn(text: string, flag: string): string[] {
+export function parseWords(text: string, flag: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   for (const [piece, single, double, bare, blanks] of text.matchAll(PIECE)) {

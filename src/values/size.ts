@@ -33,14 +33,14 @@ for (const [index, letter] of ['k', 'm', 'g', 't'].entries()) {
   for (const unit of [letter, `${letter}b`]) factorOfAmount.set(unit, 1000n ** power);
 }
 
-interface Written {
+interface ParsedNumber {
   /** The number times `scale`. */
   readonly digits: bigint;
   readonly scale: bigint;
   readonly unit: string;
 }
 
-function numberIn(text: string): Written | undefined {
+function parseNumberAndUnit(text: string): ParsedNumber | undefined {
   const [, whole, fraction = '', unit = ''] = /^(\d+)(?:\.(\d+))?([a-z]*|%)$/i.exec(text) ?? [];
   if (whole === undefined) return undefined;
   return { digits: BigInt(whole + fraction), scale: 10n ** BigInt(fraction.length), unit };
@@ -50,7 +50,7 @@ export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): num
   const refuse = (reason: string): UsageError => new UsageError(`${flag} ${text}: ${reason}`);
   const units = '512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)';
   const expected = `expected a number and a unit: ${units}${allowPercentOf ? ', or 50% (of memory)' : ''}`;
-  const written = numberIn(text);
+  const written = parseNumberAndUnit(text);
   if (written === undefined) throw refuse(expected);
   const { digits, scale, unit } = written;
   if (digits === 0n) throw refuse('expected more than 0');
@@ -72,7 +72,7 @@ export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): num
 
 /** A number of records or other things: digits alone, or a number and a unit. Undefined: no whole number. */
 export function parseAmount(text: string): bigint | undefined {
-  const { digits, scale, unit = '' } = numberIn(text) ?? {};
+  const { digits, scale, unit = '' } = parseNumberAndUnit(text) ?? {};
   const factor = factorOfAmount.get(unit.toLowerCase());
   if (digits === undefined || scale === undefined || factor === undefined) return undefined;
   const amount = digits * factor;

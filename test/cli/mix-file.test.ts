@@ -1,8 +1,8 @@
 /** The file of `--mix`: YAML and JSON, sizes with units, and files that are none. */
 import { describe, expect, it } from 'vitest';
-import { mixIn } from '#src/cli/mix-file.js';
+import { parseMixFile } from '#src/cli/mix-file.js';
 
-const read = (content: string | Uint8Array): Promise<unknown> => mixIn(Buffer.from(content), 'mix.yaml');
+const read = (content: string | Uint8Array): Promise<unknown> => parseMixFile(Buffer.from(content), 'mix.yaml');
 
 describe('a mix file', () => {
   it('may be YAML or JSON', async () => {

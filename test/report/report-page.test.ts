@@ -1,9 +1,9 @@
 /** What the page of a report counts and says. */
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '#src/floor/phase-clock.js';
-import { linear, speedsOf, throughputChart } from '#src/report/charts.js';
+import { linearScale, speedsOf, throughputChart } from '#src/report/charts.js';
+import { budgetText, percentText, secondsFormat } from '#src/report/format-text.js';
 import { workShares } from '#src/report/report-summary.js';
-import { budgetText, likeSeconds, percentText } from '#src/report/units.js';
 import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
 
 describe('a chart', () => {
@@ -32,7 +32,7 @@ describe('ticks', () => {
     [1090, 1113, ['1,090', '1,095', '1,100', '1,105', '1,110']],
     [7, 7, ['7']],
   ])('from %d to %d are round', (lowest, highest, expected) => {
-    expect(linear('', [lowest, highest], [0, 500]).ticks.map(({ text }) => text)).toEqual(expected);
+    expect(linearScale('', [lowest, highest], [0, 500]).ticks.map(({ text }) => text)).toEqual(expected);
   });
 });
 
@@ -47,7 +47,7 @@ describe('numbers', () => {
   });
 
   it('of one column have the same digits', () => {
-    expect([0.0004, 1.5].map(likeSeconds([0.0004, 1.5]))).toEqual(['0.000 s', '1.500 s']);
+    expect([0.0004, 1.5].map(secondsFormat([0.0004, 1.5]))).toEqual(['0.000 s', '1.500 s']);
     expect([0, 0.06, 1].map(percentText)).toEqual(['0.0 %', '6.0 %', '100.0 %']);
   });
 

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/index.js';
-import { sizeWord } from '#src/values/quantity.js';
+import { sizeWord } from '#src/values/format-numbers.js';
 import { parseAmount, parseSize } from '#src/values/size.js';
 
 const memory = { flag: '-S', allowPercentOf: () => 64_000_000_001 };

@@ -2,7 +2,7 @@ import { type CheckReport, checkShuffled } from '../../checks/check-shuffled.js'
 import type { OrderTest } from '../../checks/order-tests.js';
 import type { OrderVerdict } from '../../checks/order-verdict.js';
 import { VerificationError } from '../../errors.js';
-import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs } from '../named-files.js';
 import { printReport } from '../standard-streams.js';

@@ -1,7 +1,7 @@
 import { type ClusterPlanReport, planCluster } from '../../cluster/plan-cluster.js';
 import { SystemError, UsageError } from '../../errors.js';
 import type { ClusterPlanOptions } from '../../options/cluster-options.js';
-import { formatBytes, formatPlural } from '../../values/quantity.js';
+import { formatBytes, formatPlural } from '../../values/format-numbers.js';
 import type { Callbacks, CommandDefinition, ParsedWords } from '../command.js';
 import { readNamedFiles } from '../named-files.js';
 import { printReport } from '../standard-streams.js';
@@ -29,7 +29,7 @@ export const command: CommandDefinition<'cluster plan'> = {
   operands: [['[inputs...]', 'files, directories or quoted globs']],
   notes,
   async run({ operands, values, display, reporter, callbacks, tuning }) {
-    const options = await readJob({ operands, values }, callbacks);
+    const options = await readClusterJobOptions({ operands, values }, callbacks);
     const report = await planCluster(options, tuning);
     reporter.close();
     await printReport(report, describePlan(report), display).catch((error: unknown) => {
@@ -65,7 +65,7 @@ function describeTasks(kind: string, count: number): string[] {
 interface JobWords extends Pick<ParsedWords<'cluster plan'>, 'operands' | 'values'> {}
 
 /** The inputs are as typed: no file that the words name is read. */
-export function askedJob({ operands, values }: JobWords) {
+export function clusterJobOptions({ operands, values }: JobWords) {
   const { inputLists = [], inputIds: _, randomSource: __, mix: ___, ...others } = values;
   const { output, jobDir, tasks, ...rest } = others;
   if (operands.length === 0 && inputLists.length === 0)
@@ -77,10 +77,10 @@ export function askedJob({ operands, values }: JobWords) {
   return { ...rest, jobDir, tasks, output, inputs: operands };
 }
 
-export async function readJob(
+export async function readClusterJobOptions(
   words: JobWords,
   { signal, onWarning }: Pick<Callbacks, 'signal' | 'onWarning'>,
 ): Promise<ClusterPlanOptions> {
-  const asked = { ...askedJob(words), signal, onWarning };
+  const asked = { ...clusterJobOptions(words), signal, onWarning };
   return { ...asked, ...(await readNamedFiles(words.values, words.operands, signal)) };
 }

@@ -10,11 +10,11 @@ import {
 import { UsageError } from '../../errors.js';
 import type { SlurmTaskOptions } from '../../options/cluster-options.js';
 import type { OptionFlag } from '../../options/option.js';
-import { formatBytes, formatCount, formatPlural } from '../../values/quantity.js';
+import { formatBytes, formatCount, formatPlural } from '../../values/format-numbers.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { printReport, printToStandardOutput } from '../standard-streams.js';
 import { typedParts } from '../typed-words.js';
-import { askedJob, readJob } from './cluster-plan-command.js';
+import { clusterJobOptions, readClusterJobOptions } from './cluster-plan-command.js';
 
 const notes = `
 It submits an array of scatter tasks, an array of shuffle tasks, and the commit,
@@ -84,7 +84,7 @@ function planJobOf(call: Call): Parameters<typeof submitLaterToSlurm> {
   if (inputLists.some(({ path }) => path === '-'))
     throw new UsageError('--dependency: the plan reads the list of inputs later, on a node; give the list as a file');
   const { words, slurm } = partsOf(call);
-  const { jobDir } = askedJob(words);
+  const { jobDir } = clusterJobOptions(words);
   const isOfOtherJob = (name = '') => ['dependency', 'wait', 'dry-run'].includes(name);
   const typed = typedParts(argv).flatMap((part) => (isOfOtherJob(part.long?.name) ? [] : part.words));
   return [typed, { ...slurm, jobDir, dependency }];
@@ -104,7 +104,7 @@ function isForSlurm({ group, sets }: OptionFlag): boolean {
 
 async function submitNew(call: Call): Promise<SlurmSubmission> {
   const { words, slurm } = partsOf(call);
-  return submitToSlurm({ ...(await readJob(words, call.callbacks)), ...slurm }, call.tuning);
+  return submitToSlurm({ ...(await readClusterJobOptions(words, call.callbacks)), ...slurm }, call.tuning);
 }
 
 const MAY_CHANGE = ['jobDir', 'json', 'progress', 'quiet'];
@@ -123,7 +123,7 @@ function resumeOptionsOf(call: Call) {
 
 async function printDryRun(call: Call): Promise<void> {
   const { words, slurm } = partsOf(call);
-  const options = call.values.resume === true ? resumeOptionsOf(call) : { ...askedJob(words), ...slurm };
+  const options = call.values.resume === true ? resumeOptionsOf(call) : { ...clusterJobOptions(words), ...slurm };
   const planJob = call.values.dependency === undefined ? [] : [describeLaterOnSlurm(...planJobOf(call))];
   const text = [...planJob, await describeSlurm(options)].join('\n');
   call.reporter.close();

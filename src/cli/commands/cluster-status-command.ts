@@ -7,10 +7,10 @@ import {
 } from '../../cluster/cluster-status.js';
 import { type SlurmQueueEntry, slurmQueue } from '../../cluster/slurm-calls.js';
 import { SystemError } from '../../errors.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds, nameSome } from '../../values/quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds, nameSome } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { nameFlags } from '../option-names.js';
-import { duplicateWords } from '../report-text.js';
+import { describeDuplicates } from '../report-text.js';
 import { printReport } from '../standard-streams.js';
 
 const notes = `
@@ -60,7 +60,7 @@ function describeStatus(status: ClusterStatus): string[] {
 }
 
 function describeCommitted({ records, bytes, duplicates, seed, checksum }: CommittedOutput): string[] {
-  const counts = [`${formatCount(records)} records`, formatBytes(bytes), ...duplicateWords(duplicates)];
+  const counts = [`${formatCount(records)} records`, formatBytes(bytes), ...describeDuplicates(duplicates)];
   return [`output   ${counts.join(', ')}, seed ${JSON.stringify(seed)}, checksum ${checksum}`];
 }
 

@@ -1,9 +1,9 @@
 import type { TaskKind } from '../../cluster/cluster-plan.js';
 import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluster-task.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../values/format-numbers.js';
 import { parseWhole } from '../../values/parse-values.js';
-import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
 import type { CommandDefinition } from '../command.js';
-import { blankWords, describeEmptyShards, duplicateWords } from '../report-text.js';
+import { describeBlank, describeDuplicates, describeEmptyShards } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
 
@@ -65,9 +65,9 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
     const { records, blank, bytes, duplicates, seed, checksum } = output;
     const counts = [
       formatPlural(records, 'record'),
-      ...blankWords(blank),
+      ...describeBlank(blank),
       formatBytes(bytes),
-      ...duplicateWords(duplicates),
+      ...describeDuplicates(duplicates),
     ];
     const empty = describeEmptyShards(output).map((words) => `, ${words}`);
     return `committed ${counts.join(', ')} in ${formatSeconds(seconds)}, seed ${JSON.stringify(seed)}, checksum ${checksum}${empty.join('')}`;

@@ -1,13 +1,13 @@
 /** The script holds all commands, options and values: a shell that completes a word starts no process. */
 
 import type { OptionFlag } from '../../options/option.js';
-import { oneOf } from '../../values/parse-values.js';
+import { oneWordOf } from '../../values/parse-values.js';
 import type { CommandDefinition } from '../command.js';
 import { CLUSTER, COMMAND_NAMES, COMMANDS, type CommandName, shownOptionsOf } from '../command-table.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
-const shellOf = oneOf(...SHELLS);
+const shellOf = oneWordOf(...SHELLS);
 
 const notes = `
 The shell completes commands, options, their values and names of files. Save the

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.js';
 import { type ExpireReport, expireStore } from '../../job/store-upkeep.js';
-import { formatPlural } from '../../values/quantity.js';
+import { formatPlural } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 

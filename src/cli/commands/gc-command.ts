@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.js';
 import { type CollectedUploads, collectUploads } from '../../job/collect-uploads.js';
 import { collectStore } from '../../job/store-upkeep.js';
 import { isRemoteOutput } from '../../places/outputs/output-kinds.js';
-import { formatPlural } from '../../values/quantity.js';
+import { formatPlural } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 

@@ -1,6 +1,6 @@
 import { indexFile } from '../../job/index-file.js';
 import type { IndexReport } from '../../options/reports.js';
-import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 
 const notes = `

@@ -1,5 +1,5 @@
 import { inspectStore, type StoreReport } from '../../job/inspect-store.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../../values/quantity.js';
+import { formatBytes, formatCount, formatExactBytes, formatPlural } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { unownedWords } from '../report-text.js';
 import { printReport } from '../standard-streams.js';

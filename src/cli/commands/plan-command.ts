@@ -2,7 +2,7 @@ import type { ShufflePreview, TogetherPreview } from '../../job/preview-report.j
 import { previewShuffle, previewTogether } from '../../job/preview-shuffle.js';
 import type { MemoryOfPass1, MemoryOfPass2 } from '../../plan/memory-plan.js';
 import type { Expected } from '../../plan/sampled-records.js';
-import { formatBytes, formatCount, formatPlural, sizeWord } from '../../values/quantity.js';
+import { formatBytes, formatCount, formatPlural, sizeWord } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../named-files.js';
 import { nameFlags } from '../option-names.js';

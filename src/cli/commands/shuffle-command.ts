@@ -8,7 +8,7 @@ import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js'
 import { COMMANDS, type OptionValues } from '../command-table.js';
 import { chooseInputs, hintAtTerminal, readNamedFiles } from '../named-files.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
-import { describeShuffle, warningOfSplits } from '../report-text.js';
+import { describeShuffle, emptySplitsWarning } from '../report-text.js';
 import { repeatCommand } from '../resume-command.js';
 import { isStandardOutput } from '../standard-streams.js';
 
@@ -101,7 +101,7 @@ export const command: CommandDefinition<'shuffle'> = {
       },
       tuning,
     );
-    reporter.done(describeShuffle(report), report, warningOfSplits(report.splits));
+    reporter.done(describeShuffle(report), report, emptySplitsWarning(report.splits));
   },
 };
 

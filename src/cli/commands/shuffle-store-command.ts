@@ -1,6 +1,6 @@
 import { shuffleStore } from '../../job/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
-import { describeShuffle, warningOfSplits } from '../report-text.js';
+import { describeShuffle, emptySplitsWarning } from '../report-text.js';
 import { refuseShardsInStream } from './shuffle-command.js';
 
 const notes = `
@@ -19,6 +19,6 @@ export const command: CommandDefinition<'shuffle-store'> = {
   async run({ operands: [store = ''], values, reporter, callbacks, tuning }) {
     refuseShardsInStream(values);
     const report = await shuffleStore(store, { ...values, ...callbacks }, tuning);
-    reporter.done(describeShuffle(report), report, warningOfSplits(report.splits));
+    reporter.done(describeShuffle(report), report, emptySplitsWarning(report.splits));
   },
 };

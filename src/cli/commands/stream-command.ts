@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.js';
 import { type Loader, type OpenedStore, openStore } from '../../loader/loader.js';
 import type { LoaderState } from '../../loader/loader-options.js';
 import { writeEpochs } from '../../loader/write-epochs.js';
-import { formatBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
+import { formatBytes, formatPlural, formatSeconds } from '../../values/format-numbers.js';
 import type { CommandDefinition } from '../command.js';
 import { type OptionValues, optionsOf } from '../command-table.js';
 import { readNamedFile } from '../named-files.js';

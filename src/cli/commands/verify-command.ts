@@ -9,7 +9,13 @@ import {
 import { type ShardSet, type ShardsReport, verifyShards } from '../../checks/verify-shards.js';
 import { UsageError, VerificationError } from '../../errors.js';
 import { inspectStore } from '../../job/inspect-store.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../../values/quantity.js';
+import {
+  formatBytes,
+  formatCount,
+  formatExactBytes,
+  formatPlural,
+  formatSeconds,
+} from '../../values/format-numbers.js';
 import type { CommandCall, CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal } from '../named-files.js';
 import { printReport } from '../standard-streams.js';

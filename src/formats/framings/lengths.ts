@@ -3,7 +3,7 @@
  * with its length before it. TFRecords add checksums.
  */
 import { counted, RECORD_LIMIT_ADVICE, requireWhole, UsageError } from '../../errors.js';
-import { oneOf, parseCount } from '../../values/parse-values.js';
+import { oneWordOf, parseCount } from '../../values/parse-values.js';
 import { BadRecord, type Framing, type FramingKernel, type KernelFunctions, NO_BYTES } from '../framing.js';
 import type { RecordKindOf } from '../record-kind.js';
 
@@ -80,7 +80,7 @@ export const lengthPrefixed: RecordKindOf<
       value: 'KIND',
       part: 'prefix',
       words: LENGTH_PREFIXES,
-      parse: (text, flag) => ({ prefix: oneOf(...LENGTH_PREFIXES).parse(text, flag) }),
+      parse: (text, flag) => ({ prefix: oneWordOf(...LENGTH_PREFIXES).parse(text, flag) }),
       help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
     },
   ],

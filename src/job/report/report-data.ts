@@ -9,7 +9,7 @@ import type { ExpectedRange, PileSizes, ReportFacts, SampledRecord } from '../..
 import type { JobProfile, JobReport, ShuffleReport } from '../../options/reports.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import type { ShuffleSpec } from '../../spec.js';
-import { formatPlural } from '../../values/quantity.js';
+import { formatPlural } from '../../values/format-numbers.js';
 import { givenBytesOf, type ShuffleRequest } from '../request.js';
 import type { PassOutcome, ReportLog } from './report-log.js';
 import { binomial, selfChecks, sum } from './self-check.js';

@@ -4,7 +4,7 @@
  */
 
 import type { ExpectedRange, PileSizes, SampledRecord, SelfCheck } from '../../options/report-facts.js';
-import { formatPlural } from '../../values/quantity.js';
+import { formatPlural } from '../../values/format-numbers.js';
 
 /** 999 of 1000 normal numbers lie within this many standard deviations of the mean. */
 const DEVIATIONS = 3.29;

@@ -59,7 +59,7 @@ export type SplitSummary = ValueOf<typeof splitSummary>;
 export type CommitJournal = ValueOf<typeof shape>;
 
 /** The totals of the output. Shards may have headers besides. */
-export type Totals = Pick<CommitJournal, 'records' | 'bytes' | 'checksum' | 'splits'>;
+export type OutputTotals = Pick<CommitJournal, 'records' | 'bytes' | 'checksum' | 'splits'>;
 
 /** A hundred thousand shards take some 20 MB. */
 const format = new SealedFormat({
@@ -112,12 +112,12 @@ function requireConsistent(journal: CommitJournal, path: string): void {
   }
 }
 
-export type ShardGroupTotals = ShardGroup & Omit<Totals, 'splits'>;
+export type ShardGroupTotals = ShardGroup & Omit<OutputTotals, 'splits'>;
 
 /** The shards that get a marker of their own: those of each split, or all. One file has none. */
 export function shardGroupsOf(
   to: Destination,
-  { splits, records, bytes, checksum }: Totals,
+  { splits, records, bytes, checksum }: OutputTotals,
   shardCount: number,
 ): readonly ShardGroupTotals[] {
   if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
@@ -125,7 +125,7 @@ export function shardGroupsOf(
 }
 
 /** Returns the final names of the shards, in their order; none for one file. */
-export function finalNames(to: Destination, totals: Totals, shardCount: number): readonly string[] {
+export function finalNames(to: Destination, totals: OutputTotals, shardCount: number): readonly string[] {
   return shardNames(shardsAt(to).naming, shardGroupsOf(to, totals, shardCount));
 }
 

@@ -15,7 +15,7 @@ import {
 import { stagingDirectoryIn } from '../../job-directory/job-paths.js';
 import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
-import { nameSome } from '../../values/quantity.js';
+import { nameSome } from '../../values/format-numbers.js';
 import { inputFactsOf } from '../inputs/input-kinds.js';
 import { type FileDestination, outputIdentityOf, type ShardsDestination } from './destination.js';
 import { moveFile, moveOrRollBack, moveShards, rollBack } from './file-moves.js';
@@ -29,7 +29,7 @@ export const LOCAL_PLACES: OutputPlaces = {
   // A directory of shards may have appeared, or gone.
   reopen: (to) =>
     to.kind === 'file' ? fileOnDisk(to) : shardsOnDisk({ ...to, exists: nameExists(to.path, 'output') }),
-  findLeftovers: async () => [],
+  findStrayUploads: async () => [],
 };
 
 /** Staged files become the output by moves. A file that is staged is deleted with its directory. */

@@ -60,7 +60,7 @@ export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPl
     poolBytes: outputs.poolBytes,
     resolve: (output = '', naming, mayReplace) => at(resolveObjectOutput(output, naming, mayReplace)),
     reopen: at,
-    async findLeftovers(address, signal) {
+    async findStrayUploads(address, signal) {
       const uploads = await unlessAborted(outputs.uploads(address), signal);
       return uploads.map(({ address: of, uploadId, initiated: begunAt }) => ({
         address: of,

@@ -38,11 +38,11 @@ export interface OutputPlaces {
   resolve(output: string | undefined, naming: ShardNaming | undefined, mayReplace: boolean): OutputPlace | StreamPlace;
   /** Opens a place that was resolved before, perhaps by another process. */
   reopen(to: Destination): OutputPlace;
-  /** Lists what killed jobs have left at an address or below it, and nobody sees. */
-  findLeftovers(address: string, signal: AbortSignal | undefined): Promise<readonly Leftover[]>;
+  /** Lists the uploads that killed jobs have left at an address or below it. */
+  findStrayUploads(address: string, signal: AbortSignal | undefined): Promise<readonly StrayUpload[]>;
 }
 
-export interface Leftover {
+export interface StrayUpload {
   readonly address: string;
   readonly begunAt: Date;
   remove(): Promise<void>;

@@ -26,7 +26,13 @@ import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
 import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
-import { type CommitDirectories, type CommitJournal, finalNames, type Totals, writeJournal } from './commit-journal.js';
+import {
+  type CommitDirectories,
+  type CommitJournal,
+  finalNames,
+  type OutputTotals,
+  writeJournal,
+} from './commit-journal.js';
 import { outputIdentityOf, shardsAt } from './destination.js';
 import { asideDirectory } from './file-moves.js';
 import type { OutputPlace } from './output-place.js';
@@ -38,7 +44,7 @@ import { isShard } from './shard-names.js';
  */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
-export interface OutputSummary extends Totals {
+export interface OutputSummary extends OutputTotals {
   readonly shardCount: number;
 }
 

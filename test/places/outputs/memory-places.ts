@@ -51,6 +51,6 @@ export function memoryPlaces(objects: Map<string, Buffer>): OutputPlaces {
     resolve: (path = '', naming, mayReplace) =>
       at(naming ? { kind: 'shards', path, exists: true, naming, mayReplace } : { kind: 'file', path, mayReplace }),
     reopen: at,
-    findLeftovers: async () => [],
+    findStrayUploads: async () => [],
   };
 }

@@ -1,6 +1,6 @@
 /** Chooses the datasets that give rows, and how their rows are written. */
 import { UsageError } from '../../../errors.js';
-import { formatPlural, nameSome } from '../../../values/quantity.js';
+import { formatPlural, nameSome } from '../../../values/format-numbers.js';
 import { type Dataset, readDataset } from './dataset.js';
 import { lostFilters, requireKnownFilters } from './filters/chunk-filters.js';
 import { type FoundObject, openPaths } from './groups.js';

@@ -3,10 +3,10 @@
  * of other programs; makes the head of the output.
  */
 import { InputError } from '../../../errors.js';
-import { hearSignalsAt } from '../../../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../../../floor/pause.js';
 import { readBytes, withFile } from '../../../io/files.js';
 import { openInput } from '../../../places/inputs/input-kinds.js';
-import { nameSome } from '../../../values/quantity.js';
+import { nameSome } from '../../../values/format-numbers.js';
 import type { OpenedRows, RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { openAttribute, shownValue } from './attributes.js';
 import { type ChosenRows, chooseRows, datasetDifference, requireRows, rowsIn, unitRowsOf } from './choose-rows.js';
@@ -30,7 +30,7 @@ export async function openDatasets(files: readonly RowsFile[], request: RowsRequ
   const withBlock: string[] = [];
   let first: FirstDatasets | undefined;
   for (const each of files) {
-    await hearSignalsAt(facts.length, signal);
+    await yieldAndCheckAbortAt(facts.length, signal);
     const { path } = each;
     inHdf5(each, (file) => {
       if (file.blockBytes > 0) withBlock.push(path);

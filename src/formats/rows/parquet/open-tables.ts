@@ -1,10 +1,10 @@
 /** Files of rows: their footers are read before the job, and their schemas become one. */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../../errors.js';
-import { hearSignalsAt } from '../../../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../../../floor/pause.js';
 import { readBytes, withFileAsync } from '../../../io/files.js';
 import { openInput, prefetchInputs } from '../../../places/inputs/input-kinds.js';
-import { moreInputs, nameSome } from '../../../values/quantity.js';
+import { andOtherInputs, nameSome } from '../../../values/format-numbers.js';
 import type { RowFacts, RowsFile, RowsRequest } from '../row-format.js';
 import { type ByteRanges, type FileFooter, readFooter } from './footer.js';
 import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from './hive-columns.js';
@@ -60,7 +60,7 @@ export async function openTables(inputs: readonly RowsFile[], request: RowsReque
     'last-bytes',
   );
   for (const input of inputs) {
-    await hearSignalsAt(facts.length, signal);
+    await yieldAndCheckAbortAt(facts.length, signal);
     await ends(input.path, signal);
     const { path } = input;
     facts.push(
@@ -92,7 +92,7 @@ export async function openTables(inputs: readonly RowsFile[], request: RowsReque
   const [other] = withOtherKeys;
   if (other !== undefined)
     onWarning(
-      `${other}${moreInputs(withOtherKeys.length - 1)} has other metadata than ${first?.path}, which counts: ${nameSome([...otherKeys])}`,
+      `${other}${andOtherInputs(withOtherKeys.length - 1)} has other metadata than ${first?.path}, which counts: ${nameSome([...otherKeys])}`,
     );
   tellOfHiveColumns(lost, replacedColumns, onWarning);
   if (table === undefined) throw new RangeError('there is no input');
@@ -260,7 +260,7 @@ async function measure(
   let hasPageIndex = false;
   let codec: PageCodec | undefined;
   for (const group of measuredGroups(footer, sources, rows)) {
-    if (count > 0) await hearSignalsAt(count, signal);
+    if (count > 0) await yieldAndCheckAbortAt(count, signal);
     count += 1;
     codec ??= group.chunks[0]?.codec;
     hasPageIndex ||= group.chunks.every(({ offsetIndex }) => offsetIndex !== undefined);

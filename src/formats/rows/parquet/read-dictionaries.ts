@@ -1,7 +1,7 @@
 /** Reads the dictionaries that an output carries over (`formats/rows/parquet/carried-dictionary.ts`) from pages of inputs. */
 
 import { InputError, SystemError } from '../../../errors.js';
-import { hearSignalsAt } from '../../../floor/pause.js';
+import { yieldAndCheckAbortAt } from '../../../floor/pause.js';
 import type { RowsFile, RowsRequest } from '../row-format.js';
 import {
   type CarriedDictionary,
@@ -57,7 +57,7 @@ export async function readDictionaries(
       const sources = sourcesIn(footer, rows, path);
       let group = 0;
       for (const { columns } of footer.rowGroups()) {
-        await hearSignalsAt(groupCount++, signal);
+        await yieldAndCheckAbortAt(groupCount++, signal);
         for (const each of carried) {
           const chunk = columns[sources[each.leaf]?.index ?? -1];
           if (chunk === undefined || (first !== undefined && !each.isOrdered)) continue;

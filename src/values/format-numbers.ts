@@ -91,6 +91,6 @@ export function nameSome(names: readonly string[], most = 3): string {
 }
 
 /** Returns the words for messages that name the first input. */
-export function moreInputs(count: number): string {
+export function andOtherInputs(count: number): string {
   return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
 }

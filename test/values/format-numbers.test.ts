@@ -8,7 +8,7 @@ import {
   formatPlural,
   formatSeconds,
   formatWholeSeconds,
-} from '#src/values/quantity.js';
+} from '#src/values/format-numbers.js';
 
 describe('quantities', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { JobProfile } from '../options/reports.js';
-import { formatBytes, formatCount, sizeWord } from '../values/quantity.js';
+import { formatBytes, formatCount, sizeWord } from '../values/format-numbers.js';
 
 /** Characters that a page would not show, or that would turn the writing direction round. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
@@ -28,7 +28,7 @@ export function budgetText(byteLength: number): string {
 }
 
 /** Seconds of one table: all with as many digits as the largest needs. */
-export function likeSeconds(all: readonly number[]): (seconds: number) => string {
+export function secondsFormat(all: readonly number[]): (seconds: number) => string {
   const most = all.reduce((high, each) => Math.max(high, each), 0);
   const digits = most < 0.1 ? 4 : most < 10 ? 3 : most < 1000 ? 1 : 0;
   return (seconds) => `${seconds.toFixed(digits)} s`;
