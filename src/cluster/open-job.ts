@@ -187,8 +187,7 @@ export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind):
   const isNoted = (name: string) => statPath(join(directory, name), 'temp') !== undefined;
   const isDone = (task: number) => {
     if (kind === 'scatter') return (plan.scatterTasks[task] ?? []).every(isSliceDone);
-    const isOfOutput = kind === 'shuffle' || kind === 'verify';
-    return isNoted(noteNameOf(kind, task, isOfOutput ? rewriteCountOf(directory, task) : 0));
+    return isNoted(noteNameOf(kind, task, kind === 'measure' ? 0 : rewriteCountOf(directory, task)));
   };
   return tasksOf(plan, kind).filter((task) => !isDone(task));
 }

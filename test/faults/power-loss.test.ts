@@ -59,9 +59,9 @@ const mixturesOfMoves = atScale(0, 8, 40);
 /** Of the ways to end what was stopped, how many are tried in each state. */
 const endings = atScale(1, 1, 2);
 /** Of what many jobs do alike, every so many-th change is tried. */
-const step = atScale(151, 61, 1);
+const step = atScale(211, 61, 1);
 /** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
-const stride = atScale(83, 13, 1);
+const stride = atScale(113, 13, 1);
 /** The changes around the moment at which the output appears, and while the job removes its files. */
 const LATE_CHANGES = 60;
 const lateStep = atScale(14, 6, 1);

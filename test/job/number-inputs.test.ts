@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning, verifyPermutation } from '#src/index.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
-import { sampled } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { TINY_BUFFERS } from '../fixtures/tiny-buffers.js';
 import { referenceOrder } from '../laws/reference-order.js';
@@ -38,6 +38,8 @@ const TUNINGS: readonly Tuning[] = [
   { ...TINY_BUFFERS, inline: true },
   { inline: false, sliceBytes: 1500 },
 ];
+
+const COUNT = atScale(60_000, 200_000);
 
 describe('a range', () => {
   it.each(sampled(CASES, 8))('is read as a file with its lines: %j', async (options) => {
@@ -110,9 +112,9 @@ describe('numbers whose places are computed', () => {
 
   it.each([false, true])('are as many as asked for, in little memory, with replacement: %s', async (repeat) => {
     const inputs = [{ range: { low: 0n, high: LAST } }];
-    const options = { inputs, repeat, headCount: 200_000, memoryBytes: 2 ** 25, workers: 2 };
+    const options = { inputs, repeat, headCount: COUNT, memoryBytes: 2 ** 25, workers: 2 };
     const numbers = linesOf(await shuffled(options, { inline: false }));
-    expect(new Set(numbers).size).toBe(200_000);
+    expect(new Set(numbers).size).toBe(COUNT);
   });
 
   it('are those of a file where another option needs their lines, and of a short range', async () => {
