@@ -107,8 +107,8 @@ function filePlaces(request: WriteRequest, place: OutputPlace): FilePlaces {
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const outputDirectory = place.stagingParent?.();
   const stagingParent = outputDirectory ?? stagingParentElsewhere(request, jobDir);
-  const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
-  const temp = keepsDataInJobDir
+  const hasDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
+  const temp = hasDataInJobDir
     ? {
         tempDirs: [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)],
         tempChoice: 'jobDir' as const,
@@ -123,7 +123,7 @@ function filePlaces(request: WriteRequest, place: OutputPlace): FilePlaces {
       statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'),
     ),
     jobDir,
-    hasDataInJobDir: keepsDataInJobDir,
+    hasDataInJobDir,
   });
   const places: FilePlaces = { kind: 'files', place, output, outputDirectory, ...temp, paths };
   requireApartFromJobDir(places, request);

@@ -40,11 +40,11 @@ export function emptyTotals(pileCount: number): PileTotals {
   };
 }
 
-export function pileTotalsOf(tallies: readonly RecordTotals[]): PileTotals {
+export function pileTotalsOf(ofPiles: readonly RecordTotals[]): PileTotals {
   return {
-    records: Float64Array.from(tallies, ({ records }) => records),
-    recordBytes: Float64Array.from(tallies, ({ bytes }) => bytes),
-    checksums: BigUint64Array.from(tallies, ({ checksum }) => checksum),
+    records: Float64Array.from(ofPiles, ({ records }) => records),
+    recordBytes: Float64Array.from(ofPiles, ({ bytes }) => bytes),
+    checksums: BigUint64Array.from(ofPiles, ({ checksum }) => checksum),
   };
 }
 

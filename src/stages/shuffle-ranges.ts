@@ -274,11 +274,11 @@ function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readon
   const written = copyOfTotals(totals);
   for (const { first, distinct = [] } of ranges) {
     for (const [i, text] of distinct.entries()) {
-      const tally = totalsOfText(text);
+      const pileTotals = totalsOfText(text);
       // The piles may be deleted: two notes tell the same, or neither is believed.
-      if (hasDuplicates !== true && !areSameTotals(tally, totalsOfPile(totals, first + i)))
+      if (hasDuplicates !== true && !areSameTotals(pileTotals, totalsOfPile(totals, first + i)))
         throw new StagedOutputError(`the unfinished job noted two different totals of pile ${first + i}`);
-      setTotalsOfPile(written, first + i, tally);
+      setTotalsOfPile(written, first + i, pileTotals);
     }
   }
   return hasDuplicates === true ? requireDistinct(written, totals) : totals;

@@ -52,9 +52,9 @@ export async function takeDistinct(
   return distinctPiles(work.piles, piles);
 }
 
-/** @param tallies what stays of each pile. */
-export function distinctPiles(piles: ScatteredPiles, tallies: readonly RecordTotalsText[]): ScatteredPiles {
-  return withTotals(piles, requireDistinct(pileTotalsOf(tallies.map(totalsOfText)), piles.totals));
+/** @param distinct what stays of each pile. */
+export function distinctPiles(piles: ScatteredPiles, distinct: readonly RecordTotalsText[]): ScatteredPiles {
+  return withTotals(piles, requireDistinct(pileTotalsOf(distinct.map(totalsOfText)), piles.totals));
 }
 
 /** No more of a pile can stay than it has. */

@@ -62,7 +62,7 @@ export type PartEnds =
 
 export interface MeasurePartsTask extends PilesTask {
   readonly pile: number;
-  /** The tally that the pile must hold. For a pile that is cut: what the output has of it. */
+  /** The totals that the pile must have. For a pile that is cut: what the output has of it. */
   readonly expected: RecordTotals;
   readonly ends: PartEnds;
 }

@@ -67,8 +67,8 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
   const found = scatterArena.totals();
   const noted = pileTotalsOf(readPileEntries(pileSet.index, first, end, pileSet.name));
   for (let pile = first; pile < end; pile++) {
-    const tallies = [totalsOfPile(found, pile), totalsOfPile(noted, pile - first)];
-    const [holds, expected] = tallies.map((tally) => describeTotals(textOfTotals(tally)));
+    const totals = [totalsOfPile(found, pile), totalsOfPile(noted, pile - first)];
+    const [holds, expected] = totals.map((each) => describeTotals(textOfTotals(each)));
     if (holds !== expected) throw damaged(pile, `holds ${holds}, expected ${expected}`);
   }
 }

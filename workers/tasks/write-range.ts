@@ -51,7 +51,7 @@ export interface WriteTask extends PilesTask {
 export interface WriteResult {
   /** The totals of the gathered records, for each pile of the range. */
   readonly totals: PileTotals;
-  /** The tally of what was dropped of each pile, if `expectsDropped`. */
+  /** The totals of the records dropped from each pile, if `expectsDropped`. */
   readonly dropped?: PileTotals | undefined;
   readonly regions: readonly WrittenRegion[];
   /** True if its turn must be passed on, when those before it have been. */
