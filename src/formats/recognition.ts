@@ -6,6 +6,7 @@
  */
 import { basename } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
+import { andOtherInputs } from '../values/format-numbers.js';
 import { detectCodec, withoutCodecSuffix } from './codec-table.js';
 import { codecOfName, OUTPUT_CODECS } from './encoder-table.js';
 import { type AnyRecordKind, type RecordKind, recordKinds } from './framing-table.js';
@@ -357,6 +358,15 @@ const POINTERS: readonly (Pointer & { readonly pattern: RegExp })[] = [
   },
   { what: 'a git-annex pointer', command: 'git annex get', pattern: /^\/annex\/objects\/[^\n]+\n/ },
 ];
+
+/** @throws InputError ERR_INPUT_FORMAT if there is a pointer. */
+export function refusePointers([first, ...others]: readonly (Pointer & { readonly path: string })[]): void {
+  if (first === undefined) return;
+  throw new InputError(
+    'ERR_INPUT_FORMAT',
+    `${first.path}${andOtherInputs(others.length)} is ${first.what}, not the data; run ${first.command}`,
+  );
+}
 
 const LINE_BYTES = 512;
 

@@ -125,8 +125,10 @@ export class RangeReader {
     const { path, version } = range;
     const service = this.#serviceOf(path);
     const pinned = version?.validator ?? (await service.currentVersion?.(path));
+    // Of a version that is not known, the first bytes are asked for, which may be all.
+    const isWhole = range.start === 0 && (version === undefined || range.end === version.byteLength);
     const known = this.#redirected.get(path);
-    let target: Target & Partial<RedirectedTarget> = known ?? (await service.targetOf(path, pinned));
+    let target: Target & Partial<RedirectedTarget> = known ?? (await service.targetOf(path, pinned, isWhole));
     for (let turns = 0; turns <= MOST_ROUNDS; turns++) {
       const rangeExchange = new RangeExchange(range, service, pinned, openSink, progress);
       const asked = { ...target, headers: { ...target.headers, ...rangeExchange.headers } };
@@ -135,7 +137,7 @@ export class RangeReader {
       if (answer !== undefined) return answer;
       const advice = service.advise(path, reply, asked, true);
       const location = locationIn(reply);
-      if (advice === 'again') target = await service.targetOf(path, pinned);
+      if (advice === 'again') target = await service.targetOf(path, pinned, isWhole);
       else if (location !== undefined) {
         const redirected = redirectedTarget(path, target, location);
         this.#redirected.set(path, redirected);
@@ -146,7 +148,7 @@ export class RangeReader {
         if (failure instanceof TransientError || known === undefined || target !== known) throw failure;
         // Another reader may have found a new one.
         if (this.#redirected.get(path) === known) this.#redirected.delete(path);
-        target = await service.targetOf(path, pinned);
+        target = await service.targetOf(path, pinned, isWhole);
       }
     }
     throw new InputError(
@@ -233,7 +235,9 @@ class RangeExchange {
 
   get headers(): Headers {
     const { start, end, version } = this.#range;
-    const range: Headers = this.#isWhole ? {} : { range: `bytes=${start}-${end - 1}` };
+    // With a range, a service need not say the checksum of the object.
+    const isAll = this.#isWhole || (this.#service.checksumIn && start === 0 && end === version?.byteLength);
+    const range: Headers = isAll ? {} : { range: `bytes=${start}-${end - 1}` };
     return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
   }
 

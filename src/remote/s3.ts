@@ -57,10 +57,9 @@ export class S3 implements Service {
     this.#credentials = new AwsCredentialChain(settings, http);
   }
 
-  /** The first request for an object asks for its checksum, too: many objects are no longer than this request. */
-  targetOf(path: string, validator: string | undefined): Promise<Target> {
-    const isAsked = validator === undefined && this.#saysChecksums;
-    return this.signed(parseS3Address(path), isAsked ? { headers: CHECKSUM_MODE } : {});
+  /** A request that may have all of an object asks for its checksum, too. */
+  targetOf(path: string, _: string | undefined, isWhole: boolean): Promise<Target> {
+    return this.signed(parseS3Address(path), isWhole && this.#saysChecksums ? { headers: CHECKSUM_MODE } : {});
   }
 
   /** Knows the region of a bucket only after the first refusal. */
@@ -105,8 +104,10 @@ export class S3 implements Service {
     return false;
   }
 
-  /** Returns the checksum of a reply. Beside a range, services say the checksum of all parts without their number. */
-  checksumIn(headers: Headers, byteLength: number): ServiceChecksum | undefined {
+  /** Returns the checksum of a reply. Beside a range, services say none, or that of all parts without their number. */
+  checksumIn(headers: Headers, byteLength: number): ServiceChecksum | 'none' | undefined {
+    const isSaid = Object.keys(headers).some((name) => name.startsWith('x-amz-checksum-'));
+    if (!isSaid && headers['content-range'] === undefined && this.#saysChecksums) return 'none';
     return headers['x-amz-checksum-type'] === 'FULL_OBJECT' ? checksumIn(headers, byteLength) : undefined;
   }
 

@@ -19,9 +19,10 @@ export type SendForHead = (target: () => Promise<Target>) => Promise<Headers | u
 
 export interface Service {
   /**
-   * Returns the request for an object, with credentials. @param validator of the wanted version.
+   * Returns the request for an object, with credentials. @param validator of the wanted version. @param isWhole whether the
+   * reply may have all of the object, so that it may say the checksum.
    */
-  targetOf(path: string, validator: string | undefined): Promise<Target>;
+  targetOf(path: string, validator: string | undefined, isWhole: boolean): Promise<Target>;
   /**
    * Returns what distinguishes versions of an object; empty: nothing does. Undefined: addresses name versions.
    */
@@ -30,8 +31,8 @@ export interface Service {
   currentVersion?(path: string): Promise<string | undefined>;
   /** Returns the checksum that the service has of an object, if it can be compared. */
   checksumOf?(path: string, version: ObjectVersion, ask: SendForHead): Promise<ServiceChecksum | undefined>;
-  /** Returns the checksum in a reply that has the whole object, if there is one. */
-  checksumIn?(headers: Headers, byteLength: number): ServiceChecksum | undefined;
+  /** Returns the checksum in a reply that has the whole object; `none`: the service has none. Undefined: only asking tells. */
+  checksumIn?(headers: Headers, byteLength: number): ServiceChecksum | 'none' | undefined;
   /**
    * Returns what to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
    * @param asked whose answer the reply is. @param mayAskLess whether the question may be one without extras.

@@ -18,7 +18,7 @@ import { Hub } from './hub.js';
 import { PartBuffers } from './part-buffers.js';
 import type { UploadQuestion } from './part-writer.js';
 import { RangeReader, RangesUnsupportedError } from './range-reader.js';
-import { ReadChecksum, type ServiceChecksum } from './read-checksum.js';
+import { ReadChecksum } from './read-checksum.js';
 import type { RetryPolicy } from './retries.js';
 import { S3 } from './s3.js';
 import { S3Uploads } from './s3-uploads.js';
@@ -91,6 +91,7 @@ const NO_BUFFER = new Uint8Array();
 
 const INPUT_QUESTIONS: ReadonlySet<string> = new Set(['list', 'version-now', 'last-bytes', 'version', 'blocks']);
 
+type StatedChecksum = ReturnType<NonNullable<Service['checksumIn']>>;
 type ReadObject = Pick<BlocksQuestion, 'path' | 'validator' | 'inputBytes'>;
 type BlocksQuestion = ReadQuestion & { readonly ask: 'blocks' };
 
@@ -265,7 +266,7 @@ class TransferThread {
     const { blockBytes } = this.#task;
     const end = Math.min(PROBE_BYTES, blockBytes);
     let block: CachedBlock | undefined;
-    let known: ServiceChecksum | undefined;
+    let known: StatedChecksum;
     const range = () => ({ path, version: undefined, start: 0, end });
     const version = await this.#reader
       .read(path, range, ({ byteLength, validator }, _, headers) => {
@@ -297,9 +298,7 @@ class TransferThread {
       block.isReleased = true;
     }
     if (version === undefined) throw new RangeError(`no version of ${path}`);
-    const name = `${version.validator} ${path}`;
-    if (known !== undefined && !this.#checksums.has(name))
-      this.#checksums.set(name, Promise.resolve(new ReadChecksum(known, version.byteLength)));
+    this.#noteChecksum(path, version, known);
     return version;
   }
 
@@ -371,6 +370,13 @@ class TransferThread {
     this.#checksums.set(name, fresh);
     fresh.catch(() => this.#checksums.delete(name));
     return fresh;
+  }
+
+  /** Notes the checksum that a reply states, before anybody asks for it. */
+  #noteChecksum(path: string, { byteLength, validator }: ObjectVersion, stated: StatedChecksum): void {
+    const name = `${validator} ${path}`;
+    if (stated === undefined || this.#checksums.has(name)) return;
+    this.#checksums.set(name, Promise.resolve(stated === 'none' ? undefined : new ReadChecksum(stated, byteLength)));
   }
 
   /** Adds the blocks that a sequential reader gets. @throws InputError if the object has another checksum. */
@@ -479,8 +485,9 @@ class TransferThread {
     end: number,
     { requestBytes, spareBytes, stopAt: last }: PrefetchLimits,
   ): boolean {
-    // Columns are only a part of an object, and have no checksum.
-    if (spareBytes !== undefined) void this.#checksumFor(object);
+    // Columns are only a part of an object, and have no checksum. A reply with the whole object states its checksum.
+    const isWhole = from === 0 && object.inputBytes <= requestBytes;
+    if (spareBytes !== undefined && from < last && !isWhole) void this.#checksumFor(object);
     for (let at = spareBytes !== undefined && from < last ? this.#withHead(object, from) : from; at < last; ) {
       const there = this.#blocks.find(object.path, object.validator, at);
       if (there !== undefined) {
@@ -533,8 +540,10 @@ class TransferThread {
       return first && { start: first.start, buffer: this.#bytesOf(first), markFilled: () => first.markReady() };
     };
     const readRange = () =>
-      this.#reader.read(path, range, (_, isSized) => {
+      this.#reader.read(path, range, (_, isSized, headers) => {
         const left = missing();
+        if (left[0]?.start === 0 && blocks.at(-1)?.end === inputBytes)
+          this.#noteChecksum(path, version, this.#serviceOf(path).checksumIn?.(headers, inputBytes));
         let filled = 0;
         return {
           nextBuffer: () => (left[0] === undefined ? NO_BUFFER : this.#bytesOf(left[0]).subarray(filled)),

@@ -6,6 +6,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import type { RecordList } from '../formats/record-format.js';
 import { readHead } from '../io/atomic-files.js';
+import type { FileVersion } from '../io/files.js';
 import {
   DirectoryWalk,
   type Entry,
@@ -21,6 +22,7 @@ import { globOfShards, isShardOf, prefixOfMarker } from '../io/own-files.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { isJobDirectoryName } from '../job-directory/job-paths.js';
 import { inputFactsOf, loadedPlaceOf, STANDARD_INPUT } from '../places/inputs/input-kinds.js';
+import type { ListedInput } from '../places/inputs/input-place.js';
 import { type FileChoice, type FileChooser, fileChooser } from './file-choice.js';
 import { completeSetsIn, ownDirectoryAt } from './recognise-own-files.js';
 
@@ -55,6 +57,8 @@ export interface FilesOfDirectory {
   readonly sets: readonly string[];
   /** The place of a file as an input; undefined: it would be none. @param path absolute, without symbolic links. */
   placeOf(path: string): string | undefined;
+  /** Returns the version of a file as a list says it. Absent: nobody says it. */
+  listedVersionOf?(path: string): FileVersion | undefined;
 }
 
 export async function expandNames(
@@ -144,7 +148,8 @@ async function namedFar(
   if (!address.endsWith('/')) return { kind: 'file', path, by: 'name', address };
   const hidden = new Set<string>();
   const files: string[] = [];
-  for (const place of (await far?.list?.(address, signal)) ?? []) {
+  const found = (await far?.list?.(address, signal)) ?? [];
+  for (const { place } of found) {
     const steps = pathsTo(place);
     const step = steps.find(isHidden);
     if (steps.some(isExcluded)) continue;
@@ -156,7 +161,22 @@ async function namedFar(
     const place = output.startsWith(path) ? output.slice(path.length) : undefined;
     return place === undefined || pathsTo(place).some(isExcluded) || !isIncluded(place) ? undefined : place;
   };
-  return { kind: 'directory', directory: path, listed, hidden: [...hidden], own: [], sets: [], placeOf };
+  const listedVersionOf = versionsBelow(path, found);
+  return {
+    kind: 'directory',
+    directory: path,
+    listed,
+    hidden: [...hidden],
+    own: [],
+    sets: [],
+    placeOf,
+    listedVersionOf,
+  };
+}
+
+function versionsBelow(path: string, found: readonly ListedInput[]) {
+  const versions = new Map(found.map(({ place, version }) => [path + place, version]));
+  return (file: string) => versions.get(file)?.();
 }
 
 /**

@@ -8,9 +8,25 @@ import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { examineFirstBytes, headBytesOf, JSON_HEAD_BYTES } from '../formats/first-bytes.js';
-import { holdsNothing, type Pointer, pointerIn, refuseNameOfRows, rowsIn } from '../formats/recognition.js';
+import {
+  holdsNothing,
+  type Pointer,
+  pointerIn,
+  refuseNameOfRows,
+  refusePointers,
+  rowsIn,
+} from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
-import { type FileVersion, isSeekable, type OpenFile, readAt, readBytes, versionOf, withFile } from '../io/files.js';
+import {
+  type FileVersion,
+  isSeekable,
+  type OpenFile,
+  readAt,
+  readBytes,
+  sameVersion,
+  versionOf,
+  withFile,
+} from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
@@ -24,6 +40,7 @@ import {
 import { STANDARD_INPUT_FILE } from '../places/inputs/input-source.js';
 import type { TransferRequest } from '../remote/transfer-client.js';
 import { andOtherInputs, nameSome } from '../values/format-numbers.js';
+import { BelievedNames, firstOfEndings } from './believed-names.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
@@ -85,11 +102,19 @@ export async function listInputs(
   const named = await expandNames(names, fileChoice, signal, remote !== undefined);
   const listing = new Listing(leavesOutEmpty);
   const { inputs, empty } = listing;
-  const waitForPrefetch = await prefetchInputs(named.flatMap(addressesOf), 'version-now');
-  const open = async (path: string) => {
+  // A header is read before the job, so that each file is looked at anyway.
+  const mayBelieve = format !== undefined && header === undefined && decompressProgram === undefined;
+  const waitForPrefetch = await prefetchInputs(
+    named.flatMap((each) => addressesOf(each, mayBelieve)),
+    'version-now',
+  );
+  const open = async (path: string, believed?: BelievedNames, listed?: FileVersion) => {
     await yieldAndCheckAbortAt(inputs.length + empty.length, signal);
+    const input = believed?.inputAt(path, listed);
+    if (input !== undefined) return { input };
     await waitForPrefetch(path, signal);
     const opened = examine(path, { format, decompressProgram, takesRows });
+    if (opened.isEmpty !== true) believed?.add(opened.input, isAsListed(opened, listed));
     const codec = leavesOutEmpty && opened.isEmpty !== true ? opened.input.codec : undefined;
     return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };
   };
@@ -98,7 +123,12 @@ export async function listInputs(
     else if (each.kind === 'file') {
       listing.add(each.path, await open(each.path));
       listing.found.push({ paths: [each.path], by: each.by });
-    } else await listing.addDirectory(each, open, fileChoice);
+    } else {
+      const { listedVersionOf } = each;
+      const believed = mayBelieve && listedVersionOf !== undefined ? new BelievedNames() : undefined;
+      const openListed = (path: string) => open(path, believed, listedVersionOf?.(path));
+      await listing.addDirectory(each, openListed, fileChoice);
+    }
   }
   const ofDirectories = named.filter((each) => each.kind === 'directory');
   tellOfKinds(listing.found, ofDirectories, { include: fileChoice.include, mixesFiles }, onWarning);
@@ -228,17 +258,13 @@ async function loadCodecs(inputs: Inputs): Promise<void> {
   }
 }
 
-function addressesOf(named: NamedFiles): readonly string[] {
-  if (named.kind === 'directory') return named.listed.files.filter((path) => inputFactsOf(path).isRemote);
+/** Returns the addresses that are looked at before the job. @param mayBelieve whether names may tell what others are. */
+function addressesOf(named: NamedFiles, mayBelieve: boolean): readonly string[] {
+  if (named.kind === 'directory') {
+    const remote = named.listed.files.filter((path) => inputFactsOf(path).isRemote);
+    return mayBelieve && named.listedVersionOf !== undefined ? firstOfEndings(remote) : remote;
+  }
   return named.kind === 'file' && named.address !== undefined ? [named.address] : [];
-}
-
-function refusePointers([first, ...others]: readonly (Pointer & { readonly path: string })[]): void {
-  if (first === undefined) return;
-  throw new InputError(
-    'ERR_INPUT_FORMAT',
-    `${first.path}${andOtherInputs(others.length)} is ${first.what}, not the data; run ${first.command}`,
-  );
 }
 
 function tellOfEmpty(empty: Inputs, inputs: Inputs, onWarning: (line: string) => void): void {
@@ -386,6 +412,12 @@ function examine(path: string, { format, decompressProgram, takesRows = false }:
       missingEnd: codec && isSeekable(version) ? missingEndOf(file, version, codec) : undefined,
     };
   });
+}
+
+function isAsListed({ input, ownKind, pointer }: OpenedInput, listed: FileVersion | undefined): boolean {
+  const { finding, rows, version } = input;
+  if (listed === undefined || version === undefined || !sameVersion(version, listed)) return false;
+  return [ownKind, pointer, finding, rows].every((each) => each === undefined);
 }
 
 function needsRanges(path: string): InputError {

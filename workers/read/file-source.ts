@@ -14,8 +14,10 @@ import { codecNamed } from '../../src/formats/codec-table.js';
 import { examinedPieces } from '../../src/formats/first-bytes.js';
 import { isHeldToText } from '../../src/formats/record-format.js';
 import { PieceReader } from '../../src/formats/record-source.js';
+import { inputFactsOf } from '../../src/places/inputs/input-kinds.js';
 import { RegularInput } from '../../src/places/inputs/input-source.js';
 import type { MemberRange } from '../../src/plan/slices.js';
+import { requireAsNamed, wantedHeadBytes } from '../../src/sources/believed-names.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import { beginAt, type ReadBegin, type ReadContext, type UseOfSource } from './part-source.js';
 
@@ -31,11 +33,27 @@ export function withFileSource<T>(part: FilePart, context: ReadContext, use: Use
   const end = part.codec === undefined ? part.end : (part.members?.storedEnd ?? part.version.byteLength);
   const input = new RegularInput(part.path, part.version, context.control, part.gate, end);
   const begin = beginAt(framing, part.start, part.headerBytes, part.countBefore);
-  const read = () =>
-    part.codec === undefined
+  const read = () => {
+    if (begin.firstByte === 0 && inputFactsOf(part.path).isRemote) checkRemoteHead(part, input, context);
+    return part.codec === undefined
       ? use({ framing, begin, end: part.end, ...plainReads(part, input, begin, context.control) })
       : withDecoded(part, input, begin, context, (decoded) => use({ framing, begin, ...decoded }));
+  };
   return thenAlwaysAsync(read, () => input.close());
+}
+
+/** Checks what the name of a remote file says, which may have been believed so far. */
+function checkRemoteHead(
+  { path, codec, version }: FilePart,
+  input: RegularInput,
+  { read, sourceFacts }: ReadContext,
+): void {
+  if (read.decompressProgram !== undefined) return;
+  const head = Buffer.alloc(Math.min(version.byteLength, wantedHeadBytes(path, codec, read)));
+  input.readAt(head, 0, head.byteLength, 0);
+  const finding = requireAsNamed(path, { head, isWhole: head.byteLength === version.byteLength }, codec, read);
+  if (finding instanceof InputError) throw finding;
+  if (finding !== undefined) sourceFacts.doubt = finding;
 }
 
 function plainReads(

@@ -40,6 +40,13 @@ export interface InputRange {
 /** Waits for the prefetched bytes of the next input, in the order of the call of `prefetch`; returns at once for inputs of other places. */
 export type WaitForPrefetch = (path: string, signal: AbortSignal | undefined) => Promise<void>;
 
+export interface ListedInput {
+  /** The address below that of the directory. */
+  readonly place: string;
+  /** Returns the version as the list says it, which some services say otherwise than with the bytes. */
+  version(): FileVersion;
+}
+
 /** The inputs of one kind. Places of remote inputs also have the optional methods. */
 export interface InputPlace {
   /** Opens an input for reading by position. Without a plan: the version that is there now. */
@@ -51,7 +58,7 @@ export interface InputPlace {
   /** Lets this process fetch until its last job ends. @returns the bytes of the memory budget that hold fetched blocks. */
   startFetching?(request: TransferRequest): number;
   /** Lists all inputs below an address that ends with a slash, by what follows it. */
-  list?(address: string, signal: AbortSignal | undefined): Promise<readonly string[]>;
+  list?(address: string, signal: AbortSignal | undefined): Promise<readonly ListedInput[]>;
   /** Prefetches the versions and first bytes of its inputs among these, or their last bytes, several at a time. */
   prefetch?(paths: readonly string[], ask: 'version-now' | 'last-bytes'): WaitForPrefetch;
   /** Announces what threads will read, so that it is prefetched in this order. */

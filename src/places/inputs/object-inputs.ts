@@ -31,7 +31,10 @@ export const OBJECT_INPUTS: InputPlace = {
     const found = await unlessAborted(listing, signal);
     const advice = found.length === 0 ? adviceOnPattern(shownAddress(address)) : undefined;
     if (advice !== undefined) throw new UsageError(`${shownAddress(address)}: ${advice}`);
-    return found.map(({ place }) => place);
+    return found.map(({ place, ...version }) => ({
+      place,
+      version: () => fileVersionOf(shownAddress(address) + place, version),
+    }));
   },
   prefetch(paths, which) {
     const client = currentTransferClient();
