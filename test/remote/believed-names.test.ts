@@ -51,7 +51,7 @@ it('asks for most objects once, and for no checksum alone', async () => {
   const others = asked.filter(({ path }) => !looked.has(path));
   expect(others.map(({ method }) => method)).not.toContain('HEAD');
   // Samples of a few are taken before the job.
-  expect(others.length).toBeLessThanOrEqual(COUNT - 16 + 4);
+  expect(others.length).toBeLessThanOrEqual(COUNT - 16 + 8);
 });
 
 it('looks at each object where lists say other versions than replies', async () => {
