@@ -104,11 +104,14 @@ export class S3 implements Service {
     return false;
   }
 
-  /** Returns the checksum of a reply. Beside a range, services say none, or that of all parts without their number. */
+  /** Returns the checksum of a reply. Beside a range, services state none, or that of all parts without their number. */
   checksumIn(headers: Headers, byteLength: number): ServiceChecksum | 'none' | undefined {
-    const isSaid = Object.keys(headers).some((name) => name.startsWith('x-amz-checksum-'));
-    if (!isSaid && headers['content-range'] === undefined && this.#saysChecksums) return 'none';
-    return headers['x-amz-checksum-type'] === 'FULL_OBJECT' ? checksumIn(headers, byteLength) : undefined;
+    const isWhole = headers['content-range'] === undefined;
+    const isStated = Object.keys(headers).some((name) => name.startsWith('x-amz-checksum-'));
+    if (isWhole && !isStated && this.#saysChecksums) return 'none';
+    if (!isWhole && headers['x-amz-checksum-type'] !== 'FULL_OBJECT') return undefined;
+    const known = checksumIn(headers, byteLength);
+    return known?.text.includes('-') ? undefined : known;
   }
 
   async checksumOf(

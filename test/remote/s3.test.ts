@@ -41,9 +41,12 @@ it.each<[Readonly<Record<string, string>>, string | undefined]>([
   const version = { byteLength: 9, validator: validatorOfHttp(headers) ?? '' };
   const s3 = s3At('http://host');
   expect((await s3.checksumOf('s3://bucket/key', version, async () => headers))?.text).toBe(text);
+  expect(s3.checksumIn(headers, 9)).toEqual(text === undefined ? undefined : expect.objectContaining({ text }));
   // Beside a range, only the type tells.
   const isSaid = more['x-amz-checksum-type'] === 'FULL_OBJECT';
-  expect(s3.checksumIn(headers, 9)?.text).toBe(isSaid ? text : undefined);
+  const beside = s3.checksumIn({ ...headers, 'content-range': 'bytes 0-8/9' }, 9);
+  expect(beside).toEqual(isSaid ? expect.objectContaining({ text }) : undefined);
+  expect(s3.checksumIn({ 'content-length': '9' }, 9)).toBe('none');
 });
 
 it('each question that was under way is signed anew when the first answer has told the region', async () => {
