@@ -1,16 +1,17 @@
 /** A command that does not succeed leaves its line, whatever it waits for, and what can be resumed. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../fixtures/run-command.js';
 import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { type ObjectServer, startObjectServer } from '../remote/object-server.js';
+import { endObjectServers, type ObjectServer, startObjectServer } from '../remote/object-server.js';
 
 const directory = useTestDirectory();
 const KEYS = Array.from({ length: 20 }, (_, i) => `in/${i}.txt`);
 let server: ObjectServer;
 
+afterAll(endObjectServers);
 beforeEach(async () => {
   server = await startObjectServer(Object.fromEntries(KEYS.map((key) => [key, `${key}\n`.repeat(9)])));
   mkdirSync(directory.path('in'));

@@ -80,6 +80,11 @@ export interface ObjectServer {
 /** Threads of servers that were closed: the next test takes one over, which costs less than another thread. */
 const idle: { readonly thread: Worker; readonly port: number }[] = [];
 
+/** Call it when the tests of a file are over: threads have open files, which other tests count. */
+export async function endObjectServers(): Promise<void> {
+  await Promise.all(idle.splice(0).map(({ thread }) => thread.terminate()));
+}
+
 async function startThread(workerData: object) {
   const thread = new Worker(new URL('object-server.mjs', import.meta.url), { workerData });
   thread.unref();

@@ -11,7 +11,7 @@ import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally } from '../fixtures/run-cluster.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { type ObjectServer, startObjectServer } from './object-server.js';
+import { endObjectServers, type ObjectServer, startObjectServer } from './object-server.js';
 
 const directory = useMemoryDirectory();
 
@@ -42,6 +42,7 @@ const options = (name: string) => ({
 });
 const SMALL = { inline: true };
 
+afterAll(endObjectServers);
 beforeAll(async () => {
   server = await startObjectServer(OBJECTS, { pageKeys: 1 });
 });

@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PileshufError, shuffle, shuffleTogether } from '#src/index.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
+import { type AskedRequest, endObjectServers, type ObjectServer, startObjectServer } from './object-server.js';
 
 const directory = useMemoryDirectory();
 
@@ -45,6 +45,7 @@ const options = (name: string) => ({
 const SMALL = { inline: true };
 const web = (key: string) => `${server.url}/${key.split('/').map(encodeURIComponent).join('/')}`;
 
+afterAll(endObjectServers);
 beforeEach(async () => {
   former = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]));
   for (const name of VARIABLES) delete process.env[name];

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PileshufError, previewShuffle, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { fileCalls } from '#src/io/file-calls.js';
 import { outputAppeared } from '#src/io/rename-and-sync.js';
@@ -12,7 +12,7 @@ import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { type AskedRequest, type ObjectServer, startObjectServer } from './object-server.js';
+import { type AskedRequest, endObjectServers, type ObjectServer, startObjectServer } from './object-server.js';
 
 const directory = useMemoryDirectory();
 const PART = 64 * 1024;
@@ -26,6 +26,7 @@ let server: ObjectServer;
 const VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
 const former = VARIABLES.map((name) => [name, process.env[name]] as const);
 
+afterAll(endObjectServers);
 beforeEach(async () => {
   mkdirSync(directory.path('in'));
   writeFileSync(directory.path('in/a.csv'), `name,i,x\n${lines('a', 6000)}`);

@@ -8,7 +8,7 @@ import { beginUpload, PartWriter, serviceUploadId } from '#src/remote/part-write
 import { type RemoteObjectStore, remoteObjectStore } from '#src/remote/transfer-client.js';
 import { PART_BYTES, poolBytesOf } from '#src/remote/transfer-pool.js';
 import { errorOf } from '../fixtures/error-of.js';
-import { type ObjectServer, startObjectServer } from './object-server.js';
+import { endObjectServers, type ObjectServer, startObjectServer } from './object-server.js';
 
 const MIB = 1024 * 1024;
 const PART = 300_000;
@@ -57,6 +57,7 @@ function start(): void {
 
 const SETTINGS = { secret: 'secret', region: 'eu-north-7', pageKeys: 2, leastPartBytes: PART };
 
+afterAll(endObjectServers);
 beforeAll(async () => {
   server = await startObjectServer({}, SETTINGS);
   process.env['AWS_ENDPOINT_URL'] = server.url;

@@ -11,7 +11,7 @@ import { PART_BYTES } from '#src/remote/transfer-pool.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
-import { type Fault, type ObjectServer, startObjectServer } from './object-server.js';
+import { endObjectServers, type Fault, type ObjectServer, startObjectServer } from './object-server.js';
 
 const directory = useMemoryDirectory();
 
@@ -31,6 +31,7 @@ const RETRY_POLICY = {
 
 let server: ObjectServer;
 
+afterAll(endObjectServers);
 beforeAll(async () => {
   server = await startObjectServer({}, { leastPartBytes: PART, pageKeys: 2 });
 });
