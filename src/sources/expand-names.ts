@@ -2,7 +2,7 @@
  * Expands directories and patterns among the named inputs to files, without opening any. A directory stands for its
  * data: hidden names, what was not chosen, and what pileshuf made beside data are left out.
  */
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import type { RecordList } from '../formats/record-format.js';
 import { readHead } from '../io/atomic-files.js';
@@ -114,7 +114,9 @@ async function filesOf(
     isPassedOver: (place) => {
       if (isExcluded(place)) return true;
       if (!isHidden(place)) return false;
-      hidden.push(join(directory, place));
+      // No option takes a marker.
+      const isMarker = completeSetsIn(join(directory, dirname(place)), [{ name: basename(place) }]).length > 0;
+      if (!isMarker) hidden.push(join(directory, place));
       return true;
     },
     isTaken: isIncluded,
@@ -153,8 +155,9 @@ async function namedFar(
     const steps = pathsTo(place);
     const step = steps.find(isHidden);
     if (steps.some(isExcluded)) continue;
-    if (step !== undefined) hidden.add(path + step);
-    else if (isIncluded(place)) files.push(path + place);
+    if (step !== undefined) {
+      if (!isMarkerAmong(found, step)) hidden.add(path + step);
+    } else if (isIncluded(place)) files.push(path + place);
   }
   const listed = { files: sortByBytes(files), roots: [{ path, place: '' }] };
   const placeOf = (output: string) => {
@@ -172,6 +175,15 @@ async function namedFar(
     placeOf,
     listedVersionOf,
   };
+}
+
+/** A look at the object would be a request: a marker is known by the shards beside it. */
+function isMarkerAmong(found: readonly ListedInput[], place: string): boolean {
+  const name = basename(place);
+  const prefix = prefixOfMarker(name);
+  if (prefix === undefined) return false;
+  const below = place.slice(0, -name.length);
+  return found.some((other) => other.place.startsWith(below) && isShardOf(prefix, other.place.slice(below.length)));
 }
 
 function versionsBelow(path: string, found: readonly ListedInput[]) {

@@ -75,7 +75,8 @@ export function ownFileAt(path: string, head: Buffer): string | undefined {
   return OWN_FILES.find(({ isName, isBeginning }) => isName(name) && isBeginning(head))?.what;
 }
 
-export function completeSetsIn(path: string, entries: readonly Entry[]): string[] {
+/** Returns the prefixes of the markers among these files. */
+export function completeSetsIn(path: string, entries: readonly Pick<Entry, 'name'>[]): string[] {
   return entries.flatMap(({ name }) => {
     const prefix = prefixOfMarker(name);
     if (prefix === undefined) return [];

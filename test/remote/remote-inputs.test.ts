@@ -125,6 +125,18 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     ]);
   });
 
+  it('from shards on S3, without a word about their marker', async () => {
+    const shards = { 'out/.shard.complete.json': 'marker\n', 'out/shard-00000-of-00001.jsonl': lines('a', 9) };
+    const other = await startObjectServer({ ...shards, 'out/.x.complete.json': '' });
+    process.env['AWS_ENDPOINT_URL'] = other.url;
+    const warnings: string[] = [];
+    await outputOf(['s3://bucket/out/'], { onWarning: (line: string) => warnings.push(line) });
+    await other.close();
+    expect(warnings.filter((line) => line.startsWith('left'))).toEqual([
+      'left out 1 hidden file or directory: s3://bucket/out/.x.complete.json; `hidden` takes it',
+    ]);
+  });
+
   it.runIf(fromCi)('from a service of S3 that refuses to be asked for checksums', async () => {
     await server.change({ settings: { checksums: 'unknown' } });
     expect((await outputOf(['s3://bucket/in/'])).equals(local)).toBe(true);
