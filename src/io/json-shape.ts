@@ -44,7 +44,7 @@ function plain<T>(expected: string, test: (value: unknown) => value is T): Shape
 
 export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<number> {
   return plain(
-    `a whole number from ${least} to ${most}`,
+    least === most ? `the number ${least}` : `a whole number from ${least} to ${most}`,
     (value): value is number =>
       typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most,
   );

@@ -85,7 +85,8 @@ export function stateOf(
 }
 
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
-  const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
+  const advice = 'give what `state()` returns, or `pileshuf stream --print-start` prints';
+  const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}; ${advice}`);
   const read = readValue(shape, state, refuse);
   if (read.rank >= read.worldSize) throw refuse(`rank: expected less than ${read.worldSize}, got ${read.rank}`);
   if (read.store === settings.id) return read;

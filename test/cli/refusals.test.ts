@@ -606,7 +606,11 @@ refuses('stream', [
     2,
     /: the number 9007199254740993 is too large; expected/,
   ],
-  ['stream store --start {}', 2, /this is not the state of a loader: version: expected/],
+  [
+    'stream store --start {}',
+    2,
+    'this is not the state of a loader: version: expected the number 3, got nothing; give what `state()` returns, or `pileshuf stream --print-start` prints',
+  ],
   ['stream store --start @nowhere.json', 3, /cannot read the state --start @nowhere\.json: no such file/],
   ['stream store --epoch 0 --start {}', 2, /--epoch and --start contradict each other/],
   ['stream store -o file', 2, /-o file: expected -, standard output/],
