@@ -77,4 +77,16 @@ describe('the text of a plan', () => {
       'row groups  about 345,678,901,234,567, each of about 123,000,000,000,000 rows,',
     );
   });
+
+  it('has no range whose ends are printed alike, and names -S only with its value', async () => {
+    const preview = await previewShuffle({ inputs: [directory.path('in')], output: '/dev/null' });
+    const records = { least: 1_199_900, expected: 1_200_000, most: 1_200_100 };
+    const lines = describePreview({
+      ...preview,
+      inputs: { ...preview.inputs, records },
+      memory: { ...preview.memory, budgetBytes: 10_700_000_001 },
+    });
+    expect(lines[1]).toMatch(/^records {5}about 1,200,000 records, 5\.78 kB$/);
+    expect(lines).toContain('memory      10.7 GB');
+  });
 });

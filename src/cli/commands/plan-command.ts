@@ -119,7 +119,7 @@ function memoryRows({ memory }: ShufflePreview): Row[] {
       .map((name) => `${words[name]} ${formatBytes(sizes[name])}`)
       .join(', ');
   return [
-    ['memory', `${formatBytes(budgetBytes)} (-S${size === undefined ? '' : ` ${size}`})`],
+    ['memory', `${formatBytes(budgetBytes)}${size === undefined ? '' : ` (-S ${size})`}`],
     ['  pass 1', parts(pass1, PASS_1_WORDS)],
     ['  pass 2', parts(pass2, PASS_2_WORDS)],
   ];
@@ -171,7 +171,8 @@ function countRange({ least, expected, most }: Expected): string {
   if (least === most) return formatPlural(expected, 'record');
   // An estimate has no more than three digits.
   const [from = 0, about = 0, to = 0] = [least, expected, most].map((count) => Number(count.toPrecision(3)));
-  return `about ${formatPlural(about, 'record')} (${formatCount(from)} to ${formatCount(to)})`;
+  const range = from === to ? '' : ` (${formatCount(from)} to ${formatCount(to)})`;
+  return `about ${formatPlural(about, 'record')}${range}`;
 }
 
 function bytesRange(bytes: Expected | undefined): string {
