@@ -57,7 +57,7 @@ function planOf(state: JobState): object {
   return {
     event: 'plan',
     ...memberOf(state),
-    phases: phases.map(({ phase, bytes }) => ({ phase, bytes: bytes ?? null })),
+    phases: phases.map(({ phase, bytes }) => ({ phase, bytes: bytes === undefined ? null : Math.round(bytes) })),
     bytesTotal: bytesTotal ?? null,
     memoryBudgetBytes: memory?.budgetBytes ?? null,
     disks: disks.map(({ name, callLimit }) => ({ name, callLimit })),
