@@ -169,13 +169,21 @@ function usageErrorOf(
   name: CommandName,
   given: ReadonlyMap<OptionFlag, string>,
 ): UsageError {
-  const said = message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const said = withOptionBegun(message.replace(/^error: /, '').replaceAll('\n', ' '), name);
   const greedy = [...given.keys()].find(({ value }) => value?.endsWith('...'));
   const hint =
     code === 'commander.missingArgument' && greedy !== undefined
       ? `: --${greedy.name} takes all words after it, up to the next option; name the others before it`
       : '';
   return new UsageError(`${said}${hint}; see ${typedName(name)} --help`);
+}
+
+/** GNU takes the beginning of one option for it. Commander looks at the letters that differ, and may name another. */
+function withOptionBegun(said: string, name: CommandName): string {
+  return said.replace(/^(unknown option '(--[^'=]+)[^']*').*/, (all, refused: string, beginning: string) => {
+    const [begun, ...others] = shownOptionsOf(name).filter((entry) => `--${entry.name}`.startsWith(beginning));
+    return begun === undefined || others.length > 0 ? all : `${refused} (Did you mean --${begun.name}?)`;
+  });
 }
 
 function readVersion(): string {

@@ -100,6 +100,9 @@ const HEADERS = /keeps only records, and these inputs have headers /;
 
 refuses('words that are not options', [
   ['--sharts 4', 2, "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
+  ['shuf --head 3', 1, "unknown option '--head' (Did you mean --head-count?); see pileshuf shuf --help"],
+  ['shuf --head=3', 1, "unknown option '--head=3' (Did you mean --head-count?); see pileshuf shuf --help"],
+  ['shuf --r', 1, "unknown option '--r'; see pileshuf shuf --help"],
   ['--xyzzy', 2, "unknown option '--xyzzy'; see pileshuf --help"],
   ['-k', 2, "unknown option '-k'; see pileshuf --help"],
   ['--on-bad-record skip', 2, "unknown option '--on-bad-record'…"],
