@@ -98,10 +98,11 @@ export function describeAppend({ records, bytes, blank, seconds, generation, sta
   ].join(', ');
 }
 
-export function describeGarbage({ pileSets, bytes, manifests, unowned }: CollectedGarbage): string {
+/** @param yet follows "nothing to delete": ` yet` if a later call will have something. */
+export function describeGarbage({ pileSets, bytes, manifests, unowned }: CollectedGarbage, yet = ''): string {
   const deleted =
     pileSets === 0 && manifests === 0
-      ? 'nothing to delete'
+      ? `nothing to delete${yet}`
       : `deleted ${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, and ${formatPlural(manifests, 'manifest')}`;
   return unowned.pileSets === 0 ? deleted : `${deleted}; kept ${unownedWords(unowned)}`;
 }

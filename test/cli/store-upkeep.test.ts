@@ -21,7 +21,7 @@ describe('pileshuf expire and gc', () => {
     const expired = await run('expire', 'store', '--before', '2026-11-01');
     expect(expired).toMatchObject({
       exitCode: 0,
-      stderr: 'pileshuf: 1 generation expired (2026-10-01), 6 records; nothing to delete\n',
+      stderr: 'pileshuf: 1 generation expired (2026-10-01), 6 records; nothing to delete yet\n',
     });
     expect((await run('expire', 'store', '--keep', '52w')).stderr).toBe(
       'pileshuf: no generation expired; nothing to delete\n',

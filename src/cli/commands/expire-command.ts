@@ -36,5 +36,5 @@ function describeExpiry({ expired, deleted }: ExpireReport): string {
     expired.length === 0
       ? 'no generation expired'
       : `${formatPlural(expired.length, 'generation')} expired (${names}), ${formatPlural(records, 'record')}`;
-  return `${what}; ${describeGarbage(deleted)}`;
+  return `${what}; ${describeGarbage(deleted, expired.length === 0 ? '' : ' yet')}`;
 }
