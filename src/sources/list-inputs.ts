@@ -278,11 +278,14 @@ function tellOfEmpty(empty: Inputs, inputs: Inputs, onWarning: (line: string) =>
 /** An empty file of these kinds is damaged: programs write a header into each. */
 const DESCRIBES_ITSELF: ReadonlySet<HeaderSpec['kind']> = new Set(['npy', 'tar']);
 
-const NO_DATA = 'data, only files that pileshuf made';
+const NO_DATA = 'data, only files that pileshuf made; name a directory with data';
 
 function wordsForNone({ include, exclude }: FileChoice, hasHidden: boolean): string {
-  const chosen = include.length + exclude.length > 0 ? ' that `include` and `exclude` choose' : '';
-  return `files${chosen}${hasHidden ? '; `hidden` takes hidden ones, too' : ''}`;
+  const isChosen = include.length + exclude.length > 0;
+  const advice = hasHidden
+    ? '`hidden` takes hidden ones, too'
+    : `expected at least one: check the ${isChosen ? 'globs' : 'name'}`;
+  return `files${isChosen ? ' that `include` and `exclude` choose' : ''}; ${advice}`;
 }
 
 interface Repeat {

@@ -265,7 +265,7 @@ refuses(
     ['circle', 3, 'cannot examine circle: too many symbolic links'],
     [['x'.repeat(300)], 3, /^pileshuf: cannot examine x{300}: the name is too long$/],
     ['dangling', 3, 'the input dangling does not exist; check the name'],
-    ['hollow', 3, 'the directory hollow holds no files'],
+    ['hollow', 3, 'the directory hollow holds no files; expected at least one: check the name'],
     ['broken', 3, 'broken/link is a symbolic link that leads no…'],
     [['a', ''], 2, 'an input is an empty string; expected a path, or - for standard input'],
     ['- a -', 2, 'standard input (-) is given twice as an input, but can be read only once; give it once'],

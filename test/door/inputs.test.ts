@@ -97,7 +97,8 @@ describe('files of a directory', () => {
       name: 'of which none is chosen',
       files,
       argv: 'd --include *.jsonl',
-      badInput: 'the directory d holds no files that --include and --exclude choose',
+      badInput:
+        'the directory d holds no files that --include and --exclude choose; expected at least one: check the globs',
     },
     {
       name: 'behind links to directories, each once',

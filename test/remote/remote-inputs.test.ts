@@ -393,7 +393,10 @@ describe('one clear line', () => {
       's3://bucket',
       'ERR_OPTION s3://bucket is not an address of data; expected s3://BUCKET/KEY, or s3://BUCKET/ for all of it',
     ],
-    ['s3://bucket/none/', 'ERR_INPUT_MISSING the directory s3://bucket/none/ holds no files'],
+    [
+      's3://bucket/none/',
+      'ERR_INPUT_MISSING the directory s3://bucket/none/ holds no files; expected at least one: check the name',
+    ],
     [
       's3://bucket/in',
       'ERR_INPUT_MISSING the input s3://bucket/in does not exist (NoSuchKey: said by the test); check the key; the address of a directory ends with /',

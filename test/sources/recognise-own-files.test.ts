@@ -108,7 +108,7 @@ describe('the listing of a directory', () => {
     write('only/.shard.complete.json', MARKER_TEXT);
     await expect(listed(data('only'))).rejects.toMatchObject({
       code: 'ERR_INPUT_MISSING',
-      message: `the directory ${data('only')} holds no data, only files that pileshuf made`,
+      message: `the directory ${data('only')} holds no data, only files that pileshuf made; name a directory with data`,
     });
   });
 });
