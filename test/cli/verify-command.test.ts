@@ -42,6 +42,19 @@ describe('outputs', () => {
     ]);
   });
 
+  it('that have another header end with exit code 4, and the difference is shown once', async () => {
+    writeFileSync(directory.path('out'), '0\n3\n2\n');
+    const { exitCode, stdout, stderr } = await run('out', '--header', '1', '--against', 'in/a');
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 4,
+      stderr: 'pileshuf: verification failed: the outputs have another header than the inputs\n',
+    });
+    expect(stdout.toString().split('\n').slice(2)).toEqual([
+      'header   byte 0 of the header of out differs from that of in/a: expected "1\\n", got "0\\n"',
+      '',
+    ]);
+  });
+
   it('are told of as JSON', async () => {
     const { exitCode, stdout } = await run('out', '--json', '--against', 'in/a');
     expect(exitCode).toBe(4);

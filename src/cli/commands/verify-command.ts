@@ -141,7 +141,7 @@ function problemOf(report: VerifyReport): string | undefined {
     const both = missing.records === 0 ? have : extra.records === 0 ? lack : `${lack} and ${have}`;
     return `the outputs ${both}`;
   }
-  if (headerDifference !== undefined) return headerDifference;
+  if (headerDifference !== undefined) return 'the outputs have another header than the inputs';
   return `the outputs do not have the records of the inputs: ${formatPlural(outputs.records, 'record')} of ${formatCount(outputs.bytes)} bytes, expected ${formatCount(inputs.records)} of ${formatCount(inputs.bytes)}; a stream cannot be read again to find what differs: name files`;
 }
 
