@@ -114,7 +114,7 @@ describe('imports', () => {
 
   /** How it is loaded and started; which outputs lie elsewhere; how addresses are shown; options, and what people type for them; errors of the system, and sizes, as the library has them. */
   const SAME_WORDS =
-    / of src\/(values\/[a-z-]+\.ts|formats\/framing-table\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|remote\/address\.ts|machine\/open-file-limit\.ts|machine\/hang-up\.ts|places\/inputs\/input-kinds\.ts|places\/outputs\/output-kinds\.ts|floor\/code-cache\.cjs)$/;
+    / of src\/(values\/[a-z-]+\.ts|formats\/framing-table\.ts|options\/[a-z-]+\.ts|io\/io-error\.ts|remote\/address\.ts|machine\/open-file-limit\.ts|machine\/nohup\.ts|places\/inputs\/input-kinds\.ts|places\/outputs\/output-kinds\.ts|floor\/code-cache\.cjs)$/;
 
   it('of the command reach only what the public API exports', () => {
     const exported = namesFrom('src/index.ts', /export (?:type )?\{([^}]*)\} from '([^']*)'/g);

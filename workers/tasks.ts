@@ -10,7 +10,7 @@ import { type TakenRecord, takenRecords } from './read/record-sample.js';
 import { readBack } from './tasks/checksum-output.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
-import type { FindTask } from './tasks/find-records.js';
+import type { FindRecordsTask } from './tasks/find-records.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings, measureDistinct, measureParts } from './tasks/measure-range.js';
 import { noteRecords } from './tasks/note-records.js';
@@ -28,7 +28,7 @@ const TASKS = {
   count: countByte,
   'count-records': countRecords,
   // Loaded when it is called: a shuffle does not need it.
-  'find-records': async (task: FindTask) => (await import('./tasks/find-records.js')).findRecords(task),
+  'find-records': async (task: FindRecordsTask) => (await import('./tasks/find-records.js')).findRecords(task),
   load: loadPortion,
   measure: measureCrossings,
   'measure-distinct': measureDistinct,

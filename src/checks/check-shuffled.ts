@@ -17,11 +17,11 @@ import { completeReading } from '../job/request.js';
 import { CHECK_OPTIONS, type CheckOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { mayBeCut } from '../sources/cuts.js';
+import { mayBeCut } from '../sources/cut-points.js';
 import { headerBytesOf, isPlain, isReadOnce } from '../sources/input.js';
 import { inputPart } from '../sources/input-part.js';
-import { firstOfRows } from '../sources/rows.js';
-import type { RecordSet } from '../stages/compare.js';
+import { firstRowsInput } from '../sources/rows.js';
+import type { RecordSet } from '../stages/compare-sets.js';
 import { runTasks, tasksAtOnce } from '../stages/run-tasks.js';
 import type { Threads } from '../stages/threads.js';
 import { requireKnownOptions } from '../values/known-options.js';
@@ -66,7 +66,7 @@ async function check(
   const id = options.id === undefined ? undefined : parseFieldPath(options.id, '`id`');
   const opened = await openSets([inputs], request, { readBytes: READ_BYTES, ...tuning }, false);
   const [set] = opened.sets;
-  const ofRows = firstOfRows(set?.inputs ?? []);
+  const ofRows = firstRowsInput(set?.inputs ?? []);
   if (ofRows !== undefined && (field !== undefined || id !== undefined))
     throw new UsageError(
       `${ofRows.path} holds ${ofRows.rows.format} data, and \`field\` and \`id\` are fields of JSON records; leave them out`,

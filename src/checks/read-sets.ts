@@ -1,7 +1,7 @@
 /** Opens sets of inputs that are only read, and runs passes over them. Sets share the memory and the threads. */
 
 import { randomBytes } from 'node:crypto';
-import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
+import type { SetSettings } from '../../workers/tasks/tally-records.js';
 import { UsageError } from '../errors.js';
 import { type GateNumber, UNGATED } from '../floor/job-control.js';
 import type { List } from '../floor/paged-list.js';
@@ -19,7 +19,7 @@ import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SLOTS_BYTES } from '../plan/slot-tally.js';
 import { memoryBesideTransfers } from '../remote/transfer-pool.js';
-import { describeForSlices } from '../sources/cuts.js';
+import { describeForSlices } from '../sources/cut-points.js';
 import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import { requireDirectory } from '../sources/file-choice.js';
@@ -27,7 +27,7 @@ import { type Input, type Inputs, identityOf, isReadOnce, storedBytesOf } from '
 import { gatesOf, type ListedInputs, listInputs } from '../sources/list-inputs.js';
 import { PackedInputs } from '../sources/packed-inputs.js';
 import { asRows, openRows } from '../sources/rows.js';
-import type { RecordSet } from '../stages/compare.js';
+import type { RecordSet } from '../stages/compare-sets.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 
 export type ReadRequest = Omit<ReadingRequest, 'inputs'>;
@@ -57,7 +57,7 @@ export interface OpenedSets {
   /** The number of tasks of a pass, which is the most threads that are of use. */
   readonly taskCount: number;
   /** Random keys of the keyed hash, so that nobody can know them before. */
-  readonly drawnKeys: ComparisonSettings['drawnKeys'];
+  readonly drawnKeys: SetSettings['drawnKeys'];
 }
 
 /** @param isCut whether all of each set is read, in slices. Else the caller chooses what it reads. */
@@ -166,7 +166,7 @@ export async function runPass<T>(
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 
-function drawHashKeys(): ComparisonSettings['drawnKeys'] {
+function drawHashKeys(): SetSettings['drawnKeys'] {
   const [a = 0n, b = 0n, c = 0n, d = 0n] = new BigUint64Array(new Uint8Array(randomBytes(32)).buffer);
   return [a, b, c | 1n, d | 1n];
 }

@@ -3,7 +3,7 @@
  * files. Any tool may have written them.
  *
  *     list, plan    both sides, as a shuffle reads them                              read-sets.ts
- *     tally         every record of both sides is read and tallied                   ../stages/compare.ts
+ *     tally         every record of both sides is read and tallied                   ../stages/compare-sets.ts
  *     find          only if the tallies differ: reads again, compares the records of differing slots
  */
 import type { FoundPlace } from '../../workers/tasks/find-records.js';
@@ -20,7 +20,13 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { bitmapOfSlots, type SlotTally, slotsToExamine } from '../plan/slot-tally.js';
 import { unitOf } from '../sources/input.js';
 import type { ReadSpec } from '../spec.js';
-import { type ComparedRecord, comparePlaces, findDifferences, type TalliedSet, tallySets } from '../stages/compare.js';
+import {
+  type ComparedRecord,
+  comparePlaces,
+  findDifferences,
+  type TalliedSet,
+  tallySets,
+} from '../stages/compare-sets.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { type OpenedSets, openSets, runPass } from './read-sets.js';
 

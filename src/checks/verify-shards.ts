@@ -13,7 +13,7 @@ import type { ReadOptions } from '../options/shuffle-options.js';
 import { READ_OPTIONS } from '../options/shuffle-options.js';
 import { isShardName } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { tallySets } from '../stages/compare.js';
+import { tallySets } from '../stages/compare-sets.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { openSets, runPass } from './read-sets.js';
 import type { VerifiedSide } from './verify-permutation.js';

@@ -6,7 +6,7 @@
  * milliseconds apart are one keypress. Node undoes the "ignore" of nohup, so a listener ignores SIGHUP in its place.
  */
 
-import { isHangUpIgnored } from '../machine/hang-up.js';
+import { isHangUpIgnored } from '../machine/nohup.js';
 import { exitCodes, type StopSignal } from './messages.js';
 
 /** Longer than npx takes to pass a signal on, shorter than a person needs to press twice. */

@@ -40,12 +40,12 @@ import {
   type Scattered,
 } from '../stages/chain.js';
 import { readCommitted } from '../stages/committed-slices.js';
+import { dropDuplicates, measureDistinct, textsOf } from '../stages/drop-duplicates.js';
 import { type Pass1Facts, Pass1Results } from '../stages/pass1-results.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
 import { publishIfFirst, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type ScatteredPiles } from '../stages/shuffle-work.js';
-import { measureDistinct, takeDistinct, textsOf } from '../stages/take-distinct.js';
 import { scatterSettings } from '../stages/task-settings.js';
 import { CLUSTER_REMEDY, type ClusterPart, noteNameOf, taskCountOf } from './cluster-plan.js';
 import {
@@ -170,7 +170,7 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
   const chain = { spec, plan, attempt, notes, signal, onWarning, onProfile, releases: scope.releases };
   const measure: Executor['measure'] = async (work, threads) => {
     noted = { distinct: await gatherMeasured(job, work.piles) };
-    return takeDistinct(spec, work, threads, notes);
+    return dropDuplicates(spec, work, threads, notes);
   };
   return { chain, executor: { scatter: () => gatherScattered(job), measure } };
 }

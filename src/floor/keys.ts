@@ -20,26 +20,26 @@ function lengthPrefixed(text: string): Buffer {
   return Buffer.concat([prefix, bytes]);
 }
 
+/** Holds the digest of one input after the other. There may be a million, and a hash object takes long to make and to free. */
+const digest = Buffer.alloc(32);
+
 export function deriveInputKey(seed: string, inputId: string): bigint {
   digest.write(hash('sha256', Buffer.concat([lengthPrefixed(seed), lengthPrefixed(inputId)]), 'hex'), 'hex');
   return digest.readBigUInt64LE();
 }
 
-/** The digest of the last input. There may be a million, and a hash object takes long to make and to free. */
-const digest = Buffer.alloc(32);
-
-/** A loader mixes the stored keys with it. Hashed from three texts, it is not a key of an input, which has two. */
+/** Returns the key with which a loader mixes the stored keys. It hashes three texts, a key of an input two: they differ. */
 export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
-/** Derives the key of the order of a range of numbers. @param range its ends, as in `1-10`. */
+/** Returns the key of the order of a range of numbers. @param range its ends, as in `1-10`. */
 export function deriveRangeKey(seed: string, range: string): bigint {
   return hashOf(seed, 'number range', range).readBigUInt64LE();
 }
 
-/** Returns the seed for `seedrandom` that draws the order of the piles in an epoch. */
-export function deriveEpochDraws(seed: string, epoch: number): string {
+/** Returns the seed with which `seedrandom` draws the order of the piles in an epoch. */
+export function derivePileOrderSeed(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
 }
 
@@ -68,11 +68,12 @@ function hashOf(...texts: readonly string[]): Buffer {
     .digest();
 }
 
-/** Returns the seed for `seedrandom` in the coordinator's own small draws. */
-export function deriveDrawSeed(seed: string): string {
+/** Returns the seed with which `seedrandom` draws samples of inputs for estimates. */
+export function deriveSampleSeed(seed: string): string {
   return createHash('sha256').update(lengthPrefixed(seed)).digest('hex');
 }
 
-export function drawSeed(): string {
+/** Returns a random seed, for a job without one. */
+export function generateSeed(): string {
   return randomBytes(8).toString('hex');
 }

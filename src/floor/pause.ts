@@ -1,4 +1,4 @@
-/** Waits for the other side of a pipe or device, which gives no sign when it is ready, and for signals. */
+/** Pauses: of a thread, while the other side of a pipe gives no sign, and of a loop, so that the event loop delivers signals. */
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { AbortError } from '../errors.js';
 

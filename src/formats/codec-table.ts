@@ -4,7 +4,7 @@
  */
 import type { Codec, CompressedSource } from './codec.js';
 import { bgzf, gzip } from './codecs/gzip.js';
-import { bzip2, lz4, namedProgram, xz } from './codecs/programs.js';
+import { bzip2, lz4, userProgram, xz } from './codecs/programs.js';
 import { zstd } from './codecs/zstd.js';
 import { firstFrameIn } from './codecs/zstd-frames.js';
 
@@ -36,7 +36,7 @@ export function detectCodec(
     const codec = codecs.find((each) => each.matches(head));
     return codec === zstd && lz4.matches(firstFrameOf(head, readAt)) ? lz4 : codec;
   }
-  return program.length === 0 ? undefined : namedProgram(program);
+  return program.length === 0 ? undefined : userProgram(program);
 }
 
 /** Begins with the first frame that is not skippable; empty at the end of the input. */
@@ -94,7 +94,7 @@ export function withoutCodecSuffix(name: string): string {
 }
 
 export function codecNamed(name: string, program?: DecompressProgram): Codec {
-  if (program !== undefined) return namedProgram(program);
+  if (program !== undefined) return userProgram(program);
   const codec = codecs.find((candidate) => candidate.name === name);
   if (codec === undefined) throw new RangeError(`no codec is named ${name}`);
   return codec;

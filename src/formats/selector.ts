@@ -138,15 +138,15 @@ function countGroups(source: string, flags: string, what: string): number {
 /** Finds a column of rows. */
 export type SeekColumn = (sought: SoughtColumn) => RowValueSpec;
 
-/** The same rule with a column of rows in place of a field. */
-export function withValueOfRows<R extends Rule>(rule: R, seek: SeekColumn): R {
+/** Returns the rule with a column of rows in place of a field. */
+export function withRowColumn<R extends Rule>(rule: R, seek: SeekColumn): R {
   const { text, ...selector } = rule.selector;
   const keys = selector.kind === 'field' ? selector.path : undefined;
   return { ...rule, selector: { text, kind: 'row', value: seek({ text, keys, isNumber: false }) } };
 }
 
-/** The same field as a column of rows. */
-export function withNumberOfRows(field: NumberField, seek: SeekColumn): NumberField {
+/** Returns the field with the column of rows that it names. */
+export function withNumberColumn(field: NumberField, seek: SeekColumn): NumberField {
   const { name: text } = field;
   return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), isNumber: true }) };
 }
@@ -187,7 +187,7 @@ interface Rule {
   readonly framing: FramingSpec | undefined;
 }
 
-/** The same rule with the number of its column in place of a name, which the last line of the header has. */
+/** Returns the rule with the number of its column in place of a name, which the last line of the header has. */
 export function withColumnNumber<R extends Rule>(rule: R, header: FoundHeader | undefined): R {
   const { selector, framing } = rule;
   if (selector.kind !== 'column' || typeof selector.column === 'number' || header === undefined) return rule;

@@ -7,7 +7,7 @@
  */
 
 import { UsageError } from '../errors.js';
-import { deriveDrawSeed, drawSeed } from '../floor/keys.js';
+import { deriveSampleSeed, generateSeed } from '../floor/keys.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { KEEP_ALL } from '../keep/keep-spec.js';
 import { UNCUT } from '../keep/splits.js';
@@ -149,8 +149,8 @@ async function prepareAppend(storeDirectory: string, options: AppendOptions, tun
   const { inputs, firstHeader } = await openHeaders(listed.inputs, listing, () => memoryNeedOf(machine, 0));
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   // This seed draws samples; it changes only the estimate.
-  const draws = seed ?? drawSeed();
-  const estimate = estimateInputs(inputs, read.framing, deriveDrawSeed(draws));
+  const draws = seed ?? generateSeed();
+  const estimate = estimateInputs(inputs, read.framing, deriveSampleSeed(draws));
   const spec = { read, key: { seed: draws, from: 'position' }, ...EVERY_RECORD } as const;
   const request = { ...machine, spec, generation, replace };
   const { snapshot, plan: work } = await openOrCreateStore(

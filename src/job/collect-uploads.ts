@@ -1,7 +1,7 @@
 /** Aborts the uploads that killed jobs left in object storage: nobody sees them, and they cost money. */
 import { UsageError } from '../errors.js';
+import { forEachConcurrently } from '../floor/for-each-concurrently.js';
 import { yieldAndCheckAbort } from '../floor/pause.js';
-import { severalAtOnce } from '../floor/several-at-once.js';
 import { pick } from '../options/option.js';
 import { SHUFFLE_OPTIONS, type ShuffleOptions } from '../options/shuffle-options.js';
 import { GARBAGE_OPTIONS, type GarbageOptions } from '../options/store-options.js';
@@ -46,7 +46,7 @@ export async function collectUploads(address: string, options: UploadsOptions = 
       (leftover) => leftover.address === address || isReplaceableName(leftover.address.replace(/.*\//s, '')),
     );
     const old = own.filter(({ begunAt }) => begunAt.getTime() <= Date.now() - grace);
-    await severalAtOnce(old, async (leftover) => {
+    await forEachConcurrently(old, async (leftover) => {
       await yieldAndCheckAbort(options.signal);
       await leftover.remove();
     });

@@ -5,12 +5,12 @@
 import type { ReadSettings } from '../../workers/settings.js';
 import { releasingAll } from '../floor/cleanup.js';
 import { UNGATED } from '../floor/job-control.js';
-import { deriveDrawSeed } from '../floor/keys.js';
+import { deriveSampleSeed } from '../floor/keys.js';
 import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { withNumberOfRows } from '../formats/selector.js';
+import { withNumberColumn } from '../formats/selector.js';
 import { readBytes, withFile } from '../io/files.js';
 import type { CountedGroup } from '../keep/mix.js';
 import type { DeviceGates } from '../machine/devices.js';
@@ -19,7 +19,7 @@ import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { type Expected, exactly, inEachScenario } from '../plan/sampled-records.js';
 import { planSlices } from '../plan/slices.js';
-import { describeForSlices } from '../sources/cuts.js';
+import { describeForSlices } from '../sources/cut-points.js';
 import { isPlain, recordsIn, storedBytesOf } from '../sources/input.js';
 import type { ReadableInputs } from '../sources/input-part.js';
 import { openRows } from '../sources/rows.js';
@@ -84,8 +84,8 @@ async function withOneColumn(readable: CountableInputs, request: ShuffleRequest)
   const opened = await openRows(inputs, { read, signal, onWarning: () => {}, writes: false });
   if (opened === undefined) return { readable, request };
   const { rows } = opened;
-  const estimate = estimateInputs(opened.inputs, undefined, deriveDrawSeed(spec.key.seed));
-  const ofColumn = withNumberOfRows(field, (sought) => format.seek(rows, inputs.at(0)?.path ?? '', sought));
+  const estimate = estimateInputs(opened.inputs, undefined, deriveSampleSeed(spec.key.seed));
+  const ofColumn = withNumberColumn(field, (sought) => format.seek(rows, inputs.at(0)?.path ?? '', sought));
   return {
     readable: { ...readable, inputs: opened.inputs, estimate, field: ofColumn },
     request: { ...request, spec: { ...spec, read: { ...read, rows } } },
@@ -139,7 +139,7 @@ async function sampleGroup(
   const { framing } = spec.read;
   const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
   const ofGroup = inputs.filter((_, i) => groupOf[i] === group);
-  const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal, field));
+  const sample = framing && (await sampleRecords(files, framing, deriveSampleSeed(spec.key.seed), signal, field));
   const known = sumBy(ofGroup, (input) => recordsIn(input) ?? 0);
   const fileBytes = sumBy(files, ({ bytes }) => bytes);
   const listBytes = sumBy(ofGroup, ({ list }) => list?.bytes.byteLength ?? 0);

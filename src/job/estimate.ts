@@ -54,8 +54,8 @@ const LEAST_ERROR = 0.05;
 const USUAL_ERROR = 0.5;
 const FEW_WINDOWS = 4;
 
-export function estimateInputs(inputs: Inputs, framing: FramingSpec | undefined, drawSeed: string): Estimate {
-  const draw = seedrandom(drawSeed);
+export function estimateInputs(inputs: Inputs, framing: FramingSpec | undefined, sampleSeed: string): Estimate {
+  const draw = seedrandom(sampleSeed);
   const compressed = sampledOf(inputs, isCompressed);
   const plain = sampledOf(inputs, isFilledPlain);
   const headBytes = (COMPRESSED_WINDOWS * WINDOW_BYTES) / Math.max(1, compressed.count + plain.count);

@@ -36,7 +36,7 @@ import {
   type Span,
 } from '../record-index/index-layout.js';
 import { fingerprintOf } from '../record-index/indexed-file.js';
-import { type MemberCuts, plannedInput, walkMembers } from '../sources/cuts.js';
+import { type MemberCuts, plannedInput, walkMembers } from '../sources/cut-points.js';
 import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
 import { inputPart, type ReadableInputs } from '../sources/input-part.js';
 import { CoverageCheck } from '../stages/coverage-check.js';

@@ -1,4 +1,4 @@
-import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
+import { type VerifyPilesTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
 import { VerificationError } from '../errors.js';
 import { JobControl } from '../floor/job-control.js';
 import { yieldAndCheckAbort } from '../floor/pause.js';
@@ -171,7 +171,7 @@ export async function verifyStore(
       layout,
       bufferBytes: Math.min(LARGEST_BUFFER_BYTES, Math.ceil(BUFFERS_BYTES / layout.pileCount)),
     };
-    const verify = async (task: VerifyTask) => {
+    const verify = async (task: VerifyPilesTask) => {
       try {
         await retryOnce(() => threads.pool.run('verify', task), onWarning);
       } catch (error) {
@@ -198,8 +198,8 @@ function threadsFor(longestRecordBytes: number): number {
 /** Cuts each pile set into equal parts. */
 function* tasksOf(
   snapshot: StoreSnapshot,
-  rest: Pick<VerifyTask, 'job' | 'longestRecordBytes'>,
-): Generator<VerifyTask, void> {
+  rest: Pick<VerifyPilesTask, 'job' | 'longestRecordBytes'>,
+): Generator<VerifyPilesTask, void> {
   const { layout } = rest.job;
   const { pileCount } = layout;
   for (const pileSet of pileSetsOf(snapshot, layout)) {

@@ -20,7 +20,7 @@ import { commonExtension } from '../places/outputs/shard-names.js';
 import { requireOnDisk } from '../remote/address.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import { type Inputs, isReadOnce } from '../sources/input.js';
-import { firstOfRows, refuseOptionsOfOthers } from '../sources/rows.js';
+import { firstRowsInput, refuseOptionsOfOthers } from '../sources/rows.js';
 import type { ShuffleSpec, WriteSpec } from '../spec.js';
 import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, requireTempDirs, type TempChoice, tempDirOfEnvironment } from './temp-disks.js';
@@ -204,7 +204,7 @@ export async function requireOutputOfRows(
   { spec, output }: RowsOutputRequest,
   inputs: Inputs,
 ): Promise<RowFormat | undefined> {
-  const first = firstOfRows(inputs);
+  const first = firstRowsInput(inputs);
   const { rowChoice, compression } = spec.write;
   if (output !== undefined && spec.cut.shards === undefined) {
     const stream = inputs.find(isReadOnce);
@@ -224,7 +224,7 @@ export async function requireOutputOfRows(
 
 /** Refuses a stream where the beginning of the output tells of its end. */
 export function requireFileForRows(format: RowFormat | undefined, inputs: Inputs, { path }: StreamPlace): void {
-  const first = firstOfRows(inputs);
+  const first = firstRowsInput(inputs);
   if (first === undefined || format?.needsFile !== true) return;
   throw new UsageError(
     `${first.path} holds ${first.rows.format} data, which cannot be written to ${streamName(path)}; name a file with \`output\``,

@@ -11,10 +11,10 @@
 import { UsageError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.js';
-import { deriveDrawSeed } from '../floor/keys.js';
+import { deriveSampleSeed } from '../floor/keys.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { withColumns, withValuesOfRows } from '../keep/content-rule.js';
+import { withColumns, withRowColumns } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
@@ -196,9 +196,9 @@ async function examineInputs(
   const { read, keep, write } = request.spec;
   const writesNothing = mostRecords(keep) === 0;
   const key = manifest?.spec.key ?? request.spec.key;
-  const draws = deriveDrawSeed(key.seed);
+  const sampleSeed = deriveSampleSeed(key.seed);
   const needBefore = () => {
-    const estimate = estimateInputs(listed.inputs, read.framing, draws);
+    const estimate = estimateInputs(listed.inputs, read.framing, sampleSeed);
     return memoryNeedOf({ request: { ...request, weighing: grouped.given }, inputs: listed.inputs, estimate });
   };
   const { inputs, firstHeader, framing, rows } = await openHeaders(listed.inputs, { ...request, read }, needBefore, {
@@ -214,7 +214,7 @@ async function examineInputs(
   const spec =
     rows === undefined
       ? withColumns(known, firstHeader)
-      : withValuesOfRows(known, (sought) => rows.format.seek(rows.rows, inputs.at(0)?.path ?? '', sought));
+      : withRowColumns(known, (sought) => rows.format.seek(rows.rows, inputs.at(0)?.path ?? '', sought));
   warnOfEmptyShards(request, mostRecordsOf(spec, inputs, grouped));
   const inputsToRead = writesNothing ? [] : inputs;
   return {
@@ -223,7 +223,7 @@ async function examineInputs(
     firstHeader,
     gates: await gatesOf(inputs, deviceGates, request.signal),
     inputsToRead,
-    estimate: estimateInputs(inputsToRead, framing, draws),
+    estimate: estimateInputs(inputsToRead, framing, sampleSeed),
   };
 }
 

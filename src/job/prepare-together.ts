@@ -27,7 +27,7 @@ import { refuseForeignFiles } from '../sources/doubtful-records.js';
 import { noteInputs } from '../sources/fingerprints.js';
 import { type FileInput, type Input, type Inputs, isFileInput, storedBytesOf } from '../sources/input.js';
 import { listInputs } from '../sources/list-inputs.js';
-import { firstOfRows } from '../sources/rows.js';
+import { firstRowsInput } from '../sources/rows.js';
 import { nameSome } from '../values/format-numbers.js';
 import { requireSpace } from './disk-space.js';
 import { type KnownOutput, refusalOrEnd } from './finished-job.js';
@@ -58,7 +58,7 @@ export interface PreparedTogether {
   readonly isResumable: boolean;
 }
 
-/** @param isDryRun whether nothing may change, as for a preview. */
+/** @param isDryRun whether it must change nothing on disk, as for a preview. */
 export async function prepareTogether(
   options: ShuffleTogetherOptions,
   { releases }: JobScope,
@@ -135,7 +135,7 @@ async function openFiles(
 }
 
 async function requireMates(inputs: Inputs): Promise<void> {
-  const first = firstOfRows(inputs);
+  const first = firstRowsInput(inputs);
   if (first === undefined || (await loadRowFormat(first.rows)).hasMates) return;
   const { format } = first.rows;
   throw new UsageError(

@@ -6,7 +6,7 @@ import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
 import { budgetText, leastMemoryForPlan, levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
-import { mayBeCut } from '../sources/cuts.js';
+import { mayBeCut } from '../sources/cut-points.js';
 import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
 import { formatBytes, nameSome } from '../values/format-numbers.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';

@@ -1,6 +1,6 @@
 /** The sizes of a job before it starts: its inputs, piles and output, in each of the cases that samples and chance allow. */
 import seedrandom from 'seedrandom/seedrandom.js';
-import { deriveDrawSeed } from '../floor/keys.js';
+import { deriveSampleSeed } from '../floor/keys.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import type { UnitSize } from '../formats/rows/row-format.js';
@@ -79,7 +79,7 @@ export async function expectSizes(
   );
   const isEncoded = spec.write.compression !== undefined || tempZstdLevel !== undefined;
   const files = isEncoded ? filesOf(inputs, prepared.estimate) : [];
-  const sample = framing && (await sampleRecords(files, framing, deriveDrawSeed(spec.key.seed), signal));
+  const sample = framing && (await sampleRecords(files, framing, deriveSampleSeed(spec.key.seed), signal));
   const samples = sample?.samples ?? [];
   const stored = expectStoredRows(prepared, all, recordBytes);
   const output = expectOutput(prepared, all, samples, stored);
@@ -189,7 +189,7 @@ function expectUnits(
 
 /** Neighbours in an input are more alike than those in the output. */
 function shuffled(sample: readonly Uint8Array[], { seed }: ShuffleSpec['key']): Uint8Array[] {
-  const draw = seedrandom(deriveDrawSeed(seed));
+  const draw = seedrandom(deriveSampleSeed(seed));
   const drawn = sample.map((bytes) => ({ bytes, key: draw() })).sort((a, b) => a.key - b.key);
   return drawn.map(({ bytes }) => bytes);
 }

@@ -1,7 +1,7 @@
 /** Completes the caller's options: checks every value and fills in every default. Each job takes the parts it needs. */
 import { types } from 'node:util';
 import { UsageError } from '../errors.js';
-import { drawSeed } from '../floor/keys.js';
+import { generateSeed } from '../floor/keys.js';
 import {
   type Compression,
   codecOfName,
@@ -147,7 +147,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const mix = completeMix(options);
   const requested: ShuffleSpec = {
     read,
-    key: { seed: seed ?? drawSeed(), from: keys },
+    key: { seed: seed ?? generateSeed(), from: keys },
     keep: { ...output.spec.keep, repeat, unique, mix },
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,

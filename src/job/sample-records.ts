@@ -54,7 +54,7 @@ const NOTHING_SEEN = { density: 1 / USUAL_RECORD_BYTES, fieldDensity: 0, doubt: 
 export async function sampleRecords(
   files: readonly SampledFile[],
   framing: FramingSpec,
-  drawSeed: string,
+  sampleSeed: string,
   signal: AbortSignal | undefined,
   field?: NumberField,
   { windowBytes: usualBytes, fewest, most } = USUAL_WINDOWS,
@@ -73,7 +73,7 @@ export async function sampleRecords(
     sampleBytes: MOST_SAMPLE_BYTES / (PLACES_OF_STRATUM * ranges.length),
   };
   const windows = new InputWindows(framing, sizes, field);
-  const draw = seedrandom(drawSeed);
+  const draw = seedrandom(sampleSeed);
   // Most records may lie together, as in a file that is sorted by length. Only new draws may count in strata that the
   // first ones choose: where much was found by chance, there would be more of it.
   const parts = divideStrata(await drawStrata(filled, ranges, windows, draw, signal), ranges.length);

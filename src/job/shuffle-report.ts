@@ -6,7 +6,7 @@ import type { OutputDecision } from '../stages/chain.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobProgress } from './job-progress.js';
-import type { ScatteredHere, WrittenHere } from './on-threads.js';
+import type { LocalOutput, LocalScatter } from './local-executor.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportOutput } from './split-report.js';
 import type { Committed, FilesStaging } from './staging.js';
@@ -29,8 +29,8 @@ export const NOT_DONE = {
 
 export function reportShuffle(
   prepared: PreparedShuffle,
-  { scattered, distinct, output: { work } }: OutputDecision<ScatteredHere>,
-  shuffled: WrittenHere,
+  { scattered, distinct, output: { work } }: OutputDecision<LocalScatter>,
+  shuffled: LocalOutput,
   { output, seconds }: Committed,
 ): UntimedReport {
   const { request, inputs, plan, weighing, earlier, control } = prepared;

@@ -43,7 +43,7 @@ import { WITHOUT_INPUTS } from './job-description.js';
 import { choosePlaces, type StreamPlaces } from './job-places.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, type Timed } from './job-progress.js';
-import { type RunningJob, shuffleHere } from './on-threads.js';
+import { type RunningJob, shuffleLocally } from './local-executor.js';
 import {
   type Callbacks,
   completeCallbacks,
@@ -227,7 +227,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
     measure: async ({ piles }) => piles,
   });
   const { output } = decided;
-  const written = await shuffleHere(job, decided, false);
+  const written = await shuffleLocally(job, decided, false);
   const commit = await commitOutput(staging, written, output.splits, progress);
   const { settings, manifest } = snapshot;
   return {

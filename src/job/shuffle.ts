@@ -11,7 +11,7 @@
  *     verify    the output holds every byte                                 staging.ts, ../sinks/
  *     commit    make it durable, then visible                               staging.ts, ../sinks/
  *
- * `../stages/chain.ts` has the passes of every kind of job; `on-threads.ts` does them on the threads of this process.
+ * `../stages/chain.ts` has the passes of every kind of job; `local-executor.ts` does them on the threads of this process.
  *
  * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
  * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. `shuffle-store.ts` takes the piles of a
@@ -29,7 +29,7 @@ import { reportOfFinished } from './finished-job.js';
 import { type JobScope, runJob } from './job.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
-import { chainOf, onThreads, type RunningShuffle, shuffleHere } from './on-threads.js';
+import { chainOf, localExecutor, type RunningShuffle, shuffleLocally } from './local-executor.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { finishMoves, reportShuffle, type UntimedReport } from './shuffle-report.js';
 import { commitOutput, FilesStaging, openStaging, workOn } from './staging.js';
@@ -86,10 +86,10 @@ export async function shuffleCounted(
 
 async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
   const { prepared, staging, progress } = job;
-  const decided = await decideOutput(chainOf(job), onThreads(job, onCounts));
+  const decided = await decideOutput(chainOf(job), localExecutor(job, onCounts));
   const { piles, found } = decided.scattered;
   const deletesStripes = staging.checkpoint === undefined || !prepared.request.keepTemp;
-  const written = await shuffleHere(job, decided, deletesStripes);
+  const written = await shuffleLocally(job, decided, deletesStripes);
   const { layout, totals } = written;
   prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });
   const committed = await commitOutput(staging, written, decided.output.splits, progress);

@@ -23,7 +23,7 @@ import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, type Tuning } from '../
 import { bytesOfColumns, memoryFor, planWithColumns } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
-import { describeForSlices, mayBeCut } from '../sources/cuts.js';
+import { describeForSlices, mayBeCut } from '../sources/cut-points.js';
 import { type Input, type Inputs, isFileInput, isPlain, isReadOnce, storedBytesIn } from '../sources/input.js';
 import { PackedSlices } from '../sources/packed-slices.js';
 import { isEncoded, type ShuffleSpec, type WriteSpec } from '../spec.js';

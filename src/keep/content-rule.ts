@@ -5,9 +5,9 @@
 
 import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
-import { type SeekColumn, type ValueRule, withColumnNumber, withValueOfRows } from '../formats/selector.js';
+import { type SeekColumn, type ValueRule, withColumnNumber, withRowColumn } from '../formats/selector.js';
 import { equalityValueOf, isDistinct, type UniqueSpec, withColumn } from './distinct.js';
-import { type MixSpec, withUnitOfRows } from './mix.js';
+import { type MixSpec, withUnitColumn } from './mix.js';
 import { type CutSpec, splitKeys } from './splits.js';
 
 interface RuledSpec {
@@ -37,25 +37,25 @@ export function valueRuleOf({ keep, cut }: Omit<RuledSpec, 'key'>): ValueRule | 
   return cut.splitBy ?? equalityValueOf(keep);
 }
 
-/** The same spec with the numbers of columns, once the header is known that names them. */
+/** Returns the spec whose selectors have numbers of columns in place of names, which the header has. */
 export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHeader | undefined): Spec {
   const { splitBy } = spec.cut;
   const cut = { ...spec.cut, splitBy: splitBy && withColumnNumber(splitBy, header) };
   return { ...spec, keep: withColumn(spec.keep, header), cut };
 }
 
-/** The same spec with the columns that its selectors and its mix name. */
-export function withValuesOfRows<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
+/** Returns the spec whose selectors and mix have columns of rows, found by `seek`, in place of fields. */
+export function withRowColumns<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
   spec: Spec,
   seek: SeekColumn,
 ): Spec {
   const { unique, mix } = spec.keep;
   const { splitBy } = spec.cut;
-  const by = unique?.by && withValueOfRows(unique.by, seek);
+  const by = unique?.by && withRowColumn(unique.by, seek);
   return {
     ...spec,
-    keep: { ...spec.keep, unique: unique && { by }, mix: withUnitOfRows(mix, seek) },
-    cut: { ...spec.cut, splitBy: splitBy && withValueOfRows(splitBy, seek) },
+    keep: { ...spec.keep, unique: unique && { by }, mix: withUnitColumn(mix, seek) },
+    cut: { ...spec.cut, splitBy: splitBy && withRowColumn(splitBy, seek) },
   };
 }
 

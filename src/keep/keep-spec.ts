@@ -21,7 +21,7 @@ export const KEEP_ALL: KeepSpec = {
   mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
 };
 
-/** Progress of a job without end tells neither the part that is done nor the time that is left. */
+/** Returns whether the output has no end: then progress tells neither the part that is done nor the time that is left. */
 export function isEndless(keep: HeadSpec & RepeatSpec): boolean {
   return keep.repeat && !isHead(keep);
 }

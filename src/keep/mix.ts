@@ -7,7 +7,7 @@
 import { UsageError } from '../errors.js';
 import type { List } from '../floor/paged-list.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { type NumberField, type SeekColumn, withNumberOfRows } from '../formats/selector.js';
+import { type NumberField, type SeekColumn, withNumberColumn } from '../formats/selector.js';
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -49,11 +49,11 @@ export interface ShareSpec extends ShareMix {
   readonly field: NumberField | undefined;
 }
 
-/** The same mix with the column that its unit names. */
-export function withUnitOfRows(mix: MixSpec, seek: SeekColumn): MixSpec {
+/** Returns the mix with the column of rows that its unit names. */
+export function withUnitColumn(mix: MixSpec, seek: SeekColumn): MixSpec {
   const { shares } = mix;
   if (shares?.field === undefined) return mix;
-  return { ...mix, shares: { ...shares, field: withNumberOfRows(shares.field, seek) } };
+  return { ...mix, shares: { ...shares, field: withNumberColumn(shares.field, seek) } };
 }
 
 /** Copies have keys of their own, so they would come into several splits. */

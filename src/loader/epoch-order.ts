@@ -5,7 +5,7 @@
  * contract: a saved position means the same record in every version.
  */
 import seedrandom from 'seedrandom/seedrandom.js';
-import { deriveEpochDraws, deriveEpochKey } from '../floor/keys.js';
+import { deriveEpochKey, derivePileOrderSeed } from '../floor/keys.js';
 import type { LoaderSettings } from './loader-options.js';
 
 interface EpochOrder {
@@ -17,7 +17,7 @@ interface EpochOrder {
 export function orderOfEpoch(seed: string, epoch: number, pileCount: number): EpochOrder {
   const piles = Uint32Array.from({ length: pileCount }, (_, pile) => pile);
   if (epoch === 0) return { piles, epochKey: undefined };
-  permute(piles, seedrandom(deriveEpochDraws(seed, epoch)));
+  permute(piles, seedrandom(derivePileOrderSeed(seed, epoch)));
   return { piles, epochKey: deriveEpochKey(seed, epoch) };
 }
 

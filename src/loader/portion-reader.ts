@@ -11,7 +11,7 @@ import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry } from '../store/store-snapshot.js';
 import { orderOfEpoch, type PortionVisit, shareOfRank, visitsOf } from './epoch-order.js';
 import type { LoaderSettings } from './loader-options.js';
-import type { StoreContents, StoreView } from './store-view.js';
+import type { MergedIndex, StoreView } from './store-view.js';
 
 /** Records of a pile. Asking for the next portion reuses their memory. */
 export interface LoadedPortion {
@@ -47,7 +47,7 @@ interface Loading {
 
 export class PortionReader {
   readonly #view: StoreView;
-  readonly #contents: StoreContents;
+  readonly #mergedIndex: MergedIndex;
   readonly #visits: Iterator<EpochVisit, void>;
   /** The portions in the order in which they are read. */
   readonly #loading: Loading[] = [];
@@ -55,18 +55,18 @@ export class PortionReader {
   readonly #buffers: PortionBuffers;
   #consumed: SharedArrayBuffer | undefined;
 
-  private constructor(view: StoreView, contents: StoreContents, part: EpochsPart, buffers: PortionBuffers) {
+  private constructor(view: StoreView, mergedIndex: MergedIndex, part: EpochsPart, buffers: PortionBuffers) {
     this.#view = view;
-    this.#contents = contents;
-    this.#visits = visitsOfEpochs(view, contents, part);
+    this.#mergedIndex = mergedIndex;
+    this.#visits = visitsOfEpochs(view, mergedIndex, part);
     this.#buffers = buffers;
   }
 
   static async open(view: StoreView, part: EpochsPart, buffers: PortionBuffers): Promise<PortionReader> {
-    const contents = await view.contents();
+    const mergedIndex = await view.mergedIndex();
     const longestRecordBytes = longestRecordBytesOf(view.snapshot.manifest.commits);
-    requireMemory(contents.totals, longestRecordBytes, memoryOf(view, part));
-    return new PortionReader(view, contents, part, buffers);
+    requireMemory(mergedIndex.totals, longestRecordBytes, memoryOf(view, part));
+    return new PortionReader(view, mergedIndex, part, buffers);
   }
 
   /** The next portion of the epoch with records; undefined after the last one. The portion before it becomes invalid. */
@@ -104,7 +104,7 @@ export class PortionReader {
       const next = this.#visits.next();
       if (next.done === true) return;
       const { epoch, ...visit } = next.value;
-      const { totals, merged } = this.#contents;
+      const { totals, merged } = this.#mergedIndex;
       const buffer = this.#buffers.pop();
       const result = this.#view.threads.load({
         ...visit,
@@ -123,7 +123,7 @@ function memoryOf({ threads }: StoreView, { prefetchPiles }: EpochsPart): Loader
   return { memoryBytes: threads.limits.memoryBytes, threadCount: threads.count, bufferCount: prefetchPiles + 1 };
 }
 
-function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: EpochsPart): Generator<EpochVisit, void> {
+function* visitsOfEpochs(view: StoreView, { totals }: MergedIndex, part: EpochsPart): Generator<EpochVisit, void> {
   const { seed, pileCount } = view.snapshot.settings;
   const memory = memoryOf(view, part);
   const rangeCountOf = (pile: number) =>

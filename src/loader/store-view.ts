@@ -25,7 +25,7 @@ export class StoreView {
   readonly pileSets: readonly StoredPileSet[];
   /** Records of an epoch, over all ranks. */
   readonly records: number;
-  #contents: Promise<StoreContents> | undefined;
+  #mergedIndex: Promise<MergedIndex> | undefined;
 
   constructor(snapshot: StoreSnapshot, threads: LoaderThreads) {
     this.snapshot = snapshot;
@@ -34,19 +34,20 @@ export class StoreView {
     this.records = snapshot.manifest.commits.reduce((sum, { records }) => sum + records, 0);
   }
 
-  /** Reads the contents once; after a failure the next call tries again. The threads start meanwhile. */
-  contents(): Promise<StoreContents> {
+  /** Reads the indexes once; after a failure the next call tries again. The threads start meanwhile. */
+  mergedIndex(): Promise<MergedIndex> {
     this.threads.start();
     const { signal } = this.threads.limits;
-    this.#contents ??= readStoreContents(this.snapshot, this.pileSets, signal).catch((error: unknown) => {
-      this.#contents = undefined;
+    this.#mergedIndex ??= readMergedIndex(this.snapshot, this.pileSets, signal).catch((error: unknown) => {
+      this.#mergedIndex = undefined;
       throw error;
     });
-    return this.#contents;
+    return this.#mergedIndex;
   }
 }
 
-export interface StoreContents {
+/** The indexes of all pile sets, as one. */
+export interface MergedIndex {
   readonly totals: PileTotals;
   /** The segments of each pile; undefined: there are too many for a cache, so each load of a pile reads the indexes. */
   readonly merged: readonly MergedPile[] | undefined;
@@ -57,13 +58,13 @@ const MOST_ENTRIES = 2 ** 18;
 /** Piles whose entries are read together. */
 const PILES_TOGETHER = 4096;
 
-/** Reads the indexes of all pile sets, and checks them against the manifest. */
-export async function readStoreContents(
+/** Checks the indexes against the manifest, too. */
+export async function readMergedIndex(
   snapshot: StoreSnapshot,
   pileSets: readonly StoredPileSet[],
   signal: AbortSignal | undefined,
   mostEntries = MOST_ENTRIES,
-): Promise<StoreContents> {
+): Promise<MergedIndex> {
   const { pileCount } = snapshot.settings;
   const totals = emptyTotals(pileCount);
   /** Each pile set has one entry for each pile. */

@@ -15,7 +15,7 @@ import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileCalls } from '../io/file-calls.js';
 import { freeBytes } from './free-bytes.js';
-import { isHangUpIgnored } from './hang-up.js';
+import { isHangUpIgnored } from './nohup.js';
 
 /** The most bytes of the end of its standard error, for messages. */
 const STANDARD_ERROR_BYTES = 4096;

@@ -1,5 +1,5 @@
 /** The options of the calls that plan and run a shuffle as tasks for several machines, and of Slurm. */
-import { flag, path, whole } from '../values/known-options.js';
+import { path, trueOrFalse, whole } from '../values/known-options.js';
 import { parseBytes, parseCount, parsePath, parseWhole, parseWord } from '../values/parse-values.js';
 import { type OptionsOf, omit, option, optionGroup } from './option.js';
 import { parseSbatchArgs, parseSlurmMemory } from './parse-options.js';
@@ -39,7 +39,7 @@ const TASKS = optionGroup('Tasks', {
   }),
   /** True if the output is read back before it is published. Default true. */
   readBack: option<boolean>({
-    check: flag, name: 'no-read-back', constant: false,
+    check: trueOrFalse, name: 'no-read-back', constant: false,
     help: 'publish the output as the tasks wrote it, without reading it back',
   }),
 });

@@ -9,7 +9,7 @@ import type { SplitRule } from '../keep/splits.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
-import { flag, oneOf, path, paths, whole } from '../values/known-options.js';
+import { oneOfWords, path, paths, trueOrFalse, whole } from '../values/known-options.js';
 import {
   oneWordOf as oneWord,
   parseBytes,
@@ -102,7 +102,7 @@ const KEEP = optionGroup('Output', {
    * the output has no end: it must be a stream, which ends when its reader leaves or `signal` fires. Default false.
    */
   repeat: option<boolean>({
-    check: flag,
+    check: trueOrFalse,
     excludes: [
       ['resume', NOT_RESUMED],
       ['jobDir', NOT_RESUMED],
@@ -122,7 +122,7 @@ const KEEP = optionGroup('Output', {
    * Default false.
    */
   unique: option<boolean>({
-    check: flag,
+    check: trueOrFalse,
     excludes: [
       ['uniqueBy', '`unique` compares whole records and `uniqueBy` a value of each: give one of the two'],
       ...beside('unique', 'the content of records'),
@@ -220,7 +220,7 @@ const CUT = optionGroup('Output', {
     help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
   }),
   /** Replaces existing outputs. Without `resume`, also discards an unfinished job of this output. Default false. */
-  force: option<boolean>({ check: flag, name: 'force', help: 'replace existing outputs' }),
+  force: option<boolean>({ check: trueOrFalse, name: 'force', help: 'replace existing outputs' }),
 });
 
 // biome-ignore format: a table, of few lines an entry
@@ -252,7 +252,7 @@ const ORDER = optionGroup('Order', {
    * files may be read once more, to count their records. Default `position`.
    */
   keys: option<KeyRule>({
-    check: oneOf('position', 'ordinal'),
+    check: oneOfWords('position', 'ordinal'),
     neutral: 'position',
     excludes: [
       ['skipBlank', '`skipBlank` cannot be combined with `keys` from ordinals: they keep files aligned, so no record may be left out'],
@@ -279,7 +279,7 @@ const ORDER = optionGroup('Order', {
 const RECORDS = optionGroup('Records', {
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   zeroTerminated: option<boolean>({
-    check: flag, choice: 'records', name: 'zero-terminated', short: 'z',
+    check: trueOrFalse, choice: 'records', name: 'zero-terminated', short: 'z',
     help: 'records end in NUL instead of newline, in inputs and output',
   }),
   /**
@@ -318,7 +318,7 @@ const RECORDS = optionGroup('Records', {
 const BLANK = optionGroup('Records', {
   /** Leaves out records that are empty or white space (ASCII). The report counts them. Default false. */
   skipBlank: option<boolean>({
-    check: flag, name: 'skip-blank',
+    check: trueOrFalse, name: 'skip-blank',
     help: 'leave out records that are empty or white space, and count them',
   }),
 });
@@ -339,7 +339,7 @@ const TABLES = optionGroup('Records', {
    * types that DuckDB gives them. Default false.
    */
   hive: option<boolean>({
-    check: flag, resumes: ['choice about columns in names of directories', ({ read }) => read.rowChoice?.['hive'] ?? false],
+    check: trueOrFalse, resumes: ['choice about columns in names of directories', ({ read }) => read.rowChoice?.['hive'] ?? false],
     name: 'hive',
     help: 'add to rows of Parquet files the columns in names of directories: lang=en/',
   }),
@@ -389,7 +389,7 @@ const CHOICE = optionGroup('Input', {
    * beside data, such as `_SUCCESS` (docs/FORMATS.md). Default false.
    */
   hidden: option<boolean>({
-    check: flag, name: 'hidden',
+    check: trueOrFalse, name: 'hidden',
     help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
   }),
   /**
@@ -417,11 +417,11 @@ const S3 = optionGroup('Input', {
   }),
   /** Pays for the requests at `s3://` addresses whose owner does not. Default: as `AWS_REQUEST_PAYER` says. */
   requesterPays: option<boolean>({
-    check: flag, mayChange: true, name: 'requester-pays', help: 'pay for the requests at s3:// addresses whose owner does not',
+    check: trueOrFalse, mayChange: true, name: 'requester-pays', help: 'pay for the requests at s3:// addresses whose owner does not',
   }),
   /** Names nobody at `s3://` addresses, which public data allows. False: no credentials are looked for. Default true. */
   signRequests: option<boolean>({
-    check: flag, mayChange: true, name: 'no-sign-request', constant: false,
+    check: trueOrFalse, mayChange: true, name: 'no-sign-request', constant: false,
     help: 'read public data at s3:// without looking for credentials',
   }),
   /**
@@ -449,7 +449,7 @@ const DECODING = optionGroup('Input', {
   }),
   /** True if igzip, if on PATH, decodes large gzip files: in a third of the time, to the same bytes. Default true. */
   igzip: option<boolean>({
-    check: flag, name: 'without-igzip', constant: false,
+    check: trueOrFalse, name: 'without-igzip', constant: false,
     help: 'do not decode gzip with the program igzip',
   }),
 });
@@ -505,7 +505,7 @@ const RESUME = optionGroup('Resume', {
    * resumed even without this option. Default false.
    */
   resume: option<boolean>({
-    check: flag, name: 'resume',
+    check: trueOrFalse, name: 'resume',
     help: 'resume the unfinished job of this output, or start one that can be resumed',
   }),
   /**
@@ -518,7 +518,7 @@ const RESUME = optionGroup('Resume', {
   }),
   /** Keeps the job directory and temp data after success. The output must be a file or a directory. Default false. */
   keepTemp: option<boolean>({
-    check: flag, name: 'keep-temp',
+    check: trueOrFalse, name: 'keep-temp',
     help: 'keep the job directory and temp files after success',
   }),
 });
@@ -632,9 +632,9 @@ const TOGETHER = optionGroup('Output', {
   /** Default for one file: by its name. Default for shards and splits: `none`. */
   compress: option<OutputCompression>({}),
   /** Discards an unfinished job of this output. It never replaces a directory that holds something. Default false. */
-  force: option<boolean>({ check: flag }),
+  force: option<boolean>({ check: trueOrFalse }),
   /** Resumes the unfinished job of this output. If there is none, starts a job that can be resumed. Default false. */
-  resume: option<boolean>({ check: flag }),
+  resume: option<boolean>({ check: trueOrFalse }),
 });
 
 export const SHUFFLE_TOGETHER_OPTIONS = {

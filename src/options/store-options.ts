@@ -2,7 +2,7 @@
 
 import { MOST_PILES } from '../piles/pile-layout.js';
 import type { InputIdRule } from '../sources/ids.js';
-import { flag, whole } from '../values/known-options.js';
+import { trueOrFalse, whole } from '../values/known-options.js';
 import { oneWordOf, parseBytes, parseCount, parseDuration, parseWhole } from '../values/parse-values.js';
 import { type OptionsOf, omit, option, optionGroup, pick } from './option.js';
 import { type InputIdsChoice, parseInputIds } from './parse-options.js';
@@ -20,7 +20,7 @@ const WRITING = optionGroup('Store', {
    * Replaces the former commits of these inputs; the inputs must include all inputs of such a commit. Otherwise an
    * input id that the store already has is an error, ERR_INPUT_ID_TAKEN. Default false.
    */
-  replace: option<boolean>({ check: flag, name: 'replace', help: 'replace inputs that the store already has' }),
+  replace: option<boolean>({ check: trueOrFalse, name: 'replace', help: 'replace inputs that the store already has' }),
   /** The seed of the store. An existing store must have the same. Default: a new store draws one at random. */
   seed: option<string>({
     check: seedText, name: 'seed', value: 'STRING',

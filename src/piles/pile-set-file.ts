@@ -4,8 +4,8 @@
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
+import { forEachConcurrently } from '../floor/for-each-concurrently.js';
 import type { JobControl } from '../floor/job-control.js';
-import { severalAtOnce } from '../floor/several-at-once.js';
 import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -106,8 +106,8 @@ export async function syncPileSets(
     if (rotates) await control.duringAsync(gate, () => syncPath(path, role));
     else await syncPath(path, role);
   };
-  await severalAtOnce(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.disks.length));
-  await severalAtOnce(pileSets, ({ name }) => syncPath(indexFilePath(layout, name), role));
+  await forEachConcurrently(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.disks.length));
+  await forEachConcurrently(pileSets, ({ name }) => syncPath(indexFilePath(layout, name), role));
   for (const disk of new Set(files.map((file) => file.disk))) {
     await syncPath(diskAt(layout, disk).directory, role);
   }

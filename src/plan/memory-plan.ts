@@ -287,6 +287,7 @@ export interface MemoryOfPass1 {
   readonly spareBytes: number;
 }
 
+/** The parts of the budget in pass 2, in all threads together. */
 export interface MemoryOfPass2 {
   readonly outputBufferBytes: number;
   /** Loaded piles with their sort entries. */

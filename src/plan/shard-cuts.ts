@@ -197,7 +197,7 @@ export function shardAt(cuts: ShardCuts, rankOrByte: number): number {
 }
 
 /** Cuts at these bytes, the first of which is 0. */
-export function cutsAt(starts: ArrayLike<number>): FittedCuts {
+export function fittedCuts(starts: ArrayLike<number>): FittedCuts {
   return { by: 'byte', shardCount: starts.length, starts: Float64Array.from(starts), firstShard: 0 };
 }
 
@@ -238,14 +238,14 @@ const SPARE_SHARES = [512, 16] as const;
 export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<EvenCuts | FittedCuts> {
   const { totalBytes, roomBytes, even } = limits;
   const enough = enoughText(limits.enoughShardBytes);
-  let fitted: FittedCuts = cutsAt([0]);
+  let fitted: FittedCuts = fittedCuts([0]);
   for (const share of SPARE_SHARES) {
     const count = Math.ceil(totalBytes / (roomBytes - Math.floor(roomBytes / share)));
     requireFewShards(Math.min(count, even?.shardCount ?? count), enough);
     if (even !== undefined && even.shardCount <= count) return even;
     const bytes = Array.from({ length: count - 1 }, (_, i) => proportion(i + 1, totalBytes, count));
     const crossings = await measure(bytes);
-    fitted = cutsAt(chooseStarts(crossings, totalBytes, roomBytes));
+    fitted = fittedCuts(chooseStarts(crossings, totalBytes, roomBytes));
     if (!leavesShortRecordAlone(fitted.starts, crossings, roomBytes)) break;
   }
   const cuts = even !== undefined && even.shardCount <= fitted.shardCount ? even : fitted;

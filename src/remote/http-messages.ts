@@ -5,7 +5,7 @@ export const CONNECTIONS_OF_HOST = 16;
 
 export type Headers = Readonly<Record<string, string>>;
 
-export interface Target {
+export interface HttpRequest {
   /** Scheme, host and port. */
   readonly server: URL;
   /** Path and query, as they are sent. `URL` would fold `a/../b` to `b`, which names another object. */
@@ -19,7 +19,7 @@ export interface Target {
   readonly body?: Iterable<Uint8Array>;
 }
 
-export function targetAt(url: URL, headers: Headers): Target {
+export function requestTo(url: URL, headers: Headers): HttpRequest {
   return { server: url, path: url.pathname + url.search, headers };
 }
 

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { ownVersion } from '../io/shipped-files.js';
-import { type BodySink, CONNECTIONS_OF_HOST, type Headers, type Reply, type Target } from './http-messages.js';
+import { type BodySink, CONNECTIONS_OF_HOST, type Headers, type HttpRequest, type Reply } from './http-messages.js';
 import { RangeConnections } from './range-connections.js';
 import { type RetryPolicy, type StallWatch, TransientError } from './retries.js';
 
@@ -69,27 +69,27 @@ export class HttpClient {
 
    * @throws what undici throws; what `takes` throws.
    */
-  async getRange(target: Target, sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined): Promise<Reply> {
-    const headers = { ...OWN_HEADERS(), ...target.headers };
-    return (await this.#rangeConnections?.get({ ...target, headers }, sinkFor)) ?? this.send(target, sinkFor);
+  async getRange(request: HttpRequest, sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined): Promise<Reply> {
+    const headers = { ...OWN_HEADERS(), ...request.headers };
+    return (await this.#rangeConnections?.get({ ...request, headers }, sinkFor)) ?? this.send(request, sinkFor);
   }
 
   /** @param isData whether the reply is the data. */
   async open(
-    { server, path, headers }: Target,
+    { server, path, headers }: HttpRequest,
     isData: (reply: Omit<Reply, 'text'>) => boolean,
   ): Promise<Reply & { readonly pieces?: AsyncIterator<Uint8Array> }> {
     this.#agent ??= this.#makeAgent();
     const agent = await this.#agent;
-    const asked = { origin: server.origin, path, method: 'GET' } as const;
-    const reply = await agent.request({ ...asked, headers: { ...OWN_HEADERS(), ...headers } });
+    const options = { origin: server.origin, path, method: 'GET' } as const;
+    const reply = await agent.request({ ...options, headers: { ...OWN_HEADERS(), ...headers } });
     const head = { status: reply.statusCode, headers: headersOf(reply.headers) };
     if (isData(head)) return { ...head, text: '', pieces: reply.body[Symbol.asyncIterator]() };
     return { ...head, text: await reply.body.text() };
   }
 
   async send(
-    target: Target,
+    request: HttpRequest,
     sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined = () => undefined,
     { mostTextBytes = MOST_ERROR_BYTES, signal, progress }: SendOptions = {},
   ): Promise<Reply> {
@@ -99,7 +99,7 @@ export class HttpClient {
     let stop = () => {};
     const whenAborted = () => stop();
     signal?.addEventListener('abort', whenAborted);
-    const asked = new Promise<Reply>((resolve, reject) => {
+    const replied = new Promise<Reply>((resolve, reject) => {
       let reply: Omit<Reply, 'text'> = { status: 0, headers: {} };
       let sink: BodySink | undefined;
       const text: Buffer[] = [];
@@ -111,7 +111,7 @@ export class HttpClient {
           controller.abort(error as Error);
         }
       };
-      agent.dispatch(undiciRequest(target), {
+      agent.dispatch(undiciRequest(request), {
         onRequestStart(controller) {
           stop = () => controller.abort(signal?.reason);
           if (signal?.aborted === true) stop();
@@ -139,11 +139,11 @@ export class HttpClient {
         },
       });
     });
-    return asked.finally(() => signal?.removeEventListener('abort', whenAborted));
+    return replied.finally(() => signal?.removeEventListener('abort', whenAborted));
   }
 }
 
-function undiciRequest({ server, path, headers, method = 'GET', body }: Target): Dispatcher.DispatchOptions {
+function undiciRequest({ server, path, headers, method = 'GET', body }: HttpRequest): Dispatcher.DispatchOptions {
   const sent = body === undefined ? null : Readable.from(body);
   return { origin: server.origin, path, method, headers: { ...OWN_HEADERS(), ...headers }, body: sent };
 }

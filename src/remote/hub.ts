@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { adviceOnPattern, parseHubAddress, requireUnfolded } from './address.js';
-import { type Headers, type Reply, type Target, targetAt } from './http-messages.js';
+import { type Headers, type HttpRequest, type Reply, requestTo } from './http-messages.js';
 import { type ListedObject, type SendForText, type Service, validatorOfHttp } from './service.js';
 
 const DEFAULT_ENDPOINT = 'https://huggingface.co';
@@ -18,12 +18,12 @@ export class Hub implements Service {
     this.#ask = ask;
   }
 
-  async targetOf(path: string, validator: string | undefined): Promise<Target> {
+  async requestFor(path: string, validator: string | undefined): Promise<HttpRequest> {
     requireUnfolded(path);
     const { kind, repository, path: file } = parseHubAddress(path);
-    if (kind === 'buckets') return this.#target(`/buckets/${encodedPath(repository)}/resolve/${encodedPath(file)}`);
+    if (kind === 'buckets') return this.#requestTo(`/buckets/${encodedPath(repository)}/resolve/${encodedPath(file)}`);
     const commit = validator ?? (await this.#commitOf(path));
-    return this.#target(`/datasets/${encodedPath(repository)}/resolve/${commit}/${encodedPath(file)}`);
+    return this.#requestTo(`/datasets/${encodedPath(repository)}/resolve/${commit}/${encodedPath(file)}`);
   }
 
   /**
@@ -93,12 +93,12 @@ export class Hub implements Service {
   }
 
   #get(path: string, below: string): Promise<Reply> {
-    return this.#ask(path, async () => this.#target(below));
+    return this.#ask(path, async () => this.#requestTo(below));
   }
 
-  #target(below: string): Target {
+  #requestTo(below: string): HttpRequest {
     const headers = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` };
-    return targetAt(new URL(this.#endpoint + below), headers);
+    return requestTo(new URL(this.#endpoint + below), headers);
   }
 }
 

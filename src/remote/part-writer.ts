@@ -15,8 +15,8 @@ interface BufferedPart {
   readonly byteLength: number;
 }
 
-/** Questions of threads that write uploads. */
-export type UploadQuestion =
+/** Requests of threads that write uploads. */
+export type WriterRequest =
   /** The answer is the id of an upload. */
   | { readonly ask: 'begin'; readonly path: string }
   /** The answer is a `BufferLease`. */
@@ -43,7 +43,7 @@ export interface BufferLease {
 }
 
 /** The tags of so many parts fit a slot of the channel. */
-const PARTS_OF_QUESTION = 64;
+const PARTS_OF_REQUEST = 64;
 
 const NO_CHECK = () => {};
 
@@ -90,9 +90,9 @@ export class PartWriter {
     const { blockBytes } = this.#client.buffers;
     for (let done = 0; done < bytes.byteLength; ) {
       const at = offset + done;
-      const target = this.#bytesOf(this.#buffer, Math.floor(at / blockBytes)).subarray(at % blockBytes);
-      const piece = bytes.subarray(done, done + target.byteLength);
-      target.set(piece);
+      const buffer = this.#bytesOf(this.#buffer, Math.floor(at / blockBytes)).subarray(at % blockBytes);
+      const piece = bytes.subarray(done, done + buffer.byteLength);
+      buffer.set(piece);
       done += piece.byteLength;
     }
   }
@@ -132,8 +132,8 @@ export class PartWriter {
 
   /** Takes the part that the last writer stashed. @returns false if it stashed none. */
   resume(number: number): boolean {
-    const question = { path: this.#path, uploadId: this.#uploadId, number };
-    this.#buffer = this.#ask<BufferLease | null>({ ask: 'resume', ...question }, NO_CHECK) ?? undefined;
+    const request = { path: this.#path, uploadId: this.#uploadId, number };
+    this.#buffer = this.#ask<BufferLease | null>({ ask: 'resume', ...request }, NO_CHECK) ?? undefined;
     return this.#buffer !== undefined;
   }
 
@@ -149,16 +149,16 @@ export class PartWriter {
     const numbers = this.#numbers;
     this.#numbers = [];
     const parts: UploadedPart[] = [];
-    for (let done = 0; done < numbers.length; done += PARTS_OF_QUESTION) {
-      const some = numbers.slice(done, done + PARTS_OF_QUESTION);
-      const question: UploadQuestion = { ask: 'await-parts', path: this.#path, writer: this.#writer, numbers: some };
-      parts.push(...this.#ask<readonly UploadedPart[]>(question, this.#check));
+    for (let done = 0; done < numbers.length; done += PARTS_OF_REQUEST) {
+      const some = numbers.slice(done, done + PARTS_OF_REQUEST);
+      const request: WriterRequest = { ask: 'await-parts', path: this.#path, writer: this.#writer, numbers: some };
+      parts.push(...this.#ask<readonly UploadedPart[]>(request, this.#check));
     }
     return parts;
   }
 
-  #ask<T>(question: UploadQuestion, check: () => void): T {
-    return ask<T>(this.#client, question, check);
+  #ask<T>(request: WriterRequest, check: () => void): T {
+    return ask<T>(this.#client, request, check);
   }
 
   #bytesOf({ blocks }: BufferLease, index: number): Uint8Array {

@@ -5,7 +5,7 @@
  */
 import { connect, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSafely, type SecureContext } from 'node:tls';
-import type { BodySink, Headers, Reply, Target } from './http-messages.js';
+import type { BodySink, Headers, HttpRequest, Reply } from './http-messages.js';
 import { type RetryPolicy, TransientError } from './retries.js';
 
 /** The most bytes of the head of a reply. */
@@ -34,7 +34,7 @@ export class RangeConnections {
 
   /** @returns undefined if the reply was declined. @throws what the network throws, and what `sinkFor` throws. */
   async get(
-    { server, path, headers, method = 'GET' }: Target,
+    { server, path, headers, method = 'GET' }: HttpRequest,
     sinkFor: (reply: Omit<Reply, 'text'>) => BodySink | undefined,
   ): Promise<Reply | undefined> {
     const { origin, host } = server;
@@ -47,8 +47,8 @@ export class RangeConnections {
       const known = this.#idle.get(origin)?.pop();
       const connection = known ?? new Connection(server, this.#silenceMilliseconds, this.#secureContext);
       const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-      const question = `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
-      const reply = await connection.send(question, method === 'HEAD' ? undefined : sinkFor, known !== undefined);
+      const requestHead = `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+      const reply = await connection.send(requestHead, method === 'HEAD' ? undefined : sinkFor, known !== undefined);
       if (connection.isReusable) this.#idle.set(origin, [...(this.#idle.get(origin) ?? []), connection]);
       else connection.close();
       return reply;
@@ -112,7 +112,7 @@ class Connection {
   }
 
   /** @param isReused whether the server may just have closed it: then undefined is returned, and no error. */
-  async send(question: string, sinkFor: PendingReply['sinkFor'], isReused: boolean): Promise<Reply | undefined> {
+  async send(requestHead: string, sinkFor: PendingReply['sinkFor'], isReused: boolean): Promise<Reply | undefined> {
     this.#headBytes = 0;
     this.#reply = this.#sink = undefined;
     this.isReusable = false;
@@ -121,7 +121,7 @@ class Connection {
       return await new Promise<Reply | undefined>((settle, fail) => {
         this.#pending = { sinkFor: sinkFor, settle, fail };
         if (this.#socket.destroyed) this.#fail(new TransientError('the connection broke'));
-        else this.#socket.write(question);
+        else this.#socket.write(requestHead);
       });
     } catch (error) {
       if (isReused && this.#headBytes === 0 && this.#reply === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** Reads ranges of objects: follows redirects, tries again, and believes no reply that is not exactly what was asked. */
 import { InputError } from '../errors.js';
 import type { HttpClient } from './http.js';
-import { type BodySink, type Headers, type Reply, type Target, targetAt } from './http-messages.js';
+import { type BodySink, type Headers, type HttpRequest, type Reply, requestTo } from './http-messages.js';
 import { type OnRetry, type RetryPolicy, type StallWatch, TransientError, withRetries } from './retries.js';
 import { changedObject, refusal, type Service } from './service.js';
 import type { ObjectVersion } from './transfer-channel.js';
@@ -20,7 +20,7 @@ export interface ObjectRange {
   readonly end: number;
 }
 
-type Exchange = (target: Target, takes: (head: Omit<Reply, 'text'>) => BodySink | undefined) => Promise<Reply>;
+type Exchange = (request: HttpRequest, takes: (head: Omit<Reply, 'text'>) => BodySink | undefined) => Promise<Reply>;
 /** @param isSized whether the server announces that it sends exactly the range. */
 type OpenSink = (version: ObjectVersion, isSized: boolean, headers: Headers) => BodySink;
 
@@ -34,8 +34,8 @@ export class RangeReader {
   readonly #serviceOf: (path: string) => Service;
   readonly #retryPolicy: RetryPolicy;
   readonly #onRetry: OnRetry;
-  /** Targets of redirects by path, as long as they answer. */
-  readonly #redirected = new Map<string, RedirectedTarget>();
+  /** The requests to which redirects lead, by path, as long as servers answer them. */
+  readonly #redirected = new Map<string, RedirectedRequest>();
 
   constructor(http: HttpClient, serviceOf: (path: string) => Service, retryPolicy: RetryPolicy, onRetry: OnRetry) {
     this.#http = http;
@@ -45,18 +45,18 @@ export class RangeReader {
   }
 
   /** Reads a text, such as a page of a list. */
-  readText(path: string, target: () => Promise<Target>): Promise<Reply> {
+  readText(path: string, makeRequest: () => Promise<HttpRequest>): Promise<Reply> {
     const service = this.#serviceOf(path);
     const attempt = async (progress: StallWatch): Promise<Reply> => {
-      let asked: Target & Partial<RedirectedTarget> = await target();
+      let request: HttpRequest & Partial<RedirectedRequest> = await makeRequest();
       for (let turns = 0; ; turns++) {
-        const reply = await this.#http.send(asked, undefined, { mostTextBytes: MOST_TEXT_BYTES, progress });
+        const reply = await this.#http.send(request, undefined, { mostTextBytes: MOST_TEXT_BYTES, progress });
         if (reply.status === 200) return reply;
-        const advice = service.advise(path, reply, asked);
+        const advice = service.advise(path, reply, request);
         const location = locationIn(reply);
-        if (turns < MOST_ROUNDS && advice === 'again') asked = await target();
+        if (turns < MOST_ROUNDS && advice === 'again') request = await makeRequest();
         // A repository of the Hub may have another name.
-        else if (turns < MOST_ROUNDS && location !== undefined) asked = redirectedTarget(path, asked, location);
+        else if (turns < MOST_ROUNDS && location !== undefined) request = redirectedRequest(path, request, location);
         else throw refusal(path, reply, advice);
       }
     };
@@ -64,14 +64,14 @@ export class RangeReader {
   }
 
   /** Returns the headers of an object. Undefined: the server refuses. */
-  readHead(path: string, target: () => Promise<Target>): Promise<Headers | undefined> {
+  readHead(path: string, makeRequest: () => Promise<HttpRequest>): Promise<Headers | undefined> {
     const service = this.#serviceOf(path);
     const attempt = async (): Promise<Headers | undefined> => {
       for (let turns = 0; ; turns++) {
-        const asked = await target();
-        const reply = await this.#http.getRange(asked, () => undefined);
+        const request = await makeRequest();
+        const reply = await this.#http.getRange(request, () => undefined);
         if (reply.status === 200 || reply.status === 206) return reply.headers;
-        const advice = service.advise(path, reply, asked);
+        const advice = service.advise(path, reply, request);
         const failure = refusal(path, reply, advice);
         if (failure instanceof TransientError) throw failure;
         if (advice !== 'again' || turns === MOST_ROUNDS) return undefined;
@@ -91,7 +91,7 @@ export class RangeReader {
       if (left === undefined) return undefined;
       if (left.start > from) progress.advanced();
       from = left.start;
-      return this.#try(left, openSink, (target, takes) => this.#http.getRange(target, takes), progress);
+      return this.#try(left, openSink, (request, takes) => this.#http.getRange(request, takes), progress);
     };
     return this.withRetries(path, attempt);
   }
@@ -103,8 +103,8 @@ export class RangeReader {
   ): Promise<{ readonly version: ObjectVersion; readonly pieces: AsyncIterator<Uint8Array> }> {
     let pieces: AsyncIterator<Uint8Array> | undefined;
     const whole = { path, version, start: 0, end: Number.POSITIVE_INFINITY };
-    const found = await this.#try(whole, DISCARD, async (target, takes) => {
-      const reply = await this.#http.open(target, (head) => takes(head) !== undefined);
+    const found = await this.#try(whole, DISCARD, async (request, takes) => {
+      const reply = await this.#http.open(request, (head) => takes(head) !== undefined);
       pieces = reply.pieces;
       return reply;
     });
@@ -128,27 +128,27 @@ export class RangeReader {
     // Of a version that is not known, the first bytes are asked for, which may be all.
     const isWhole = range.start === 0 && (version === undefined || range.end === version.byteLength);
     const known = this.#redirected.get(path);
-    let target: Target & Partial<RedirectedTarget> = known ?? (await service.targetOf(path, pinned, isWhole));
+    let request: HttpRequest & Partial<RedirectedRequest> = known ?? (await service.requestFor(path, pinned, isWhole));
     for (let turns = 0; turns <= MOST_ROUNDS; turns++) {
       const rangeExchange = new RangeExchange(range, service, pinned, openSink, progress);
-      const asked = { ...target, headers: { ...target.headers, ...rangeExchange.headers } };
-      const reply = await exchange(asked, (head) => rangeExchange.sinkFor(head));
+      const ranged = { ...request, headers: { ...request.headers, ...rangeExchange.headers } };
+      const reply = await exchange(ranged, (head) => rangeExchange.sinkFor(head));
       const answer = rangeExchange.finish(reply);
       if (answer !== undefined) return answer;
-      const advice = service.advise(path, reply, asked, true);
+      const advice = service.advise(path, reply, ranged, true);
       const location = locationIn(reply);
-      if (advice === 'again') target = await service.targetOf(path, pinned, isWhole);
+      if (advice === 'again') request = await service.requestFor(path, pinned, isWhole);
       else if (location !== undefined) {
-        const redirected = redirectedTarget(path, target, location);
+        const redirected = redirectedRequest(path, request, location);
         this.#redirected.set(path, redirected);
-        target = redirected;
+        request = redirected;
       } else {
-        const failure = this.#refused(range, reply, adviceOnLostCredentials(path, reply, target) ?? advice);
+        const failure = this.#refused(range, reply, adviceOnLostCredentials(path, reply, request) ?? advice);
         // Where redirects lead is often signed for a few minutes.
-        if (failure instanceof TransientError || known === undefined || target !== known) throw failure;
+        if (failure instanceof TransientError || known === undefined || request !== known) throw failure;
         // Another reader may have found a new one.
         if (this.#redirected.get(path) === known) this.#redirected.delete(path);
-        target = await service.targetOf(path, pinned, isWhole);
+        request = await service.requestFor(path, pinned, isWhole);
       }
     }
     throw new InputError(
@@ -169,17 +169,17 @@ function locationIn({ status, headers }: Reply): string | undefined {
   return REDIRECTS.has(status) ? headers['location'] : undefined;
 }
 
-interface RedirectedTarget extends Target {
+interface RedirectedRequest extends HttpRequest {
   /** True if the redirect leads to another host, which gets no credentials. */
   readonly hasLostCredentials: boolean;
 }
 
 /** Follows a redirect. Credentials go only to the host for which they were given. */
-function redirectedTarget(
+function redirectedRequest(
   path: string,
-  { server, path: from, headers, hasLostCredentials: lost }: Target & Partial<RedirectedTarget>,
+  { server, path: from, headers, hasLostCredentials: lost }: HttpRequest & Partial<RedirectedRequest>,
   location: string,
-): RedirectedTarget {
+): RedirectedRequest {
   const to = new URL(location, server.origin + from);
   if (!/^https?:$/.test(to.protocol) || (server.protocol === 'https:' && to.protocol === 'http:'))
     throw new InputError(
@@ -188,7 +188,7 @@ function redirectedTarget(
     );
   const isSame = to.origin === server.origin;
   return {
-    ...targetAt(to, isSame ? headers : {}),
+    ...requestTo(to, isSame ? headers : {}),
     hasLostCredentials: lost ?? (!isSame && 'authorization' in headers),
   };
 }
@@ -197,7 +197,7 @@ function redirectedTarget(
 function adviceOnLostCredentials(
   path: string,
   { status }: Reply,
-  { server, hasLostCredentials: lost }: Target & Partial<RedirectedTarget>,
+  { server, hasLostCredentials: lost }: HttpRequest & Partial<RedirectedRequest>,
 ): string | undefined {
   if (lost !== true || !/^https?:/.test(path) || (status !== 401 && status !== 403)) return undefined;
   return `it is ${server.host}, to which the first host redirects and which gets no credentials of it; name the address there`;

@@ -8,7 +8,7 @@ import { SystemError, VerificationError } from '../errors.js';
 import { outputAppeared } from '../io/rename-and-sync.js';
 import { CRC32, type SizedCrc } from './crc.js';
 import type { HttpClient } from './http.js';
-import type { Headers, Reply, Target } from './http-messages.js';
+import type { Headers, HttpRequest, Reply } from './http-messages.js';
 import type { ListedPart, ListedUpload, ObjectInfo, UploadedPart } from './object-store.js';
 import { serviceUploadId } from './part-writer.js';
 import {
@@ -42,9 +42,9 @@ interface S3Call<T> {
   readonly looking?: string;
   /** The key of an object; absent: the bucket is asked. */
   readonly key?: string;
-  /** Asked at each try. Absent: `target` is. */
-  readonly question?: () => S3Request;
-  readonly target?: () => Promise<Target>;
+  /** The request, made anew at each try. Absent: `signed` makes it. */
+  readonly unsigned?: () => S3Request;
+  readonly signed?: () => Promise<HttpRequest>;
   /** Returns what the reply says; undefined: it is a refusal. */
   readonly answer: (reply: Reply) => T | undefined | Promise<T | undefined>;
   readonly signal?: AbortSignal;
@@ -71,7 +71,7 @@ export class S3Uploads {
   begin(path: string): Promise<string> {
     const token = newToken();
     return this.#ask(path, {
-      question: () => {
+      unsigned: () => {
         const checksums = this.#knowsChecksums === false ? {} : { 'x-amz-checksum-algorithm': 'CRC32', ...OF_WHOLE };
         return { method: 'POST', query: { uploads: '' }, headers: { ...this.#headersOf(token), ...checksums } };
       },
@@ -94,7 +94,7 @@ export class S3Uploads {
     const query = { partNumber: String(number), uploadId: serviceUploadId(uploadId) };
     const content = contentOf(pieces);
     const tagOfPart = await this.#ask(path, {
-      question: () => ({ ...content.question(hasChecksums(uploadId) ? 'crc' : 'md5'), query }),
+      unsigned: () => ({ ...content.unsigned(hasChecksums(uploadId) ? 'crc' : 'md5'), query }),
       answer: ({ status, headers }) => {
         if (status !== 200) return undefined;
         const { [CRC_HEADER]: stored = content.crcText } = headers;
@@ -109,8 +109,8 @@ export class S3Uploads {
   async putText(path: string, text: string, onlyIfAbsent: boolean, token = newToken()): Promise<void> {
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
-      const { headers, ...question } = content.question(this.#knowsChecksums === false ? 'md5' : 'crc');
-      return { ...question, headers: { ...headers, ...condition, ...this.#headersOf(token) } };
+      const { headers, ...unsigned } = content.unsigned(this.#knowsChecksums === false ? 'md5' : 'crc');
+      return { ...unsigned, headers: { ...headers, ...condition, ...this.#headersOf(token) } };
     });
   }
 
@@ -130,10 +130,10 @@ export class S3Uploads {
     const text = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
     const content = contentOf(() => [Buffer.from(text)]);
     await this.#make(path, token, onlyIfAbsent, (condition) => {
-      const { headers, ...question } = content.question('none');
+      const { headers, ...unsigned } = content.unsigned('none');
       const query = { uploadId: serviceUploadId(uploadId) };
       const whole = contents && { [CRC_HEADER]: CRC32.text(CRC32.joined(contents)), ...OF_WHOLE };
-      return { ...question, method: 'POST', query, headers: { ...headers, ...condition, ...whole } };
+      return { ...unsigned, method: 'POST', query, headers: { ...headers, ...condition, ...whole } };
     });
   }
 
@@ -145,7 +145,7 @@ export class S3Uploads {
     path: string,
     token: string | undefined,
     onlyIfAbsent: boolean,
-    question: (condition: Headers) => S3Request,
+    unsigned: (condition: Headers) => S3Request,
   ): Promise<void> {
     const isMade = async (): Promise<boolean> => {
       const found = await this.#head(path);
@@ -157,9 +157,9 @@ export class S3Uploads {
     // Other objects are made meanwhile: the service may have refused the condition of one of them.
     let hasCondition = false;
     await this.#ask(path, {
-      question: () => {
+      unsigned: () => {
         hasCondition = onlyIfAbsent && this.#knowsConditions;
-        return question(hasCondition ? ONLY_IF_ABSENT : {});
+        return unsigned(hasCondition ? ONLY_IF_ABSENT : {});
       },
       answer: async (reply) => {
         // The answer of a long work begins before its end is known.
@@ -196,7 +196,7 @@ export class S3Uploads {
   async #head(path: string, headers: () => Headers = () => ({})): Promise<Reply | undefined> {
     const reply = await this.#ask(path, {
       looking: 'look at',
-      question: () => ({ method: 'HEAD', headers: headers() }),
+      unsigned: () => ({ method: 'HEAD', headers: headers() }),
       answer: (each) => (each.status === 200 || each.status === 404 ? each : undefined),
     });
     return reply.status === 200 ? reply : undefined;
@@ -209,7 +209,7 @@ export class S3Uploads {
     const page = (markers: Headers) =>
       this.#ask(path, {
         looking: 'list the parts of',
-        question: () => ({ query: { uploadId: serviceUploadId(uploadId), ...markers } }),
+        unsigned: () => ({ query: { uploadId: serviceUploadId(uploadId), ...markers } }),
         answer: (reply) => {
           isGone = isUnknownUpload(reply);
           return isGone ? NO_PARTS : textIn(reply);
@@ -230,7 +230,7 @@ export class S3Uploads {
   /** All objects whose keys begin as the address does. */
   list(path: string): Promise<ListedObject[]> {
     const place = path.slice(0, path.lastIndexOf('/') + 1);
-    return this.#s3.list(path, (_, target) => this.#ask(place, { looking: 'list', target, answer: wholeReply }));
+    return this.#s3.list(path, (_, signed) => this.#ask(place, { looking: 'list', signed, answer: wholeReply }));
   }
 
   /** Lists the uploads of all keys that begin as the address does. */
@@ -242,7 +242,7 @@ export class S3Uploads {
         looking: 'list the uploads of',
         key: '',
         // Some services encode what is asked for in another way, and do not say so.
-        question: () => ({ query: { uploads: '', prefix, ...markers } }),
+        unsigned: () => ({ query: { uploads: '', prefix, ...markers } }),
         answer: textIn,
       });
     const next = (text: string) => ({
@@ -265,7 +265,7 @@ export class S3Uploads {
    */
   async abort(path: string, uploadId: string, hadParts: boolean): Promise<void> {
     await this.#ask(path, {
-      question: () => ({ method: 'DELETE', query: { uploadId: serviceUploadId(uploadId) } }),
+      unsigned: () => ({ method: 'DELETE', query: { uploadId: serviceUploadId(uploadId) } }),
       answer: async (reply) => {
         // Some services cannot abort uploads.
         if (isUnknownUpload(reply) || reply.status === 405 || reply.status === 501) return true;
@@ -280,38 +280,38 @@ export class S3Uploads {
   /** It is not a failure if there is none. */
   async remove(path: string): Promise<void> {
     await this.#ask(path, {
-      question: () => ({ method: 'DELETE' }),
+      unsigned: () => ({ method: 'DELETE' }),
       answer: ({ status, text }) =>
         status === 204 || status === 200 || (status === 404 && !text.includes('NoSuchBucket')) ? true : undefined,
     });
   }
 
-  #ask<T>(path: string, { looking, key, question = () => ({}), target, answer, signal }: S3Call<T>): Promise<T> {
+  #ask<T>(path: string, { looking, key, unsigned = () => ({}), signed, answer, signal }: S3Call<T>): Promise<T> {
     const named = { ...parseS3Address(path), ...(key !== undefined && { key }) };
-    const signed = target ?? (() => this.#s3.signed(named, question()));
+    const makeRequest = signed ?? (() => this.#s3.signed(named, unsigned()));
     const failed = (problem: string, cause?: unknown) =>
       new SystemError('ERR_IO', `cannot ${looking ?? 'write'} the output ${path}: ${problem}`, { cause });
     const attempt = async (progress: StallWatch): Promise<T> => {
       for (let turns = 0; ; turns++) {
-        const asked = await signed();
-        const body = asked.body && counted(asked.body, progress);
-        const sent: Target = body === undefined ? asked : { ...asked, body };
+        const request = await makeRequest();
+        const body = request.body && counted(request.body, progress);
+        const sent: HttpRequest = body === undefined ? request : { ...request, body };
         // The answer to a long work may come slowly; a list may not.
         const choices = { mostTextBytes: MOST_TEXT_BYTES, signal, ...(body === undefined && { progress }) };
         const reply = await this.#http.send(sent, undefined, choices);
         const said = await answer(reply);
         if (said !== undefined) return said;
-        const isAgain = this.#s3.learnsRegion(path, reply, asked) || this.#refusesChecksums(asked, reply);
+        const isAgain = this.#s3.learnsRegion(path, reply, request) || this.#refusesChecksums(request, reply);
         if (!isAgain || turns === MOST_ROUNDS)
-          throw this.#refusal(asked, reply, looking === undefined ? 'write' : 'read', failed);
+          throw this.#refusal(request, reply, looking === undefined ? 'write' : 'read', failed);
       }
     };
     const givenUp = failed;
     return withRetries(path, attempt, this.#retryPolicy, this.#onRetry, { errorOnGivingUp: givenUp, signal });
   }
 
-  /** Returns whether the service may know no checksums: then it is asked once more without. */
-  #refusesChecksums({ headers }: Target, { status, text }: Reply): boolean {
+  /** Returns whether the service may know no checksums: then it is asked once more, without. */
+  #refusesChecksums({ headers }: HttpRequest, { status, text }: Reply): boolean {
     const isAsked = Object.keys(headers).some((name) => /^x-amz-checksum-/i.test(name));
     const isRefusal = (status === 400 || status === 501) && !TRANSIENT_CODES.test(text);
     if (!isAsked || !isRefusal || this.#knowsChecksums === true) return false;
@@ -319,7 +319,7 @@ export class S3Uploads {
     return true;
   }
 
-  #refusal({ path }: Target, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
+  #refusal({ path }: HttpRequest, reply: Reply, doing: 'read' | 'write', failed: (problem: string) => Error): Error {
     const { status, headers, text } = reply;
     const said = reasonIn(text);
     const reason = said === undefined ? '' : ` (${said})`;
@@ -352,11 +352,11 @@ interface Content {
   readonly byteLength: number;
   readonly crcText: string;
   /**
-   * Asked at each try.
+   * Returns the request, at each try.
    * @param check what the service compares beside the SHA-256. Buckets with locks refuse parts that have neither, and
    *   services that know no CRC know MD5.
    */
-  question(check: 'crc' | 'md5' | 'none'): S3Request & { readonly headers: Headers };
+  unsigned(check: 'crc' | 'md5' | 'none'): S3Request & { readonly headers: Headers };
 }
 
 /** Hashes a body once. */
@@ -378,13 +378,13 @@ function contentOf(pieces: () => Iterable<Uint8Array>): Content {
     md5 ??= md5Of(pieces());
     return md5 === '' ? {} : { 'content-md5': md5 };
   };
-  const question: Content['question'] = (check) => ({
+  const unsigned: Content['unsigned'] = (check) => ({
     method: 'PUT',
     sha256,
     headers: { 'content-length': String(byteLength), ...checkOf(check) },
     body: pieces(),
   });
-  return { crc32: crc, byteLength, crcText: text, question };
+  return { crc32: crc, byteLength, crcText: text, unsigned };
 }
 
 /** Empty in FIPS mode, which has no MD5. */

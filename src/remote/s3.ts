@@ -8,7 +8,7 @@ import { AwsCredentialChain } from './aws-credentials.js';
 import type { AwsSettings } from './aws-settings.js';
 import { CRC32, CRC32C, CRC64NVME, type Crc } from './crc.js';
 import type { HttpClient } from './http.js';
-import type { Headers, Reply, Target } from './http-messages.js';
+import type { Headers, HttpRequest, Reply } from './http-messages.js';
 import type { ServiceChecksum } from './read-checksum.js';
 import {
   type ListedObject,
@@ -26,7 +26,7 @@ export interface S3Address {
 }
 
 /** The parts of a request for an object, or for the bucket. */
-export interface S3Request extends Pick<Target, 'method' | 'body'> {
+export interface S3Request extends Pick<HttpRequest, 'method' | 'body'> {
   readonly query?: Headers;
   readonly headers?: Headers;
   /** The hash of the body. */
@@ -58,15 +58,15 @@ export class S3 implements Service {
   }
 
   /** A request that may have all of an object asks for its checksum, too. */
-  targetOf(path: string, _: string | undefined, isWhole: boolean): Promise<Target> {
+  requestFor(path: string, _: string | undefined, isWhole: boolean): Promise<HttpRequest> {
     return this.signed(parseS3Address(path), isWhole && this.#saysChecksums ? { headers: CHECKSUM_MODE } : {});
   }
 
   /** Knows the region of a bucket only after the first refusal. */
-  advise(path: string, reply: Reply, asked: Target, mayAskLess = false): string | 'again' | undefined {
+  advise(path: string, reply: Reply, request: HttpRequest, mayAskLess = false): string | 'again' | undefined {
     const { status, text } = reply;
-    if (this.learnsRegion(path, reply, asked)) return 'again';
-    if ((status === 400 || status === 501) && mayAskLess && MODE_HEADER in asked.headers) {
+    if (this.learnsRegion(path, reply, request)) return 'again';
+    if ((status === 400 || status === 501) && mayAskLess && MODE_HEADER in request.headers) {
       this.#saysChecksums = false;
       return 'again';
     }
@@ -87,16 +87,16 @@ export class S3 implements Service {
   }
 
   /**
-   * Returns whether the reply tells the region of the bucket, so that the question may be signed anew. Others that were
+   * Returns whether the reply tells the region of the bucket, so that the request may be signed anew. Others that were
    * under way may have learned it before.
    */
-  learnsRegion(path: string, { status, headers, text }: Reply, asked: Target): boolean {
+  learnsRegion(path: string, { status, headers, text }: Reply, request: HttpRequest): boolean {
     const { bucket } = parseS3Address(path);
     const region = headers['x-amz-bucket-region'] ?? /<Region>([^<]+)<\/Region>/.exec(text)?.[1];
     if (
       region !== undefined &&
       (status === 301 || status === 307 || status === 400) &&
-      region !== (asked.region ?? this.#regionOf.get(bucket))
+      region !== (request.region ?? this.#regionOf.get(bucket))
     ) {
       this.#regionOf.set(bucket, region);
       return true;
@@ -167,7 +167,7 @@ export class S3 implements Service {
     return found;
   }
 
-  async signed({ bucket, key }: S3Address, { query = {}, sha256, ...question }: S3Request): Promise<Target> {
+  async signed({ bucket, key }: S3Address, { query = {}, sha256, ...unsigned }: S3Request): Promise<HttpRequest> {
     requireUnfolded(`s3://${bucket}/${key}`);
     const { settings } = this;
     const region = this.#regionOf.get(bucket) ?? settings.region;
@@ -187,24 +187,24 @@ export class S3 implements Service {
     const payer: Headers = settings.requesterPays ? { 'x-amz-request-payer': 'requester' } : {};
     const owner = settings.options.headers?.[OWNER_HEADER];
     const headers = {
-      ...question.headers,
+      ...unsigned.headers,
       ...payer,
       ...(owner !== undefined && { [OWNER_HEADER]: owner }),
       ...(sha256 && { 'x-amz-content-sha256': sha256 }),
     };
     const credentials = await this.#credentials.find();
-    if (credentials === undefined) return { ...question, server, path, region, headers };
-    const asked = {
+    if (credentials === undefined) return { ...unsigned, server, path, region, headers };
+    const toSign = {
       host: server.host,
       path,
-      method: question.method ?? 'GET',
+      method: unsigned.method ?? 'GET',
       service: 's3',
       region,
       headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
     };
-    const { Host: _, ...signed } = aws4.sign(asked, { ...credentials, sessionToken: credentials.sessionToken ?? '' })
+    const { Host: _, ...signed } = aws4.sign(toSign, { ...credentials, sessionToken: credentials.sessionToken ?? '' })
       .headers as Record<string, string>;
-    return { ...question, server, path, region, headers: signed };
+    return { ...unsigned, server, path, region, headers: signed };
   }
 }
 
@@ -232,7 +232,7 @@ function encoded(text: string): string {
 /**
  * The pages of a list, which ends where a page says so.
  * @param name of the element that is a page.
- * @param next the question for the page after this one.
+ * @param next returns the markers for the page after this one.
  * @throws Error if a reply is no such page, or leads to a page that was there before.
  */
 export async function* pagesOf(

@@ -1,7 +1,7 @@
 /** The contract of remote services (web servers, S3, the Hub), and the errors for replies that are not data. */
 import { InputError } from '../errors.js';
 import { shownText } from './address.js';
-import type { Headers, Reply, Target } from './http-messages.js';
+import type { Headers, HttpRequest, Reply } from './http-messages.js';
 import type { ServiceChecksum } from './read-checksum.js';
 import { transientErrorOfStatus } from './retries.js';
 import type { ObjectVersion } from './transfer-channel.js';
@@ -12,17 +12,17 @@ export interface ListedObject extends ObjectVersion {
 }
 
 /** Requests a text, with retries. */
-export type SendForText = (path: string, target: () => Promise<Target>) => Promise<Reply>;
+export type SendForText = (path: string, makeRequest: () => Promise<HttpRequest>) => Promise<Reply>;
 
 /** Requests the headers of an object. The answer is undefined if the server refuses. */
-export type SendForHead = (target: () => Promise<Target>) => Promise<Headers | undefined>;
+export type SendForHead = (makeRequest: () => Promise<HttpRequest>) => Promise<Headers | undefined>;
 
 export interface Service {
   /**
    * Returns the request for an object, with credentials. @param validator of the wanted version. @param isWhole whether the
    * reply may have all of the object, so that it may say the checksum.
    */
-  targetOf(path: string, validator: string | undefined, isWhole: boolean): Promise<Target>;
+  requestFor(path: string, validator: string | undefined, isWhole: boolean): Promise<HttpRequest>;
   /**
    * Returns what distinguishes versions of an object; empty: nothing does. Undefined: addresses name versions.
    */
@@ -35,9 +35,9 @@ export interface Service {
   checksumIn?(headers: Headers, byteLength: number): ServiceChecksum | 'none' | undefined;
   /**
    * Returns what to do about a refusal, as a message ends; `again`: now it knows better, ask once more.
-   * @param asked whose answer the reply is. @param mayAskLess whether the question may be one without extras.
+   * @param request that the reply answers. @param mayAskLess whether the request may be one without extras.
    */
-  advise(path: string, reply: Reply, asked: Target, mayAskLess?: boolean): string | 'again' | undefined;
+  advise(path: string, reply: Reply, request: HttpRequest, mayAskLess?: boolean): string | 'again' | undefined;
   /** Lists all objects below a directory, whose address ends with a slash. */
   list(path: string, ask: SendForText): Promise<ListedObject[]>;
 }

@@ -3,10 +3,10 @@
  * the answer is there. All threads share two buffers:
  *
  *     channel   whether the transfer thread has ended; the bell; the state of each block: how many copy from it, and how often its content changed;
- *            then slots, one for each question under way: its state, its length, its text (JSON)
+ *            then slots, one for each request under way: its state, its length, its text (JSON)
  *     pool   the blocks: fetched bytes
  *
- * A thread writes its question into a free slot, rings, and sleeps until the slot has the answer: consecutive blocks. It
+ * A thread writes its request into a free slot, rings, and sleeps until the slot has the answer: consecutive blocks. It
  * reads them all before it asks again, unless they were evicted.
  */
 import { getEnvironmentData } from 'node:worker_threads';
@@ -23,8 +23,8 @@ export interface TransferBuffers {
   readonly blockBytes: number;
 }
 
-/** Questions of threads that read inputs. The answer is an `ObjectVersion`, or blocks of which the first is leased for the caller. */
-export type ReadQuestion =
+/** Requests of threads that read inputs. The answer is an `ObjectVersion`, or blocks of which the first is leased for the caller. */
+export type ReaderRequest =
   | { readonly ask: 'version'; readonly path: string }
   | {
       readonly ask: 'blocks';
@@ -197,7 +197,7 @@ export function channelClient(path: string): ChannelClient {
 /** @param check throws to leave: the job was aborted. */
 export function ask<T>(
   { channel }: ChannelClient,
-  question: { readonly ask: string; readonly path: string },
+  request: { readonly ask: string; readonly path: string },
   check: () => void,
 ): T {
   let slot = channel.claimSlot();
@@ -207,7 +207,7 @@ export function ask<T>(
     slot = channel.claimSlot();
   }
   const word = channel.stateWord(slot);
-  channel.write(slot, question);
+  channel.write(slot, request);
   Atomics.store(channel.words, word, ASKED);
   channel.ring();
   for (;;) {

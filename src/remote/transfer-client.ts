@@ -10,7 +10,7 @@ import { TRANSFER_BUFFERS, type TransferBuffers, TransferChannel } from './trans
 import { PART_BYTES, type PoolRequest, poolSizesFor } from './transfer-pool.js';
 import type {
   ParentMessage,
-  ParentQuestion,
+  ParentRequest,
   PlannedRead,
   ThreadMessage,
   TransferThreadData,
@@ -56,7 +56,8 @@ export function remoteObjectStore(request: Omit<TransferRequest, 'uploads'>): Re
     );
   client.beforeShutdown.push(() => client.ask({ ask: 'await-aborts' }));
   const asking = <Call extends keyof ObjectStore>(call: Call) =>
-    ((address: string, ...rest: unknown[]) => client.ask({ ask: 'outputs', call, address, rest })) as ObjectStore[Call];
+    ((address: string, ...rest: unknown[]) =>
+      client.ask({ ask: 'object-store', call, address, rest })) as ObjectStore[Call];
   return {
     poolBytes: client.poolBytes,
     begin: asking('begin'),
@@ -129,7 +130,7 @@ export class TransferClient {
     this.#thread.postMessage({ ranges } satisfies ParentMessage);
   }
 
-  async ask<T>(request: ParentQuestion): Promise<T> {
+  async ask<T>(request: ParentRequest): Promise<T> {
     const address = 'address' in request ? request.address : '';
     const ended = () =>
       new SystemError('ERR_WORKER', `the thread that fetches ${shownAddress(address)} has ended`, {

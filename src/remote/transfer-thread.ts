@@ -1,5 +1,5 @@
 /**
- * The transfer thread, which reads and writes on other machines for all threads of the process. It answers their questions
+ * The transfer thread, which reads and writes on other machines for all threads of the process. It answers their requests
  * with blocks of the pool, prefetches what they will ask next, and lists directories for the thread that started it. No
  * credentials leave it.
  */
@@ -16,7 +16,7 @@ import { HttpClient } from './http.js';
 import { CONNECTIONS_OF_HOST } from './http-messages.js';
 import { Hub } from './hub.js';
 import { PartBuffers } from './part-buffers.js';
-import type { UploadQuestion } from './part-writer.js';
+import type { WriterRequest } from './part-writer.js';
 import { RangeReader, RangesUnsupportedError } from './range-reader.js';
 import { ReadChecksum } from './read-checksum.js';
 import type { RetryPolicy } from './retries.js';
@@ -32,12 +32,12 @@ import {
   type BlockReference,
   FREE,
   type ObjectVersion,
-  type ReadQuestion,
+  type ReaderRequest,
   SLOT_COUNT,
   TAKEN,
   type TransferBuffers,
 } from './transfer-channel.js';
-import { type UploadRequest, Uploads } from './uploads.js';
+import { type ObjectStoreRequest, Uploads } from './uploads.js';
 import { Web } from './web.js';
 
 export interface TransferThreadData extends TransferBuffers {
@@ -47,19 +47,19 @@ export interface TransferThreadData extends TransferBuffers {
   readonly service: S3ServiceOptions;
 }
 
-/** Questions of the thread that started this one. */
-export type ParentQuestion =
+/** Requests of the thread that started this one. */
+export type ParentRequest =
   | { readonly ask: 'list'; readonly address: string }
   /** Asks for the present version, and prefetches its first bytes: the object is opened next. */
   | { readonly ask: 'version-now'; readonly address: string }
   /** Prefetches the last bytes. */
   | { readonly ask: 'last-bytes'; readonly address: string }
-  | UploadRequest;
+  | ObjectStoreRequest;
 
-type NumberedQuestion = ParentQuestion & { readonly id: number };
+type NumberedRequest = ParentRequest & { readonly id: number };
 
 export type ParentMessage =
-  | NumberedQuestion
+  | NumberedRequest
   /** The ranges that threads will read sequentially, in the order in which they begin. */
   | { readonly ranges: readonly PlannedRead[] };
 
@@ -89,11 +89,11 @@ const PAUSE_MILLISECONDS = 2;
 const RETRY_NOTICE_MILLISECONDS = 1000;
 const NO_BUFFER = new Uint8Array();
 
-const INPUT_QUESTIONS: ReadonlySet<string> = new Set(['list', 'version-now', 'last-bytes', 'version', 'blocks']);
+const INPUT_REQUESTS: ReadonlySet<string> = new Set(['list', 'version-now', 'last-bytes', 'version', 'blocks']);
 
 type StatedChecksum = ReturnType<NonNullable<Service['checksumIn']>>;
-type ReadObject = Pick<BlocksQuestion, 'path' | 'validator' | 'inputBytes'>;
-type BlocksQuestion = ReadQuestion & { readonly ask: 'blocks' };
+type ReadObject = Pick<BlocksRequest, 'path' | 'validator' | 'inputBytes'>;
+type BlocksRequest = ReaderRequest & { readonly ask: 'blocks' };
 
 interface PrefetchLimits {
   readonly requestBytes: number;
@@ -117,7 +117,7 @@ class TransferThread {
   readonly #reader: RangeReader;
   readonly #uploads: Uploads;
   readonly #sequentialReads: SequentialReads;
-  readonly #ask: SendForText = (path, target) => this.#reader.readText(path, target);
+  readonly #ask: SendForText = (path, makeRequest) => this.#reader.readText(path, makeRequest);
   /** Versions by path: every reader of an input gets the version that the job began with. */
   readonly #versions = new Map<string, Promise<ObjectVersion>>();
   /** Objects that were listed as empty: they have no bytes to ask for, and some services refuse an empty range. */
@@ -178,7 +178,7 @@ class TransferThread {
     }
   }
 
-  async #answerParent({ id, ...request }: NumberedQuestion): Promise<void> {
+  async #answerParent({ id, ...request }: NumberedRequest): Promise<void> {
     const address = 'address' in request ? request.address : '';
     const path = shownAddress(address);
     // The address of `last-bytes` is one whose version was asked for, as it is shown.
@@ -210,33 +210,33 @@ class TransferThread {
     for (let slot = 0; slot < SLOT_COUNT; slot++) {
       const word = channel.stateWord(slot);
       if (Atomics.compareExchange(channel.words, word, ASKED, TAKEN) === ASKED)
-        void this.#answer(slot, channel.read(slot) as ReadQuestion | UploadQuestion);
+        void this.#answer(slot, channel.read(slot) as ReaderRequest | WriterRequest);
     }
   }
 
-  async #answer(slot: number, question: ReadQuestion | UploadQuestion): Promise<void> {
+  async #answer(slot: number, request: ReaderRequest | WriterRequest): Promise<void> {
     const { channel } = this.#blocks;
-    const answer = await this.#answerTo(question).then(
+    const answer = await this.#answerTo(request).then(
       (value) => ({ value }),
-      (error: unknown) => ({ error: { ...encodeError(pileshufErrorFrom(question, question.path, error)), stack: '' } }),
+      (error: unknown) => ({ error: { ...encodeError(pileshufErrorFrom(request, request.path, error)), stack: '' } }),
     );
     const word = channel.stateWord(slot);
     channel.write(slot, answer);
     if (Atomics.compareExchange(channel.words, word, TAKEN, ANSWERED) === ABANDONED) {
-      if ('value' in answer) this.#reclaim(question, answer.value);
+      if ('value' in answer) this.#reclaim(request, answer.value);
       Atomics.store(channel.words, word, FREE);
     }
     Atomics.notify(channel.words, word);
   }
 
-  #answerTo(question: ReadQuestion | UploadQuestion): Promise<unknown> {
-    if (question.ask === 'version') return this.#version(question.path);
-    return question.ask === 'blocks' ? this.#leaseBlocks(question) : this.#uploads.answer(question);
+  #answerTo(request: ReaderRequest | WriterRequest): Promise<unknown> {
+    if (request.ask === 'version') return this.#version(request.path);
+    return request.ask === 'blocks' ? this.#leaseBlocks(request) : this.#uploads.answer(request);
   }
 
   /** Releases what an answer holds whose thread has left. */
-  #reclaim(question: ReadQuestion | UploadQuestion, value: unknown): void {
-    if (question.ask !== 'version' && question.ask !== 'blocks') this.#uploads.reclaim(question, value);
+  #reclaim(request: ReaderRequest | WriterRequest, value: unknown): void {
+    if (request.ask !== 'version' && request.ask !== 'blocks') this.#uploads.reclaim(request, value);
     else if (Array.isArray(value) && value[0]) this.#blocks.channel.release(value[0].block);
   }
 
@@ -323,17 +323,17 @@ class TransferThread {
   }
 
   /** Returns blocks from the asked position on; the first one is leased. */
-  async #leaseBlocks(question: BlocksQuestion): Promise<BlockReference[]> {
-    const { path, validator, position, isSequential } = question;
-    this.#blocks.release(question.done);
+  async #leaseBlocks(request: BlocksRequest): Promise<BlockReference[]> {
+    const { path, validator, position, isSequential } = request;
+    this.#blocks.release(request.done);
     // A reader that has many blocks would hold them for long.
     const mostBlocks = isSequential ? this.#requestBytes / this.#task.blockBytes : MOST_BLOCKS_IN_ANSWER;
     for (;;) {
-      const first = this.#blocks.find(path, validator, position) ?? (await this.#fetchBlock(question));
-      if (isSequential) this.#prefetch(question, first.end);
-      else if (question.end !== undefined) this.#prefetchColumn(question, first.end);
+      const first = this.#blocks.find(path, validator, position) ?? (await this.#fetchBlock(request));
+      if (isSequential) this.#prefetch(request, first.end);
+      else if (request.end !== undefined) this.#prefetchColumn(request, first.end);
       if (!first.isReady) await first.ready;
-      const checksum = isSequential ? await this.#checksumFor(question) : undefined;
+      const checksum = isSequential ? await this.#checksumFor(request) : undefined;
       if (!this.#blocks.channel.lease(first.block, first.generation)) continue;
       const answer: CachedBlock[] = [];
       for (
@@ -346,7 +346,7 @@ class TransferThread {
       try {
         const head = first.start === 0 ? this.#headCrcs.get(`${validator} ${path}`) : undefined;
         if (head !== undefined && head !== this.#headCrc(first)) throw checksumMismatch(path);
-        if (checksum !== undefined) this.#addToChecksum(question, checksum, answer);
+        if (checksum !== undefined) this.#addToChecksum(request, checksum, answer);
       } catch (error) {
         this.#blocks.channel.release(first.block);
         throw error;
@@ -363,7 +363,7 @@ class TransferThread {
     const known = this.#checksums.get(name);
     if (known !== undefined) return known;
     const version = { byteLength: inputBytes, validator };
-    const ask: SendForHead = (target) => this.#reader.readHead(path, target);
+    const ask: SendForHead = (makeRequest) => this.#reader.readHead(path, makeRequest);
     const fresh = service
       .checksumOf(path, version, ask)
       .then((checksum) => checksum && new ReadChecksum(checksum, inputBytes));
@@ -397,10 +397,10 @@ class TransferThread {
     return position < PROBE_BYTES && this.#headCrcs.has(`${validator} ${path}`) ? 0 : position;
   }
 
-  async #fetchBlock(question: BlocksQuestion): Promise<CachedBlock> {
-    const { path, validator } = question;
-    const position = question.isSequential ? this.#withHead(question, question.position) : question.position;
-    const end = this.#endOfRequest(question);
+  async #fetchBlock(request: BlocksRequest): Promise<CachedBlock> {
+    const { path, validator } = request;
+    const position = request.isSequential ? this.#withHead(request, request.position) : request.position;
+    const end = this.#endOfRequest(request);
     for (;;) {
       const found = this.#blocks.find(path, validator, position);
       if (found !== undefined) return found;
@@ -413,7 +413,7 @@ class TransferThread {
       );
       if (first === undefined) await sleep(PAUSE_MILLISECONDS);
       else {
-        this.#fetch(question, [first, ...this.#allocateBlocks(question, first.end, end)]);
+        this.#fetch(request, [first, ...this.#allocateBlocks(request, first.end, end)]);
         return first;
       }
     }
@@ -431,8 +431,8 @@ class TransferThread {
     return blocks;
   }
 
-  #prefetch(question: BlocksQuestion, from: number): void {
-    const { path, position, inputBytes, end = 0 } = question;
+  #prefetch(request: BlocksRequest, from: number): void {
+    const { path, position, inputBytes, end = 0 } = request;
     const { blockBytes, readers } = this.#task;
     const requestBytes = this.#requestBytes;
     // One request of each reader is the one that it reads from.
@@ -440,7 +440,7 @@ class TransferThread {
     const prefetchBytes = requestBytes * Math.max(1, Math.floor(requestsAtOnce / readers));
     const last = Math.min(end, inputBytes);
     const sizes = { requestBytes, spareBytes: 0 };
-    this.#prefetchRange(question, from, last, { ...sizes, stopAt: Math.min(last, from + prefetchBytes) });
+    this.#prefetchRange(request, from, last, { ...sizes, stopAt: Math.min(last, from + prefetchBytes) });
     for (const index of this.#plannedByPath.get(path) ?? []) {
       const { start, end: rangeEnd } = this.#plannedReads[index] ?? { start: 0, end: 0 };
       if (position >= start && position < rangeEnd) this.#nextPlanned = Math.max(this.#nextPlanned, index + 1);
@@ -456,8 +456,8 @@ class TransferThread {
   }
 
   /** Prefetches a column. Columns share half of the pool, and the blocks used longest ago are evicted. */
-  #prefetchColumn(question: BlocksQuestion, from: number): void {
-    const { path, inputBytes, end = 0 } = question;
+  #prefetchColumn(request: BlocksRequest, from: number): void {
+    const { path, inputBytes, end = 0 } = request;
     const name = `${path} ${end}`;
     this.#recentColumns.delete(name);
     this.#recentColumns.set(name, ++this.#columnReads);
@@ -468,7 +468,7 @@ class TransferThread {
     const prefetchBytes = this.#pool.byteLength / 2 / this.#recentColumns.size;
     const last = Math.min(end, inputBytes);
     if (prefetchBytes >= COLUMN_REQUEST_BYTES)
-      this.#prefetchRange(question, from, last, {
+      this.#prefetchRange(request, from, last, {
         requestBytes: COLUMN_REQUEST_BYTES,
         spareBytes: undefined,
         stopAt: Math.min(last, from + prefetchBytes),
@@ -515,7 +515,7 @@ class TransferThread {
     return Math.max(blockBytes, share(2 * readers + 1, REQUEST_BYTES), ofAllConnections);
   }
 
-  #endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksQuestion): number {
+  #endOfRequest({ position, byteLength, end, isSequential, inputBytes }: BlocksRequest): number {
     const wanted = position + byteLength;
     if (end === undefined) return Math.min(inputBytes, Math.max(wanted, position + PROBE_BYTES));
     if (isSequential) return Math.min(inputBytes, Math.max(wanted, Math.min(end, position + this.#requestBytes)));
@@ -585,13 +585,13 @@ function checksumMismatch(path: string): InputError {
 
 /** Wraps what is not an error of pileshuf: it comes from the network, or is a bug. */
 function pileshufErrorFrom(
-  { ask }: ParentQuestion | ReadQuestion | UploadQuestion,
+  { ask }: ParentRequest | ReaderRequest | WriterRequest,
   path: string,
   error: unknown,
 ): PileshufError {
   if (error instanceof PileshufError) return error;
   const problem = `${path}: ${reasonOf(error)}`;
-  return INPUT_QUESTIONS.has(ask)
+  return INPUT_REQUESTS.has(ask)
     ? new InputError('ERR_INPUT_UNREADABLE', `cannot read ${problem}`, { cause: error })
     : new SystemError('ERR_IO', `cannot write the output ${problem}`, { cause: error });
 }

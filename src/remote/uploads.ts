@@ -7,7 +7,7 @@ import { AbortError } from '../errors.js';
 import { openForRead, readAtAsync, withFileAsync } from '../io/files.js';
 import type { FilePart, ObjectStore, UploadedPart } from './object-store.js';
 import type { PartBuffer, PartBuffers } from './part-buffers.js';
-import type { BufferLease, UploadQuestion } from './part-writer.js';
+import type { BufferLease, WriterRequest } from './part-writer.js';
 import type { S3Uploads } from './s3-uploads.js';
 
 interface UploadReference {
@@ -16,9 +16,9 @@ interface UploadReference {
 }
 
 /** A request of the thread that started the transfer thread. */
-export type UploadRequest =
+export type ObjectStoreRequest =
   | {
-      readonly ask: 'outputs';
+      readonly ask: 'object-store';
       readonly call: keyof ObjectStore;
       readonly address: string;
       readonly rest: readonly unknown[];
@@ -74,33 +74,33 @@ export class Uploads {
     this.#buffers = buffers;
   }
 
-  async answer(question: UploadQuestion): Promise<string | boolean | BufferLease | readonly UploadedPart[] | null> {
-    switch (question.ask) {
+  async answer(request: WriterRequest): Promise<string | boolean | BufferLease | readonly UploadedPart[] | null> {
+    switch (request.ask) {
       case 'begin':
-        return this.#s3.begin(question.path);
+        return this.#s3.begin(request.path);
       case 'buffer': {
-        const { id, blocks } = await this.#buffers.allocate(question.byteLength);
+        const { id, blocks } = await this.#buffers.allocate(request.byteLength);
         return { id, blocks };
       }
       case 'put':
-        this.#put(question);
+        this.#put(request);
         return null;
       case 'discard':
-        this.#buffers.find(question.buffer).release();
+        this.#buffers.find(request.buffer).release();
         return null;
       case 'stash':
-        return this.#stash(question);
+        return this.#stash(request);
       case 'resume': {
-        const stashed = this.#takeStashed(question.uploadId, question.number);
+        const stashed = this.#takeStashed(request.uploadId, request.number);
         return stashed === undefined ? null : { id: stashed.buffer.id, blocks: stashed.buffer.blocks };
       }
       case 'await-parts':
-        return this.#waitForParts(question.writer, question.numbers);
+        return this.#waitForParts(request.writer, request.numbers);
     }
   }
 
   /** Releases what an answer holds whose thread has left. */
-  reclaim({ path }: UploadQuestion, value: unknown): void {
+  reclaim({ path }: WriterRequest, value: unknown): void {
     if (typeof value === 'string') {
       const aborted = this.#abort(path, value).catch(() => {});
       this.#abandoned.add(aborted);
@@ -108,17 +108,17 @@ export class Uploads {
     } else if (isBufferLease(value)) this.#buffers.find(value.id).release();
   }
 
-  answerParent(request: UploadRequest): Promise<unknown> {
+  answerParent(request: ObjectStoreRequest): Promise<unknown> {
     if (request.ask === 'await-aborts') return Promise.all(this.#abandoned);
     const answer: (address: string, ...rest: never[]) => Promise<unknown> = this.#store[request.call];
     return answer(request.address, ...(request.rest as never[]));
   }
 
-  #put(question: UploadQuestion & { readonly ask: 'put' }): void {
-    const { path, uploadId, number, byteLength } = question;
-    const buffer = this.#buffers.find(question.buffer);
-    const writer = this.#writers.get(question.writer) ?? { parts: new Map(), failure: undefined };
-    this.#writers.set(question.writer, writer);
+  #put(request: WriterRequest & { readonly ask: 'put' }): void {
+    const { path, uploadId, number, byteLength } = request;
+    const buffer = this.#buffers.find(request.buffer);
+    const writer = this.#writers.get(request.writer) ?? { parts: new Map(), failure: undefined };
+    this.#writers.set(request.writer, writer);
     if (writer.failure !== undefined) {
       buffer.release();
       throw writer.failure;
@@ -130,7 +130,7 @@ export class Uploads {
     });
   }
 
-  #stash({ uploadId, number, buffer, byteLength }: UploadQuestion & { readonly ask: 'stash' }): boolean {
+  #stash({ uploadId, number, buffer, byteLength }: WriterRequest & { readonly ask: 'stash' }): boolean {
     if (!this.#buffers.canStash(this.#stashed.size + 1)) return false;
     this.#stashed.set(uploadId, { buffer: this.#buffers.find(buffer), number, byteLength });
     return true;

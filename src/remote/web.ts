@@ -1,7 +1,7 @@
 /** Files of web servers. */
 import { InputError } from '../errors.js';
 import { shownAddress } from './address.js';
-import { type Reply, type Target, targetAt } from './http-messages.js';
+import { type HttpRequest, type Reply, requestTo } from './http-messages.js';
 import { type ListedObject, type Service, validatorOfHttp } from './service.js';
 
 export class Web implements Service {
@@ -13,13 +13,13 @@ export class Web implements Service {
     this.#given.set(shownAddress(address), address);
   }
 
-  async targetOf(path: string): Promise<Target> {
+  async requestFor(path: string): Promise<HttpRequest> {
     const url = new URL(this.#given.get(path) ?? path);
     const { username, password } = url;
     url.username = url.password = url.hash = '';
-    if (username === '') return targetAt(url, {});
+    if (username === '') return requestTo(url, {});
     const words = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-    return targetAt(url, { authorization: `Basic ${words.toString('base64')}` });
+    return requestTo(url, { authorization: `Basic ${words.toString('base64')}` });
   }
 
   advise(path: string, { status }: Reply): string | undefined {

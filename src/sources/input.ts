@@ -1,7 +1,7 @@
 /**
  * Says what a job knows of an input before its bytes are read: where it lies, what tells that it has changed, how it is
  * stored. Whoever plans or reports asks these functions. Only what lists the inputs and what opens them knows what
- * kinds of places there are; `cuts.ts` says where an input may be cut, and `workers/read` opens its parts.
+ * kinds of places there are; `cut-points.ts` says where an input may be cut, and `workers/read` opens its parts.
  */
 
 import type { List } from '../floor/paged-list.js';

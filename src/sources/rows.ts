@@ -8,14 +8,14 @@ import type { FileInput, Input, Inputs } from './input.js';
 
 type RowsInput = FileInput & { readonly rows: RowFacts };
 
-/** Returns the first input if it holds rows. */
-export function firstOfRows(inputs: Inputs): RowsInput | undefined {
+/** Returns the first of the inputs that hold rows. */
+export function firstRowsInput(inputs: Inputs): RowsInput | undefined {
   return inputs.find((input): input is RowsInput => input.rows !== undefined);
 }
 
 /** How these inputs are read: as rows, if one of them holds some. @throws if others do not, or options do not go with rows. */
 export function asRows(read: ReadSpec, inputs: Inputs): ReadSpec {
-  const first = firstOfRows(inputs);
+  const first = firstRowsInput(inputs);
   refuseOptionsOfOthers(read.rowChoice, first);
   if (first === undefined) return read;
   const { format } = first.rows;
@@ -56,7 +56,7 @@ export async function openRows(
   inputs: Inputs,
   { read, ...request }: OpenRowsRequest,
 ): Promise<RowsOfInputs | undefined> {
-  const first = firstOfRows(inputs);
+  const first = firstRowsInput(inputs);
   if (first === undefined) return undefined;
   const format = await loadRowFormat(first.rows);
   const files = inputs.filter((input): input is RowsInput => input.rows !== undefined);

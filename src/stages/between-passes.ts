@@ -14,8 +14,8 @@ import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
 import type { PileTotals, RecordTotals } from '../piles/pile-totals.js';
 import {
   type CutsToFit,
-  cutsAt,
   fitCuts,
+  fittedCuts,
   ONE_OUTPUT,
   type PlainCuts,
   planShardCuts,
@@ -26,12 +26,12 @@ import { planExactCuts, planUnitCuts } from '../plan/unit-cuts.js';
 import { bytesAround, type OutputLayout, type PlainEnds, storedEnds } from '../sinks/output-layout.js';
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
+import { cutToHead } from './cut-to-head.js';
 import { type FoundSplit, findSplits } from './find-splits.js';
 import { measureCrossingsAt, pileFinder } from './measure-piles.js';
 import type { Pass1Facts } from './pass1-results.js';
 import { type CheckpointRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
 import type { PilesWork, ScatteredPiles, ShuffleWork } from './shuffle-work.js';
-import { takeHead } from './take-head.js';
 import type { Threads } from './threads.js';
 
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
@@ -91,7 +91,7 @@ export async function planOutput(
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
 ): Promise<OutputPlan> {
-  const piles = await takeHead(spec, work, threads, checkpoint);
+  const piles = await cutToHead(spec, work, threads, checkpoint);
   const inHead = { ...work, piles };
   const splits = await findSplits(spec, inHead, threads, checkpoint);
   const parts = planParts(spec.cut, piles, ends, splits);
@@ -202,7 +202,7 @@ function cutsOf(starts: CutsNote['starts'], cuts: CutsToFit): PlainCuts {
     throw new StagedOutputError('the unfinished job noted that its shards are nearly equal, but some would be empty');
   }
   requireFits(starts, cuts);
-  return cutsAt(starts);
+  return fittedCuts(starts);
 }
 
 function requireFits(starts: readonly number[], { totalBytes, roomBytes }: CutsToFit): void {

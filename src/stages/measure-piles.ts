@@ -2,7 +2,12 @@
  * Measures piles before the shuffle pass: finds the records that lie across given places of the output, and what parts of a
  * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
  */
-import type { MeasurePartsTask, MeasureTask, PartEnds, PartMeasure } from '../../workers/tasks/measure-range.js';
+import type {
+  MeasureCrossingsTask,
+  MeasurePartsTask,
+  PartEnds,
+  PartMeasure,
+} from '../../workers/tasks/measure-range.js';
 import { type PileTotals, totalsOfPile } from '../piles/pile-totals.js';
 import type { Crossing } from '../plan/shard-cuts.js';
 import { runVerified } from './run-tasks.js';
@@ -46,7 +51,7 @@ export async function measureCrossingsAt<Place extends PlaceInPile>(
 ): Promise<(Place & Crossing)[]> {
   const measured = new Map<Place, Crossing>();
   const placesOf = groupByPile(places);
-  const take = (found: readonly Crossing[], { pile }: MeasureTask) => {
+  const take = (found: readonly Crossing[], { pile }: MeasureCrossingsTask) => {
     for (const [i, place] of (placesOf.get(pile) ?? []).entries()) {
       const { start, end } = found[i] ?? { start: 0, end: 0 };
       measured.set(place, { start: place.pileByte + start, end: place.pileByte + end });

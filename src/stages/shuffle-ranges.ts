@@ -3,7 +3,7 @@
  * range and the start of the range in the output (`writeTask`); this pass runs the tasks on threads of this process. A
  * stripe is deleted only when each of its piles came out as it went in.
  */
-import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
+import type { WriteRangeTask, WriteResult } from '../../workers/tasks/write-range.js';
 import { StagedOutputError } from '../errors.js';
 import { removeFile } from '../io/files.js';
 import type { WrittenRegion } from '../job-directory/notes.js';
@@ -26,14 +26,14 @@ import { cutsWithin } from '../plan/shard-cuts.js';
 import { unitsOfRange } from '../plan/unit-cuts.js';
 import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
+import { requireDistinct, textsOf } from './drop-duplicates.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
+import { findRangeEnds, findRangeStarts } from './range-starts.js';
 import { inOrder, retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
 import { errorForNeighboursOfOneKey, type Neighbours, neighboursAtSeams } from './sample-places.js';
-import { findEnds, findStarts } from './shard-starts.js';
 import type { ScatteredPileSet, ScatteredPiles } from './shuffle-work.js';
 import { isInPart, pilesTask, type ShuffleWork } from './shuffle-work.js';
-import { requireDistinct, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
 
 /** The smallest output that is worth a task. */
@@ -125,7 +125,7 @@ async function writeRanges(
   };
   await verifyFinishedRanges({ ...work, totals: writtenTotals(piles, finished) }, finished, threads);
   for (const range of finished) stripes.pilesDone(range);
-  const takeOne = (result: WriteResult, { range }: WriteTask) => {
+  const takeOne = (result: WriteResult, { range }: WriteRangeTask) => {
     const { regions, ends, ofOneKey, leavesTurn } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     if (leavesTurn === true) threads.control.passTurn();
@@ -136,7 +136,7 @@ async function writeRanges(
     done({ first: range.first, end: range.end, regions, ends, distinct });
   };
   // The records of appended output must cover it from the start, without a gap.
-  const take = takesTurns ? inOrder(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
+  const take = takesTurns ? inOrder(takeOne, ({ start }: WriteRangeTask) => start.turn) : takeOne;
   // When tasks take turns, every task that is handed out must have a thread: the task whose turn it is must not wait.
   const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
   await committing(commits, async () => {
@@ -147,10 +147,10 @@ async function writeRanges(
       else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
     }
     const placed = [...ranges, ...rangeAfterPart(work)];
-    const starts = await findStarts(work, threads, placed, finished, isFinished);
-    const ends = findEnds(work, placed, starts, finished);
+    const starts = await findRangeStarts(work, threads, placed, finished, isFinished);
+    const ends = findRangeEnds(work, placed, starts, finished);
     const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i]));
-    const write = (task: WriteTask) => retryOnce(() => threads.pool.run('write', task), work.onWarning);
+    const write = (task: WriteRangeTask) => retryOnce(() => threads.pool.run('write', task), work.onWarning);
     await runTasks(tasks, write, take, concurrency, threads.stop);
   });
   return written;
@@ -162,7 +162,7 @@ function writeTask(
   range: PileRange,
   start: SinkStart | undefined,
   end: SinkEnd | undefined,
-): WriteTask {
+): WriteRangeTask {
   if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
   const { target, piles } = work;
   const { totals } = piles;

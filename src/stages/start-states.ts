@@ -8,7 +8,7 @@
  */
 
 import type { ReadSettings } from '../../workers/settings.js';
-import type { CountTask } from '../../workers/tasks/count-byte.js';
+import type { CountByteTask } from '../../workers/tasks/count-byte.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import { UNGATED } from '../floor/job-control.js';
 import type { KeyRule } from '../floor/keys.js';
@@ -47,7 +47,7 @@ export async function countByteBeforeParts(
   if (framing === undefined || byte === undefined) return () => 0;
   const startsOfInput = startsToCountTo(work, isDone);
   const counts = new Map<number, Map<number, number>>();
-  const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
+  const tasks: { ordinal: number; start: number; task: CountByteTask }[] = [];
   for (const [ordinal, starts] of startsOfInput) {
     const input = inputs.at(ordinal);
     if (!isPlain(input)) continue;

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
-import { drawSeed } from '../floor/keys.js';
+import { generateSeed } from '../floor/keys.js';
 import { publishDurably } from '../io/atomic-files.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { ioError } from '../io/io-error.js';
@@ -56,7 +56,7 @@ export async function openOrCreateStore<Plan>(
 ): Promise<{ readonly snapshot: StoreSnapshot; readonly plan: Plan }> {
   requireOnDisk('the store', path);
   if (readSettingsIfAny(path) === undefined) {
-    const { seed = drawSeed(), pileCount = otherwise.pileCount } = asked;
+    const { seed = generateSeed(), pileCount = otherwise.pileCount } = asked;
     const directory = resolve(path);
     const planned = await plan({ pileCount, snapshot: undefined, place: placeOfNewStore(directory) });
     // Planning may take long: others may have made the store meanwhile.

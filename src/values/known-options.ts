@@ -76,7 +76,7 @@ export function editsBetween(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-export const flag: Check = (value, option) => {
+export const trueOrFalse: Check = (value, option) => {
   if (typeof value !== 'boolean') throw new UsageError(`${option}: expected true or false`);
 };
 
@@ -96,7 +96,7 @@ export function whole(least: number, most?: number): Check {
   return (value, option) => requireWhole(option, value as number, least, most);
 }
 
-export function oneOf(...words: readonly string[]): Check {
+export function oneOfWords(...words: readonly string[]): Check {
   return (value, option) => {
     if (typeof value === 'string' && words.includes(value)) return;
     const known = words.map((word) => `'${word}'`);

@@ -4,7 +4,7 @@
  *     int.from_bytes(sha256(pack('<Q', len(seed)) + seed + pack('<Q', len(id)) + id).digest()[:8], 'little')
  */
 import { describe, expect, it } from 'vitest';
-import { deriveDrawSeed, deriveInputKey, deriveRangeKey, drawSeed } from '#src/floor/keys.js';
+import { deriveInputKey, deriveRangeKey, deriveSampleSeed, generateSeed } from '#src/floor/keys.js';
 
 describe('deriveInputKey', () => {
   it.each([
@@ -39,19 +39,19 @@ describe('deriveRangeKey', () => {
   });
 });
 
-describe('deriveDrawSeed', () => {
+describe('deriveSampleSeed', () => {
   it.each([
     ['', 'af5570f5a1810b7af78caf4bc70a660f0df51e42baf91d4de5b2328de0e83dfc'],
     ['42', '11fb9aabf18da8612ea4a3b0b63710aec3bdc51429a179be5cd7d9cda7d8e43d'],
     ['Ł', '8cd8ca3f5c9cc10f6572da2561beabba564492c5e1c28157a9a461de7e936445'],
   ])('of seed %j', (seed, digest) => {
-    expect(deriveDrawSeed(seed)).toBe(digest);
+    expect(deriveSampleSeed(seed)).toBe(digest);
   });
 });
 
-describe('drawSeed', () => {
+describe('generateSeed', () => {
   it('draws 64 bits, another seed each time', () => {
-    const seeds = new Set(Array.from({ length: 100 }, drawSeed));
+    const seeds = new Set(Array.from({ length: 100 }, generateSeed));
     expect(seeds.size).toBe(100);
     for (const seed of seeds) expect(seed).toMatch(/^[0-9a-f]{16}$/);
   });

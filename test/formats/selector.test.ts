@@ -4,7 +4,7 @@ import { InputError, UsageError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
 import { seekLeaf } from '#src/formats/rows/parquet/parquet-format.js';
-import { lackOf, parseSelector, withColumnNumber, withValueOfRows } from '#src/formats/selector.js';
+import { lackOf, parseSelector, withColumnNumber, withRowColumn } from '#src/formats/selector.js';
 import { tableOf } from './rows/parquet/plain-footer.ts';
 
 describe('a selector', () => {
@@ -136,7 +136,7 @@ describe('a column of a table', () => {
   ]);
   const rows = { format: 'Parquet', schema, codec: undefined };
   const find = (text: string) =>
-    withValueOfRows({ selector: parseSelector(text, ''), framing: undefined }, (sought) => seekLeaf(rows, 'in', sought))
+    withRowColumn({ selector: parseSelector(text, ''), framing: undefined }, (sought) => seekLeaf(rows, 'in', sought))
       .selector;
 
   it('is found by its name', () => expect(find('.site')).toMatchObject({ kind: 'row' }));

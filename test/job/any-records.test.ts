@@ -37,7 +37,7 @@ describe.each(Object.entries(framedInputs))('an index of %s', (kind, framed) => 
       memberSizes,
       sliceBytes: fc.integer({ min: 1, max: 200 }),
       readBytes: fc.constantFrom(64, 200, 2 ** 16),
-      onThreads: fc.integer({ min: 1, max: 30 }).map((number) => number === 1),
+      localExecutor: fc.integer({ min: 1, max: 30 }).map((number) => number === 1),
     });
     const anyJobWithHeader = anyJob.chain((job) => anyHeader(job.framed.spec).map((header) => ({ ...job, header })));
     await fc.assert(
@@ -47,11 +47,11 @@ describe.each(Object.entries(framedInputs))('an index of %s', (kind, framed) => 
         const head = job.withHeader ? header(input.byteLength) : Buffer.alloc(0);
         const stored = ENCODINGS[job.encoding](Buffer.concat([head, input]), job.memberSizes);
         writeFileSync(file(), stored);
-        const { sliceBytes, readBytes, onThreads } = job;
+        const { sliceBytes, readBytes, localExecutor } = job;
         const report = await indexFile(
           file(),
           { records: recordKindOf(spec), ...(job.withHeader ? options : {}), workers: 2 },
-          { sliceBytes, readBytes, inline: !onThreads },
+          { sliceBytes, readBytes, inline: !localExecutor },
         );
         const expected = splitPlainly(spec, input).map((record) => record.toString('latin1'));
         expect(report.records).toBe(expected.length);

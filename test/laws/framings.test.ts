@@ -47,7 +47,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
       headCount: fc.option(fc.nat({ max: 40 }), { nil: undefined, freq: 3 }),
       shardCount: fc.option(fc.integer({ min: 1, max: 4 })),
       codec: fc.constantFrom(undefined, undefined, ...OUTPUT_CODECS),
-      onThreads: rarely,
+      localExecutor: rarely,
     });
     await fc.assert(
       fc.asyncProperty(job, async ({ inputs: { first, others, header: drawn }, shardCount, codec, ...how }) => {
@@ -55,7 +55,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const { seed, keys, headCount } = how;
         const trailer = Buffer.alloc(spec.kind === 'webdataset' ? 1024 : 0);
         const { options, header } = drawn ?? NO_HEADER;
-        const settings = { ...how.settings, tuning: { ...how.settings.tuning, inline: !how.onThreads } };
+        const settings = { ...how.settings, tuning: { ...how.settings.tuning, inline: !how.localExecutor } };
         const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
         const bodies = inputsOfJob([first, ...same]);
         const inputs = bodies.map((body) => Buffer.concat([header(body.byteLength), body]));

@@ -7,7 +7,7 @@ import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { listZstdFrames } from '#src/formats/codecs/zstd-frames.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
-import { findCuts } from '#src/sources/cuts.js';
+import { findCuts } from '#src/sources/cut-points.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

@@ -81,14 +81,14 @@ describe('one output', () => {
   });
 
   it('has the same bytes on worker threads as on one', async () => {
-    const onThreads = (settings: Settings): Settings => ({
+    const localExecutor = (settings: Settings): Settings => ({
       ...settings,
       tuning: { ...settings.tuning, inline: false },
     });
-    const small = fc.record({ inputs: anyInputs, seed, settings: anySettings.map(onThreads) });
+    const small = fc.record({ inputs: anyInputs, seed, settings: anySettings.map(localExecutor) });
     await fc.assert(fc.asyncProperty(small, expectLaws), { numRuns: times });
     await fc.assert(
-      fc.asyncProperty(largeInputs, seed, keys, tightSettings.map(onThreads), (large, ofSeed, ofKeys, settings) =>
+      fc.asyncProperty(largeInputs, seed, keys, tightSettings.map(localExecutor), (large, ofSeed, ofKeys, settings) =>
         expectLaws({ inputs: makeLargeInputs(large), seed: ofSeed, keys: ofKeys, inputIds: ['b', 'a'], settings }),
       ),
       { numRuns: times },

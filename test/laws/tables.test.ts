@@ -140,8 +140,8 @@ describe('an output of tables', () => {
     )) {
       const { files } = await outputsOf(inputs, options, PLAIN);
       const tuning = { ...sizes, sliceBytes: 40_000, inline: false, mayUseRamPool: false };
-      const onThreads = { ...PLAIN, workers: 2, tempDirCount: 2, tuning };
-      const others = await outputsOf(inputs, options, onThreads);
+      const localExecutor = { ...PLAIN, workers: 2, tempDirCount: 2, tuning };
+      const others = await outputsOf(inputs, options, localExecutor);
       for (const [path, bytes] of files) expect(others.files.get(path)?.equals(bytes), path).toBe(true);
     }
   });

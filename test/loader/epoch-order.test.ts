@@ -1,6 +1,6 @@
 /** The order of piles is a contract: a state resumed next year must mean the same. */
 import { expect, it } from 'vitest';
-import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/floor/keys.js';
+import { deriveEpochKey, deriveInputKey, derivePileOrderSeed } from '#src/floor/keys.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 
 it('piles come by number and stored keys in epoch 0, and later in an order that never changes', () => {
@@ -20,7 +20,7 @@ it('keys of epochs differ by epoch and seed, from the keys of inputs, and from t
     deriveEpochKey('b', 1),
     deriveInputKey('a', '1'),
     deriveInputKey('a', 'epoch keys'),
-    Buffer.from(deriveEpochDraws('a', 1), 'hex').readBigUInt64LE(),
+    Buffer.from(derivePileOrderSeed('a', 1), 'hex').readBigUInt64LE(),
   ];
   expect(new Set(keys).size).toBe(keys.length);
 });

@@ -13,7 +13,7 @@ import { commitManifest } from '#src/store/commit-manifest.js';
 import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
-import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
+import { type MergedIndex, makeStore, orderOfPiles, someRecords } from '../fixtures/make-store.js';
 import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -21,7 +21,7 @@ const directory = useMemoryDirectory();
 const NOTHING = new Uint8Array();
 const text = (record: Uint8Array) => Buffer.from(record).toString();
 
-const contents: StoreContents = {
+const contents: MergedIndex = {
   seed: 'a seed',
   pileCount: 7,
   inputs: { a: someRecords('a', 60), b: ['x\n', 'x\n', '\n'], empty: [], c: someRecords('c', 25) },

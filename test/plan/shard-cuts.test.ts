@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
 import {
   cutAt,
-  cutsAt,
   cutsWithin,
+  fittedCuts,
   MOST_SHARDS,
   type OutputTotals,
   planShardCuts,
@@ -175,7 +175,7 @@ describe('shardAt', () => {
       totalBytes: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
     }),
     fc.uniqueArray(fc.integer({ min: 1, max: 5000 }), { maxLength: 200 }).map((starts) => {
-      return cutsAt([0, ...starts].sort((a, b) => a - b));
+      return fittedCuts([0, ...starts].sort((a, b) => a - b));
     }),
     fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: 2 ** 30 })).map(([count, each]) => ({
       by: 'rank' as const,
@@ -202,7 +202,7 @@ describe('shardAt', () => {
 
 describe('cutsWithin', () => {
   it('gives a task the cuts up to its end, and no others', () => {
-    const cuts = cutsAt([0, 10, 20, 30, 40]);
+    const cuts = fittedCuts([0, 10, 20, 30, 40]);
     const within = cutsWithin(cuts, 1, 35);
     expect(within).toMatchObject({ shardCount: 5, starts: Float64Array.of(10, 20, 30) });
     expect([1, 2, 3].map((shard) => cutAt(within, shard))).toEqual([10, 20, 30]);

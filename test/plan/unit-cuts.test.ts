@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { joinCuts } from '#src/keep/splits.js';
 import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { PileRange } from '#src/plan/pile-ranges.js';
-import { cutAt, cutsAt, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
+import { cutAt, fittedCuts, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { ownUnits, planExactCuts, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
 import { endOfReading, maxPendingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
 
@@ -38,7 +38,7 @@ function plainCuts(kind: string, lengths: readonly number[], count: number): Pla
   if (kind === 'bytes') return { by: 'byte', shardCount: count, totalBytes };
   if (kind === 'fitted') {
     const starts = [0, ...lengths.slice(0, -1).map((_, i) => sum(lengths.slice(0, i + 1)))];
-    return cutsAt(starts.filter((_, i) => i % count === 0).concat(starts.length === 0 ? [0] : []));
+    return fittedCuts(starts.filter((_, i) => i % count === 0).concat(starts.length === 0 ? [0] : []));
   }
   const shardCount = Math.max(1, Math.ceil(lengths.length / count));
   return { by: 'rank', shardCount, totalRecords: lengths.length, recordsPerShard: count };

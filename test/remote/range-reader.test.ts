@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { HttpClient } from '#src/remote/http.js';
-import { type Reply, type Target, targetAt } from '#src/remote/http-messages.js';
+import { type HttpRequest, type Reply, requestTo } from '#src/remote/http-messages.js';
 import { RangeReader } from '#src/remote/range-reader.js';
 import { RETRY_POLICY } from '#src/remote/retries.js';
 import { Web } from '#src/remote/web.js';
@@ -13,7 +13,7 @@ it('an address that a redirect gave expires under several requests', async () =>
   let leases = 0;
   let expired = 0;
   const http = new HttpClient(RETRY_POLICY, () => undefined);
-  http.getRange = async ({ path }: Target, takes): Promise<Reply> => {
+  http.getRange = async ({ path }: HttpRequest, takes): Promise<Reply> => {
     await sleep(2);
     if (path === '/file') return { status: 302, headers: { location: `/lease/${++leases}` }, text: '' };
     if (Number(path.split('/')[2]) <= expired) return { status: 403, headers: {}, text: '' };
@@ -22,7 +22,7 @@ it('an address that a redirect gave expires under several requests', async () =>
     return { ...head, text: '' };
   };
   const web = new Web();
-  web.targetOf = async (path) => targetAt(new URL(path), {});
+  web.requestFor = async (path) => requestTo(new URL(path), {});
   const reader = new RangeReader(
     http,
     () => web,
@@ -48,13 +48,13 @@ it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
   async (location) => {
     const http = new HttpClient(RETRY_POLICY, () => undefined);
     const asked: string[] = [];
-    http.getRange = async ({ server }: Target): Promise<Reply> => {
+    http.getRange = async ({ server }: HttpRequest): Promise<Reply> => {
       asked.push(server.protocol);
       return { status: 302, headers: { location }, text: '' };
     };
     http.send = (target) => http.getRange(target, () => undefined);
     const web = new Web();
-    web.targetOf = async (path) => targetAt(new URL(path), {});
+    web.requestFor = async (path) => requestTo(new URL(path), {});
     const reader = new RangeReader(
       http,
       () => web,
@@ -70,7 +70,7 @@ it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(
         () => range,
         () => body,
       ),
-      reader.readText(path, async () => targetAt(new URL(path), {})),
+      reader.readText(path, async () => requestTo(new URL(path), {})),
     ];
     for (const read of reads) {
       await expect(read).rejects.toMatchObject({
@@ -106,7 +106,7 @@ it('a text whose connection breaks, or brings bytes too slowly, is asked for aga
       retryPolicy,
       () => {},
     );
-    return reader.readText('https://host/list', async () => targetAt(new URL(`http://127.0.0.1:${port}/`), {}));
+    return reader.readText('https://host/list', async () => requestTo(new URL(`http://127.0.0.1:${port}/`), {}));
   };
   goesOn = (response) => response.write('x'.repeat(9000), () => response.destroy());
   await expect(read(2)).rejects.toThrow(/: the connection broke, 20 times; /);

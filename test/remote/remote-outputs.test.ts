@@ -51,7 +51,7 @@ function replaceCall(call: string, answer: (address: string) => unknown): () => 
     this: TransferClient,
     request,
   ) {
-    const other = request.ask === 'outputs' && request.call === call ? answer(request.address) : undefined;
+    const other = request.ask === 'object-store' && request.call === call ? answer(request.address) : undefined;
     if (other instanceof Error) throw other;
     return other ?? ask.call(this, request);
   });

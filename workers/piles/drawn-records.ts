@@ -28,7 +28,7 @@ export function viewOrdered(slab: Uint8Array | undefined, records: number): Orde
 
 const PLACES = 1024;
 /** The places before a copy whose records are touched: see `#touchAhead`. */
-const TOUCHED_TOGETHER = 64;
+const PREFETCHED_TOGETHER = 64;
 const CACHE_LINE_BYTES = 64;
 const RANK_BYTES = 8;
 export const DRAW_BYTES = PLACES * RANK_BYTES;
@@ -77,9 +77,9 @@ export class DrawnRecords {
     const { bytes: memory, wasm } = this.#arena.kernel;
     let filled = 0;
     let place = first;
-    for (let touchedEnd = first; place < end; place++) {
+    for (let prefetchedEnd = first; place < end; place++) {
       const found = this.#find(place);
-      if (place === touchedEnd) touchedEnd += this.#touchAhead(found);
+      if (place === prefetchedEnd) prefetchedEnd += this.#touchAhead(found);
       const from = this.#from[found] ?? 0;
       const byteLength = (this.#to[found] ?? 0) - from;
       if (byteLength > capacityBytes - filled) break;
@@ -123,7 +123,7 @@ export class DrawnRecords {
    * their misses overlap. Returns the number of places whose records were touched.
    */
   #touchAhead(found: number): number {
-    const end = Math.min(found + TOUCHED_TOGETHER, PLACES);
+    const end = Math.min(found + PREFETCHED_TOGETHER, PLACES);
     let seen = 0;
     for (let i = found; i < end; i++) {
       const { bytes } = this.#piece(i);

@@ -19,8 +19,7 @@ interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher'> {
   readonly order: PileOrderer;
 }
 
-/** @param settle waits for the writes under way. */
-export async function openPileOrderer(task: PilesTask, settle = async () => {}): Promise<OpenOrder> {
+export async function openPileOrderer(task: PilesTask, waitForWrites = async () => {}): Promise<OpenOrder> {
   const { job, pileSets, attemptName, longestRecordBytes } = task;
   const { control, outputHasher, ramPool, arena, hasher, compressor } = pileStateOf(job);
   const order = new PileOrderer({
@@ -33,7 +32,7 @@ export async function openPileOrderer(task: PilesTask, settle = async () => {}):
     longestRecordBytes,
     pileSets,
     attemptName,
-    settle,
+    waitForWrites,
   });
   return { control, outputHasher, order };
 }

@@ -78,7 +78,7 @@ interface OrdererParts {
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
   readonly attemptName: string;
-  readonly settle: () => Promise<void>;
+  readonly waitForWrites: () => Promise<void>;
 }
 
 interface SubPiles {
@@ -206,9 +206,9 @@ export class PileOrderer {
 
   /** Returns the number of records that stay, in order; undefined: they are too many. */
   async #loadDistinct({ merged, layout, parentScale }: LevelPile): Promise<number | undefined> {
-    const { arena, reader, settle, longestRecordBytes } = this.#parts;
+    const { arena, reader, waitForWrites, longestRecordBytes } = this.#parts;
     // Growing replaces the memory, and a write may still be reading from it.
-    await settle();
+    await waitForWrites();
     const room = { start: this.#storedAddress, end: ARENA_START + arena.allowanceBytes };
     if (!arena.reserve(room.end)) return undefined;
     const level = { layout, parentScale };
@@ -217,11 +217,11 @@ export class PileOrderer {
 
   /** False, without any work, when the pile does not fit. */
   async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
-    const { arena, reader, settle, job } = this.#parts;
+    const { arena, reader, waitForWrites, job } = this.#parts;
     const { records, storedBytes } = merged;
     const { bits, counts, arrived, sorted, end } = orderTables(this.#storedAddress + storedBytes, records);
     // Growing replaces the memory, and a write may still be reading from it.
-    if (!arena.holds(end)) await settle();
+    if (!arena.holds(end)) await waitForWrites();
     if (!arena.reserve(end)) return false;
 
     const wasm = this.#wasm;
@@ -242,7 +242,7 @@ export class PileOrderer {
   }
 
   async #rescatter(pile: LevelPile, emit: Emit): Promise<RecordTotals> {
-    const { arena, control, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
+    const { arena, control, hasher, compressor, job, waitForWrites, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = pile.parentScale * BigInt(layout.pileCount);
     // The plan of pass 2 has room for every record.
@@ -251,7 +251,7 @@ export class PileOrderer {
     if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparableRecords(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
-    await settle();
+    await waitForWrites();
     const windowBytes = job.readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
     const { disks, indexDirectory } = job.rescatterTo;

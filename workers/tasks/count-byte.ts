@@ -11,7 +11,7 @@ import type { InputPart } from '../../src/sources/input-part.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 
-export interface CountTask {
+export interface CountByteTask {
   readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
   readonly path: string;
   readonly version: (InputPart & { kind: 'file' })['version'];
@@ -21,7 +21,7 @@ export interface CountTask {
   readonly end: number;
 }
 
-export async function countByte({ job, path, version, gate, byte, start, end }: CountTask): Promise<number> {
+export async function countByte({ job, path, version, gate, byte, start, end }: CountByteTask): Promise<number> {
   const { control, arena } = threadStateOf(job);
   const address = arena.reserveForReads(job.readBytes);
   await loadInputPlaces([path]);

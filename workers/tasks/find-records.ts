@@ -9,15 +9,15 @@ import type { InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { ReadArena, readPart } from '../read/read-part.js';
 import { readStateOf } from '../thread-state.js';
-import type { ComparisonSettings } from './tally-records.js';
+import type { SetSettings } from './tally-records.js';
 
 /** Excerpts are for messages. */
 const EXCERPT_BYTES = 120;
 /** Places in the boundary table. */
 const SELECTED_BYTES = 4 * (BOUNDARY_COUNT + 1);
 
-export interface FindTask {
-  readonly job: ComparisonSettings;
+export interface FindRecordsTask {
+  readonly job: SetSettings;
   readonly parts: readonly InputPart[];
   /** A bit for each slot. */
   readonly wanted: Uint8Array;
@@ -40,7 +40,7 @@ export interface FoundRecords {
   readonly places: readonly FoundPlace[];
 }
 
-export async function findRecords({ job, parts, wanted }: FindTask): Promise<readonly FoundRecords[]> {
+export async function findRecords({ job, parts, wanted }: FindRecordsTask): Promise<readonly FoundRecords[]> {
   const thread = readStateOf(job);
   const found = new Map<string, FoundRecords & { count: number; readonly places: FoundPlace[] }>();
   for (const part of parts) {
@@ -66,12 +66,7 @@ class WantedRecords extends ReadArena {
   readonly #selected: number;
   readonly #add: (bytes: Uint8Array, position: number) => void;
 
-  constructor(
-    arena: Arena,
-    job: ComparisonSettings,
-    wanted: Uint8Array,
-    add: (bytes: Uint8Array, position: number) => void,
-  ) {
+  constructor(arena: Arena, job: SetSettings, wanted: Uint8Array, add: (bytes: Uint8Array, position: number) => void) {
     super(arena, job, SLOT_BITMAP_BYTES + SELECTED_BYTES);
     this.#selected = this.own + SLOT_BITMAP_BYTES;
     this.#add = add;

@@ -18,7 +18,7 @@ import type { Crossing } from '../../src/plan/shard-cuts.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 
-export interface MeasureTask extends PilesTask {
+export interface MeasureCrossingsTask extends PilesTask {
   readonly pile: number;
   readonly by: 'rank' | 'byte';
   /** Ranks or bytes, counted from the beginning of the pile, ascending. The pile has more than that. */
@@ -26,7 +26,7 @@ export interface MeasureTask extends PilesTask {
 }
 
 /** The record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
-export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
+export async function measureCrossings(task: MeasureCrossingsTask): Promise<Crossing[]> {
   const { by, limits } = task;
   const { order } = await openPileOrderer(task);
   const crossings: Crossing[] = [];

@@ -1,4 +1,4 @@
-/** Reads parts of inputs and returns the tally of their records, which `src/stages/compare.ts` compares. No record stays. */
+/** Reads parts of inputs and returns the tally of their records, which `src/stages/compare-sets.ts` compares. No record stays. */
 import type { Header } from '../../src/formats/header.js';
 import { SLOTS_BYTES } from '../../src/plan/slot-tally.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
@@ -7,13 +7,13 @@ import { ReadArena, readParts } from '../read/read-part.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
-export interface ComparisonSettings extends ReadSettings {
+export interface SetSettings extends ReadSettings {
   /** The keys of the keyed hash, drawn for this comparison. */
   readonly drawnKeys: readonly [bigint, bigint, bigint, bigint];
 }
 
 export interface TallyTask {
-  readonly job: ComparisonSettings;
+  readonly job: SetSettings;
   readonly parts: readonly InputPart[];
 }
 
@@ -38,7 +38,7 @@ export async function tallyRecords({ job, parts }: TallyTask): Promise<TalliedRe
 class RecordTally extends ReadArena {
   #records = 0;
 
-  constructor(arena: Arena, job: ComparisonSettings) {
+  constructor(arena: Arena, job: SetSettings) {
     super(arena, job, SLOTS_BYTES);
     this.kernel.bytes.fill(0, this.own, this.own + SLOTS_BYTES);
     this.kernel.wasm.resetTally(...job.drawnKeys);

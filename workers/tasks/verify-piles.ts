@@ -15,7 +15,7 @@ import { ScatterArena } from '../piles/scatter-arena.js';
 import type { PileSettings } from '../settings.js';
 import { pileStateOf } from '../thread-state.js';
 
-export interface VerifyTask {
+export interface VerifyPilesTask {
   readonly job: PileSettings;
   readonly pileSet: StoredPileSet;
   readonly first: number;
@@ -30,7 +30,7 @@ export function verifyWindowBytes(longestRecordBytes: number): number {
   return WINDOW_BYTES + longestRecordBytes + STORED_HEADER_BYTES;
 }
 
-export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes }: VerifyTask): Promise<void> {
+export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes }: VerifyPilesTask): Promise<void> {
   const { layout, bufferBytes } = job;
   const { control, arena, hasher, ramPool } = pileStateOf(job);
   const windowBytes = verifyWindowBytes(longestRecordBytes);

@@ -32,7 +32,7 @@ import { noteWritten } from '../piles/written-ranks.js';
 import type { ShuffleSettings } from '../settings.js';
 import { rowThreadOf } from '../thread-state.js';
 
-export interface WriteTask extends PilesTask {
+export interface WriteRangeTask extends PilesTask {
   readonly range: PileRange;
   /** The totals of its piles, and of those that its units reach into. */
   readonly expected: PileTotals;
@@ -62,7 +62,7 @@ export interface WriteResult {
   readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
 }
 
-async function makerOfMembers({ job, target, attemptName, start }: WriteTask): Promise<() => MemberWriter> {
+async function makerOfMembers({ job, target, attemptName, start }: WriteRangeTask): Promise<() => MemberWriter> {
   const output = 'rows' in target ? target.rows : undefined;
   if (output === undefined) throw new RangeError('an output of units has rows');
   const thread = await rowThreadOf(job, output.rows);
@@ -79,7 +79,7 @@ interface OutputPosition {
  * @throws VerificationError if a pile is not as it was: then nothing of the range is left in the output, and the turn is not
  *   passed on, so that the same task may be tried again; WrongStreamError if a stream has received a part.
  */
-export async function writeRange(task: WriteTask): Promise<WriteResult> {
+export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
   const { range, expected, expectsDropped = false, job, target, start, end, cutPile, units } = task;
   const pileCount = range.end - range.first;
   const totals = emptyTotals(expected.records.length);
@@ -142,7 +142,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
 }
 
 /** Returns undefined where neighbours may have one key. */
-function neighbourKeysOf({ framing }: WriteTask['job']): NeighbourKeys | undefined {
+function neighbourKeysOf({ framing }: WriteRangeTask['job']): NeighbourKeys | undefined {
   const sampleKeys = framing && framingOf(framing).sampleKeys;
   return sampleKeys && new NeighbourKeys(sampleKeys);
 }

@@ -43,7 +43,7 @@ function codecByProgram(program: DecodingProgram): Codec {
   };
 }
 
-export function namedProgram(words: readonly string[]): Codec {
+export function userProgram(words: readonly string[]): Codec {
   const missing = () =>
     new UsageError(`\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`);
   return codecByProgram({ name: 'program', suffixes: [], usualExpansion: 4, matches: () => true, words, missing });
@@ -52,13 +52,13 @@ export function namedProgram(words: readonly string[]): Codec {
 /** 'BZh' may be text, so the magic includes the block size and the start of the first block, or of the end. */
 const BZIP2_MAGIC = /^425a683[1-9](314159265359|177245385090)/;
 /** bzip2 ignores all bytes after the data, even another file after padding, and exits with 0. */
-export const bzip2 = known('bzip2', '.bz2', 5, BZIP2_MAGIC, /^.{8}17/, /trailing garbage/);
+export const bzip2 = codecOfTool('bzip2', '.bz2', 5, BZIP2_MAGIC, /^.{8}17/, /trailing garbage/);
 
 /** An index follows the header of an empty stream. */
-export const xz = known('xz', '.xz', 5, /^fd377a585a00/, /^.{24}00/);
+export const xz = codecOfTool('xz', '.xz', 5, /^fd377a585a00/, /^.{24}00/);
 
 /** Magic bytes of frames and of the legacy format. The end mark of an empty frame follows its header of 7 to 19 bytes. */
-export const lz4 = known(
+export const lz4 = codecOfTool(
   'lz4',
   '.lz4',
   2,
@@ -67,7 +67,7 @@ export const lz4 = known(
 );
 
 /** @param emptyHex matches files whose first member has no data. */
-function known(
+function codecOfTool(
   name: string,
   suffix: string,
   usualExpansion: number,

@@ -72,6 +72,7 @@ export interface RowFacts {
 /** The options of a format, by their names. */
 export type RowChoice = Readonly<Record<string, unknown>>;
 
+/** How a caller wants the rows of inputs opened. */
 export interface RowsRequest {
   readonly choice: RowChoice;
   readonly signal: AbortSignal | undefined;

@@ -11,7 +11,7 @@
  */
 import { dirname, join } from 'node:path';
 import { counted, SystemError, VerificationError } from '../../errors.js';
-import { severalAtOnce } from '../../floor/several-at-once.js';
+import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
 import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
@@ -137,7 +137,7 @@ async function moveIntoExisting(
   const replacing = shards.filter(
     ({ staged, name }) => former.has(name) && lacksFinalName(staged, join(place.path, name)),
   );
-  await severalAtOnce(replacing, ({ staged, name }) => copyPermissions(staged, join(aside, name)));
+  await forEachConcurrently(replacing, ({ staged, name }) => copyPermissions(staged, join(aside, name)));
   for (const { staged, name, byteLength } of shards)
     ensureName(staged, join(place.path, name), byteLength, linkOrRename);
   await syncPath(place.path);

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { counted, StagedOutputError, SystemError, UsageError, VerificationError } from '../../errors.js';
 import { ifPossible } from '../../floor/cleanup.js';
+import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import type { List } from '../../floor/paged-list.js';
-import { severalAtOnce } from '../../floor/several-at-once.js';
 import { openForRead, readBytes, withFile } from '../../io/files.js';
 import { isShardOf } from '../../io/own-files.js';
 import { listNames, statPath } from '../../io/paths.js';
@@ -54,18 +54,18 @@ const LARGEST_SHARD_TO_MEAN = 4;
 
 /** Opens places in object storage, to which the transfer thread uploads. */
 export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPlaces {
-  const outputs = remoteObjectStore(request);
-  const at = (to: Destination) => new ObjectsPlace(to, outputs, partBytes);
+  const store = remoteObjectStore(request);
+  const at = (to: Destination) => new ObjectsPlace(to, store, partBytes);
   return {
-    poolBytes: outputs.poolBytes,
+    poolBytes: store.poolBytes,
     resolve: (output = '', naming, mayReplace) => at(resolveObjectOutput(output, naming, mayReplace)),
     reopen: at,
     async findStrayUploads(address, signal) {
-      const uploads = await unlessAborted(outputs.uploads(address), signal);
+      const uploads = await unlessAborted(store.uploads(address), signal);
       return uploads.map(({ address: of, uploadId, initiated: begunAt }) => ({
         address: of,
         begunAt,
-        remove: () => outputs.abort(of, uploadId),
+        remove: () => store.abort(of, uploadId),
       }));
     },
   };
@@ -77,14 +77,14 @@ export class ObjectsPlace implements OutputPlace {
   /** A service may stall for longer than a person waits. */
   readonly isPublishedAtOnce = false;
   readonly to: Destination;
-  readonly #outputs: ObjectStore;
+  readonly #store: ObjectStore;
   readonly #leastPartBytes: number;
   wasRolledBack = false;
 
   /** @param leastPartBytes smaller parts cost more requests. */
-  constructor(to: Destination, outputs: ObjectStore, leastPartBytes = PART_BYTES) {
+  constructor(to: Destination, store: ObjectStore, leastPartBytes = PART_BYTES) {
     this.to = to;
-    this.#outputs = outputs;
+    this.#store = store;
     this.#leastPartBytes = leastPartBytes;
   }
 
@@ -108,9 +108,9 @@ export class ObjectsPlace implements OutputPlace {
     const names: string[] = [];
     for (const prefix of naming.prefixes) {
       const begin = `${prefix}-`;
-      for (const { place: rest } of await this.#outputs.list(addressBelow(to.path, begin))) names.push(begin + rest);
+      for (const { place: rest } of await this.#store.list(addressBelow(to.path, begin))) names.push(begin + rest);
       const marker = completionMarkerName(prefix);
-      if ((await this.#outputs.head(addressBelow(to.path, marker))) !== undefined) names.push(marker);
+      if ((await this.#store.head(addressBelow(to.path, marker))) !== undefined) names.push(marker);
     }
     return replacedFilesAmong(names, naming);
   }
@@ -118,14 +118,14 @@ export class ObjectsPlace implements OutputPlace {
   /** Returns the addresses of what the output replaces. */
   async #replacedAddresses(): Promise<readonly string[]> {
     const { kind, path } = this.to;
-    if (kind === 'file') return (await this.#outputs.head(path)) === undefined ? [] : [path];
+    if (kind === 'file') return (await this.#store.head(path)) === undefined ? [] : [path];
     return (await this.replacedNames()).map((name) => addressBelow(path, name));
   }
 
   async describeFiles(): Promise<readonly string[]> {
     const lines: string[] = [];
-    await severalAtOnce(await this.#replacedAddresses(), async (address) => {
-      const found = await this.#outputs.head(address);
+    await forEachConcurrently(await this.#replacedAddresses(), async (address) => {
+      const found = await this.#store.head(address);
       lines.push(`${nameIn(address)} ${found?.byteLength} ${found?.tag}`);
     });
     return lines.sort();
@@ -145,7 +145,7 @@ export class ObjectsPlace implements OutputPlace {
       );
     if (isDryRun) return;
     const address = isOne ? path : addressBelow(path, PROBE_NAME);
-    await this.#outputs.abort(address, await this.#outputs.begin(address));
+    await this.#store.abort(address, await this.#store.begin(address));
   }
 
   async planUploads(
@@ -195,10 +195,10 @@ export class ObjectsPlace implements OutputPlace {
     const partsOf = new Map<number, UploadedPart[]>();
     for (const { shard, uploaded } of regions)
       partsOf.set(shard, [...(partsOf.get(shard) ?? []), ...(uploaded?.parts ?? [])]);
-    await severalAtOnce(last.values(), async ({ shard, end, uploaded }) => {
+    await forEachConcurrently(last.values(), async ({ shard, end, uploaded }) => {
       const noted = partsOf.get(shard) ?? [];
       const note = readUploadNote(uploadNotePath(directory, shard));
-      const there = note && (await this.#outputs.parts(note.address, note.uploadId));
+      const there = note && (await this.#store.parts(note.address, note.uploadId));
       const tags = new Map(there?.map(({ number, tag }) => [number, tag]));
       const gone = noted.find(({ number, tag }) => tags.get(number) !== tag);
       if (there === undefined || gone !== undefined)
@@ -224,7 +224,7 @@ export class ObjectsPlace implements OutputPlace {
   ): Promise<void> {
     const partBytes = this.#partBytesOf(layout);
     const names = this.#namesFor(layout.cuts);
-    await severalAtOnce(Array(layout.cuts.shardCount).keys(), async (shard) => {
+    await forEachConcurrently(Array(layout.cuts.shardCount).keys(), async (shard) => {
       const path = stagedPath(stagingDirectory, shard);
       const byteLength = byteLengthOf(path);
       const uploaded = (regionsOf.get(shard) ?? []).flatMap((region) => region.uploaded?.parts ?? []);
@@ -234,7 +234,7 @@ export class ObjectsPlace implements OutputPlace {
       for (let start = 0; start < byteLength; start += partBytes) {
         const number = parts.length + 1;
         const rest = { number, path, start, byteLength: Math.min(partBytes, byteLength - start) };
-        parts.push(byNumber.get(number) ?? (await this.#outputs.putFile(upload.address, upload.uploadId, rest)));
+        parts.push(byNumber.get(number) ?? (await this.#store.putFile(upload.address, upload.uploadId, rest)));
       }
       writeUploadNote(stagingDirectory, shard, { ...upload, parts });
     });
@@ -243,7 +243,7 @@ export class ObjectsPlace implements OutputPlace {
   async #openUpload(directory: string, address: string, shard: number): Promise<UploadNote> {
     const noted = readUploadNote(uploadNotePath(directory, shard));
     if (noted !== undefined) return noted;
-    const upload = { address, uploadId: await this.#outputs.begin(address), parts: undefined };
+    const upload = { address, uploadId: await this.#store.begin(address), parts: undefined };
     writeUploadNote(directory, shard, upload);
     return upload;
   }
@@ -265,7 +265,7 @@ export class ObjectsPlace implements OutputPlace {
     const now = new Set(names);
     await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
     for (const group of shardGroupsOf(to, journal, names.length))
-      await this.#outputs.putText(addressBelow(to.path, completionMarkerName(group.prefix)), markerText(group), false);
+      await this.#store.putText(addressBelow(to.path, completionMarkerName(group.prefix)), markerText(group), false);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
 
@@ -277,13 +277,13 @@ export class ObjectsPlace implements OutputPlace {
   async #completeUploads(directory: string, byteLengths: readonly number[]): Promise<void> {
     const made: string[] = [];
     try {
-      await severalAtOnce(byteLengths.entries(), async ([shard, byteLength]) => {
+      await forEachConcurrently(byteLengths.entries(), async ([shard, byteLength]) => {
         const { address, uploadId, parts } = readUploadNote(uploadNotePath(directory, shard)) ?? {};
         if (address === undefined || uploadId === undefined || parts === undefined)
           throw new VerificationError(`nobody noted how shard ${shard} was uploaded`);
-        await this.#outputs.complete(address, uploadId, parts, !this.to.mayReplace);
+        await this.#store.complete(address, uploadId, parts, !this.to.mayReplace);
         made.push(address);
-        const foundBytes = (await this.#outputs.head(address, parts))?.byteLength;
+        const foundBytes = (await this.#store.head(address, parts))?.byteLength;
         if (foundBytes === byteLength) return;
         throw new VerificationError(
           `the output ${address} has ${foundBytes === undefined ? 'vanished' : counted(foundBytes, 'byte')}, expected ${byteLength} bytes; make it again with \`force\``,
@@ -291,7 +291,7 @@ export class ObjectsPlace implements OutputPlace {
       });
     } catch (error) {
       if (error instanceof UsageError) {
-        await severalAtOnce(made, (address) => this.#outputs.remove(address));
+        await forEachConcurrently(made, (address) => this.#store.remove(address));
         this.wasRolledBack = true;
       }
       throw error;
@@ -299,7 +299,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   async #remove(names: readonly string[]): Promise<void> {
-    await severalAtOnce(names, (name) => this.#outputs.remove(addressBelow(this.to.path, name)));
+    await forEachConcurrently(names, (name) => this.#store.remove(addressBelow(this.to.path, name)));
   }
 
   async abortStrayUploads(directory: string, onWarning: (line: string) => void): Promise<void> {
@@ -315,8 +315,8 @@ export class ObjectsPlace implements OutputPlace {
             (prefix) => address === addressBelow(to.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
           ) || address === addressBelow(to.path, PROBE_NAME);
     try {
-      for (const { address, uploadId } of await this.#outputs.uploads(to.path))
-        if (isOwn(address) && !known.has(uploadId)) await this.#outputs.abort(address, uploadId);
+      for (const { address, uploadId } of await this.#store.uploads(to.path))
+        if (isOwn(address) && !known.has(uploadId)) await this.#store.abort(address, uploadId);
     } catch (error) {
       onWarning(`what a killed job may have begun to upload stays: ${error instanceof Error ? error.message : error}`);
     }
@@ -324,13 +324,13 @@ export class ObjectsPlace implements OutputPlace {
 
   /** Ends the uploads in the directories of tasks, too. */
   async abortUploads(directory: string): Promise<void> {
-    await severalAtOnce(listIfThere(directory), async (name) => {
+    await forEachConcurrently(listIfThere(directory), async (name) => {
       const path = join(directory, name);
       if (!isUploadNote(name)) return this.abortUploads(path);
       // A damaged note is as none: who aborts what is unknown finds its upload.
       const upload = ifPossible(() => readUploadNote(path));
       if (upload === undefined) return;
-      await this.#outputs.abort(upload.address, upload.uploadId).catch((error: Error) => {
+      await this.#store.abort(upload.address, upload.uploadId).catch((error: Error) => {
         throw new SystemError(
           'ERR_IO',
           `${error.message}; its upload stays: abort it with pileshuf gc ${this.to.path}`,

@@ -12,8 +12,8 @@
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { counted, StagedOutputError, VerificationError } from '../../errors.js';
+import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import { type GateNumber, type JobControl, UNGATED } from '../../floor/job-control.js';
-import { severalAtOnce } from '../../floor/several-at-once.js';
 import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
 import { openForRead, openStagedOutput, withFile, writeAt } from '../../io/files.js';
@@ -274,7 +274,7 @@ export class StagedOutput {
   }
 
   async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
-    await severalAtOnce(shards, async (shard) => {
+    await forEachConcurrently(shards, async (shard) => {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
       const note = this.#place.notePath?.(this.#stagingDirectory, shard);

@@ -1,8 +1,8 @@
 /** Decodes an input by a program with a given number of free descriptors, and prints the result. */
 import { closeSync, openSync } from 'node:fs';
-import { namedProgram } from '#src/formats/codecs/programs.js';
+import { userProgram } from '#src/formats/codecs/programs.js';
 
-const codec = namedProgram(['cat']);
+const codec = userProgram(['cat']);
 const memory = { reserve: () => false, budgetFor: () => '' };
 
 async function decode() {

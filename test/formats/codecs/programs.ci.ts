@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortError, InputError, UsageError } from '#src/errors.js';
 import type { Codec, CompressedSource } from '#src/formats/codec.js';
-import { bzip2, lz4, namedProgram, xz } from '#src/formats/codecs/programs.js';
+import { bzip2, lz4, userProgram, xz } from '#src/formats/codecs/programs.js';
 import { closeFile, openForRead } from '#src/io/files.js';
 import { fromCi } from '../../fixtures/scale.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
@@ -36,7 +36,7 @@ async function decode(codec: Codec, source: CompressedSource): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-const shell = (script: string) => namedProgram(['sh', '-c', script]);
+const shell = (script: string) => userProgram(['sh', '-c', script]);
 
 async function refusal(codec: Codec, source: CompressedSource): Promise<string> {
   const error = await decode(codec, source).then(
@@ -75,15 +75,15 @@ const input = Buffer.from(Array.from({ length: 200_000 }, (_, i) => `${i}\n`).jo
 describe('a program that decodes', () => {
   it('gets all of the input, and gives all that it writes', async () => {
     for (const pieceBytes of [1000, 100_000, 2 ** 20]) {
-      expect((await decode(namedProgram(['cat']), sourceOf(input, pieceBytes))).equals(input)).toBe(true);
+      expect((await decode(userProgram(['cat']), sourceOf(input, pieceBytes))).equals(input)).toBe(true);
     }
-    expect((await decode(namedProgram(['wc', '-c']), sourceOf(input))).toString().trim()).toBe(`${input.byteLength}`);
-    expect(await decode(namedProgram(['cat']), sourceOf(new Uint8Array()))).toHaveLength(0);
+    expect((await decode(userProgram(['wc', '-c']), sourceOf(input))).toString().trim()).toBe(`${input.byteLength}`);
+    expect(await decode(userProgram(['cat']), sourceOf(new Uint8Array()))).toHaveLength(0);
   });
 
   it('gets its arguments as they are', async () => {
     const words = ['a b', '', '$HOME', "'", '*', ';', '\n'];
-    const output = await decode(namedProgram(['printf', '%s|', ...words]), sourceOf(new Uint8Array()));
+    const output = await decode(userProgram(['printf', '%s|', ...words]), sourceOf(new Uint8Array()));
     expect(output.toString()).toBe(words.map((word) => `${word}|`).join(''));
   });
 
@@ -121,20 +121,20 @@ describe('a program that does not', () => {
 
   it('is not there', async () => {
     for (const words of [['no-such-program'], ['/no/such/program', '-d'], ['./README.md']]) {
-      const codec = namedProgram(words);
+      const codec = userProgram(words);
       const message = `\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`;
       await expect(codec.load?.('in')).rejects.toThrow(new UsageError(message));
       if (words[0] === './README.md') continue;
       await expect(decode(codec, sourceOf(input))).rejects.toThrow(new UsageError(message));
     }
-    await namedProgram(['sh']).load?.('in');
+    await userProgram(['sh']).load?.('in');
   });
 
   it('cannot be started', async () => {
     writeFileSync(directory.path('text'), 'text', { mode: 0o644 });
     mkdirSync(directory.path('directory'));
     for (const name of ['text', 'directory']) {
-      await expect(decode(namedProgram([directory.path(name)]), sourceOf(input))).rejects.toMatchObject({
+      await expect(decode(userProgram([directory.path(name)]), sourceOf(input))).rejects.toMatchObject({
         code: 'ERR_IO',
         message: `in: cannot start \`${directory.path(name)}\`: permission denied`,
       });
@@ -182,7 +182,7 @@ describe('when the job is to stop', () => {
 
 describe('afterwards', () => {
   it.runIf(fromCi)('there is neither a child nor a descriptor', async () => {
-    await decode(namedProgram(['cat']), sourceOf(input));
+    await decode(userProgram(['cat']), sourceOf(input));
     const before = descriptors();
     for (const words of [
       ['cat'],
@@ -191,7 +191,7 @@ describe('afterwards', () => {
       ['no-such-program'],
       ['sh', '-c', 'kill -9 $$'],
     ]) {
-      for (let i = 0; i < 3; i++) await decode(namedProgram(words), sourceOf(input)).catch(() => {});
+      for (let i = 0; i < 3; i++) await decode(userProgram(words), sourceOf(input)).catch(() => {});
     }
     expect(children()).toEqual([]);
     expect(descriptors()).toBe(before);
@@ -200,7 +200,7 @@ describe('afterwards', () => {
   it('there is none either when nobody wants more of its output', async () => {
     const before = descriptors();
     for (const words of [['yes'], ['cat'], ['sh', '-c', 'echo a; sleep 20']]) {
-      for await (const piece of namedProgram(words).decode(sourceOf(input), NO_MEMORY)) {
+      for await (const piece of userProgram(words).decode(sourceOf(input), NO_MEMORY)) {
         expect(piece.byteLength).toBeGreaterThan(0);
         break;
       }

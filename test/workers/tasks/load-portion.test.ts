@@ -9,11 +9,11 @@ import type { LoadSettings } from '#workers/settings.js';
 import type { LoadResult, LoadTask } from '#workers/tasks/load-portion.js';
 import { runTask } from '#workers/tasks.js';
 import { forgetJob } from '#workers/thread-state.js';
-import { makeStore, type StoreContents, someRecords } from '../../fixtures/make-store.js';
+import { type MergedIndex, makeStore, someRecords } from '../../fixtures/make-store.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
-const contents: StoreContents = { seed: 's', pileCount: 3, inputs: { a: someRecords('a', 60) } };
+const contents: MergedIndex = { seed: 's', pileCount: 3, inputs: { a: someRecords('a', 60) } };
 
 afterEach(() => forgetJob('load'));
 

@@ -7,7 +7,7 @@
 import { hashOfEqual } from './equal-records';
 import { philoxKeys4, philoxLanes } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
-import { splitEntries } from './split-keys';
+import { mapKeysToSplits } from './split-keys';
 import { ENTRY_BYTES } from './stored-record';
 
 /** Records that get their keys together: a multiple of 4. */
@@ -125,7 +125,7 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
 
 /** Maps keys into the ranges of their splits, and leaves out keys above the limit. Returns how many entries stay. */
 export function keepEntries(count: u32): u32 {
-  splitEntries(scratchAt(ENTRIES_PLACE), count);
+  mapKeysToSplits(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepUpToLimit(count);
 }
 
@@ -178,7 +178,7 @@ export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   store<u64>(entry, load<u64>(keys));
   store<u32>(entry, start, 8);
   store<u32>(entry, load<u32>(mark, 4) - start, 12);
-  splitEntries(entry, 1);
+  mapKeysToSplits(entry, 1);
   return load<u64>(entry);
 }
 

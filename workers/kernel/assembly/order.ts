@@ -152,11 +152,11 @@ function compareEntries(a: u64, b: u64): i32 {
 }
 
 /**
- * Touches, as `touchEvery` does, the next entries that are as good as sure to be compared with one shortly before: the upper
+ * Touches, as `prefetchRecords` does, the next entries that are as good as sure to be compared with one shortly before: the upper
  * bits of their keys are equal. Returns the address after the last entry.
  */
-function touchAlike(from: usize, end: usize): usize {
-  const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 3), end);
+function prefetchEqualKeys(from: usize, end: usize): usize {
+  const to = min<usize>(from + ((PREFETCHED_TOGETHER as usize) << 3), end);
   let seen: u32 = 0;
   for (let p = max<usize>(from, sorted + 16); p < to; p += 8) {
     const entry = load<u64>(p);
@@ -169,7 +169,7 @@ function touchAlike(from: usize, end: usize): usize {
     const b = before as u32 as usize;
     seen += load<u8>(a, 0) + load<u8>(b, 0) + load<u8>(a, 64) + load<u8>(b, 64) + load<u8>(a, 128) + load<u8>(b, 128);
   }
-  touched += seen;
+  prefetchSum += seen;
   return to;
 }
 
@@ -182,9 +182,9 @@ export function orderDistinct(): u32 {
   placeWalked();
   const arrivedEnd = sorted + ((walkedCount as usize) << 3);
   let end = sorted;
-  let touchedEnd = sorted;
+  let prefetchedEnd = sorted;
   for (let p = sorted; p < arrivedEnd; p += 8) {
-    if (p == touchedEnd) touchedEnd = touchAlike(p, arrivedEnd);
+    if (p == prefetchedEnd) prefetchedEnd = prefetchEqualKeys(p, arrivedEnd);
     const entry = load<u64>(p);
     let hole = end;
     let difference: i32 = 1;
@@ -229,9 +229,9 @@ function storedAt(index: u32): usize {
   return load<u32>(sorted + ((index as usize) << 3)) as usize;
 }
 
-let touched: u32 = 0;
+let prefetchSum: u32 = 0;
 
-const TOUCHED_TOGETHER: u32 = 24;
+const PREFETCHED_TOGETHER: u32 = 24;
 
 /**
  * Copies `count` records of the order, every `step`th from `index` on, to `out`, which has room for `capacity` bytes and 16
@@ -252,11 +252,11 @@ export function gather(
   let fill: u32 = 0;
   let checksum = orderChecksum;
   let k: u32 = 0;
-  for (let touchedEnd: u32 = 0; k < count; k++, index += step) {
-    if (k == touchedEnd) {
-      const together = min<u32>(TOUCHED_TOGETHER, count - k);
-      touchEvery(index, step, together);
-      touchedEnd = k + together;
+  for (let prefetchedEnd: u32 = 0; k < count; k++, index += step) {
+    if (k == prefetchedEnd) {
+      const together = min<u32>(PREFETCHED_TOGETHER, count - k);
+      prefetchRecords(index, step, together);
+      prefetchedEnd = k + together;
     }
     const stored = storedAt(index);
     const byteLength = load<u32>(stored, 8);
@@ -275,13 +275,13 @@ export function gather(
  * prefetch instruction; plain loads of several records at once let their misses overlap. From the fifth line on, the
  * processor recognises the sequence. The loads go past the end of a short record; the tables lie after the last one.
  */
-function touchEvery(index: u32, step: u32, count: u32): void {
+function prefetchRecords(index: u32, step: u32, count: u32): void {
   let seen: u32 = 0;
   for (let k: u32 = 0; k < count; k++) {
     const stored = storedAt(index + k * step);
     seen += load<u8>(stored, 0) + load<u8>(stored, 64) + load<u8>(stored, 128) + load<u8>(stored, 192);
   }
-  touched += seen;
+  prefetchSum += seen;
 }
 
 /** Returns the address of the record at `index` of the order. */

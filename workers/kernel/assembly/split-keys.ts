@@ -39,7 +39,7 @@ export function splitSelectorAddress(): usize {
 
 // @ts-ignore: decorator
 @inline
-export function splitEntries(first: usize, count: u32): void {
+export function mapKeysToSplits(first: usize, count: u32): void {
   if (isByValue) mapEntries(first, count);
 }
 

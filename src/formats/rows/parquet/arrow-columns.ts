@@ -1,7 +1,7 @@
 /** Fields of Arrow's schema beside the columns that they describe: what they say of values that the columns do not. */
 import { annotationOf } from './annotation.js';
 import { type ArrowDictionary, type ArrowField, type ArrowSchema, type ArrowType, arrowType } from './arrow-schema.js';
-import { canonicalText, isUtc } from './meaning.js';
+import { canonicalText, isUtc } from './canonical-text.js';
 import type { SchemaNode } from './schema.js';
 
 const LISTS = ['List', 'LargeList', 'ListView', 'LargeListView', 'FixedSizeList'];

@@ -2,7 +2,7 @@
  * Descriptions of columns that programs store in the metadata of a file, as JSON under keys of their own: what they say of
  * the meaning of values, and how they become those of other columns.
  */
-import { canonicalJson, crsNameOf, isUtc, type JsonObject, objectOf } from './meaning.js';
+import { canonicalJson, crsNameOf, isUtc, type JsonObject, objectOf } from './canonical-text.js';
 
 /** The names of the columns of the root that stay; false: not all of the column does. */
 export type SelectedColumns = ReadonlyMap<string, boolean>;

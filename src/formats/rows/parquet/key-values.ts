@@ -13,6 +13,7 @@ import {
   withWideIndex,
 } from './arrow-columns.js';
 import { type ArrowField, type ArrowSchema, readArrowSchema, writeArrowSchema } from './arrow-schema.js';
+import { type JsonObject, objectOf, parseObject } from './canonical-text.js';
 import {
   COLUMN_METADATA,
   columnsOfPandas,
@@ -21,7 +22,6 @@ import {
   type SelectedColumns,
   SPARK,
 } from './column-metadata.js';
-import { type JsonObject, objectOf, parseObject } from './meaning.js';
 import { readSchema, type SchemaNode, type TableSchema } from './schema.js';
 import { THRIFT, ThriftReader, ThriftWriter } from './thrift.js';
 

@@ -10,11 +10,11 @@ import { type ByteRanges, type FileFooter, readFooter } from './footer.js';
 import { hiveColumnsOf, hiveTextsIn, hiveValueOf, withHiveColumns } from './hive-columns.js';
 import { withWideIndices } from './key-values.js';
 import { type Leaf, valueBytesOf } from './leaf.js';
-import { type LeafSource, reconcile, schemasDiffer, unify } from './reconcile.js';
 import type { ColumnChunk, PageCodec } from './row-group.js';
 import { type HiveColumn, shownPath, type TableSchema } from './schema.js';
 import { selectColumns } from './select-columns.js';
 import type { TableSpec } from './table-spec.js';
+import { findLeafSources, type LeafSource, schemaDifferenceError, unifySchemas } from './unify-schemas.js';
 
 /** Values that take less than their lengths are stored once where they are equal: then they are thought to have this. */
 const USUAL_VALUE_BYTES = 16;
@@ -73,10 +73,12 @@ export async function openTables(inputs: readonly RowsFile[], request: RowsReque
           seen.add(digest);
           const own = columnsOf(schema, path, first === undefined, { columns, onWarning });
           const unified =
-            table === undefined ? { schema: withNames(own, hiveColumns), ignored: [] } : unify(table.schema, own);
+            table === undefined
+              ? { schema: withNames(own, hiveColumns), ignored: [] }
+              : unifySchemas(table.schema, own);
           const others =
             table === undefined || table.schema === first?.rows ? (first?.path ?? path) : 'the inputs before';
-          if ('difference' in unified) throw schemasDiffer(unified.difference, others, path);
+          if ('difference' in unified) throw schemaDifferenceError(unified.difference, others, path);
           first ??= { path, rows: unified.schema };
           if (unified.ignored.length > 0) withOtherKeys.push(path);
           for (const key of unified.ignored) otherKeys.add(key);
@@ -185,14 +187,14 @@ export function sourcesIn(
   path: string,
 ): readonly LeafSource[] {
   const { schema, origins } = withHiveColumns(footer.schema, hiveColumnsAt(rows.hiveColumns, path));
-  const reconciled = reconcile(rows, schema, columns);
+  const reconciled = findLeafSources(rows, schema, columns);
   if ('leaves' in reconciled)
     return reconciled.leaves.map((source) => {
       const origin = origins[source.index] ?? -1;
       if (typeof origin === 'number') return { ...source, index: origin };
       return { ...source, index: -1, constant: hiveValueOf(origin, path) ?? null };
     });
-  throw schemasDiffer(reconciled.difference, 'the first input', path);
+  throw schemaDifferenceError(reconciled.difference, 'the first input', path);
 }
 
 /** A row group, of the columns that are read. */

@@ -20,10 +20,10 @@ import { nameOfLeaf } from './leaf.js';
 import { sourcesIn } from './open-tables.js';
 import { readPageHeader } from './page-header.js';
 import { readPageTable } from './page-table.js';
-import type { LeafSource } from './reconcile.js';
 import type { ColumnChunk, RowGroup } from './row-group.js';
 import type { TableSpec } from './table-spec.js';
 import { ThriftError } from './thrift.js';
+import type { LeafSource } from './unify-schemas.js';
 
 /** Longer headers of pages are not looked at for a message. */
 const LARGEST_HEAD_BYTES = 64 * 1024;
@@ -289,12 +289,12 @@ class RowReader {
             cause: error,
           },
         );
-      if (error instanceof PageMemoryError) throw this.#overMemory(group, error);
+      if (error instanceof PageMemoryError) throw this.#recordOverMemory(group, error);
       throw error;
     }
   }
 
-  #overMemory(place: string, { neededBytes, thenBytes }: PageMemoryError): InputError {
+  #recordOverMemory(place: string, { neededBytes, thenBytes }: PageMemoryError): InputError {
     const { decoderMemory } = this.#context;
     const knownBytes = this.#columns.allocatedBytes + decoderMemory.reservedBytes + neededBytes + thenBytes;
     if (neededBytes > MOST_REGION_BYTES)

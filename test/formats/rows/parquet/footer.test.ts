@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import { sortOrdersOf } from '#src/formats/rows/parquet/annotation.js';
 import { type FileFooter, readFooter } from '#src/formats/rows/parquet/footer.js';
-import { unify } from '#src/formats/rows/parquet/reconcile.js';
 import { THRIFT, ThriftWriter } from '#src/formats/rows/parquet/thrift.js';
+import { unifySchemas } from '#src/formats/rows/parquet/unify-schemas.js';
 import { drawsFor } from '../../../fixtures/draws.js';
 import { atScale } from '../../../fixtures/scale.js';
 import {
@@ -35,7 +35,7 @@ function readAll(file: Buffer): void {
   const { schema, rowGroups } = open(file);
   // What is carried as bytes is read at any time.
   sortOrdersOf(schema);
-  unify(table, schema);
+  unifySchemas(table, schema);
   for (const _ of rowGroups());
 }
 

@@ -3,7 +3,7 @@ import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { memoryNeedOf } from '#src/job/work-plan.js';
 import { planSlices } from '#src/plan/slices.js';
-import { describeForSlices } from '#src/sources/cuts.js';
+import { describeForSlices } from '#src/sources/cut-points.js';
 import { type Coverage, type InputPart, inputPart } from '#src/sources/input-part.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { asRows, openRows } from '#src/sources/rows.js';

@@ -1,15 +1,15 @@
 /** Files of one table with different schemas: what is made one, and what is not. */
 import { describe, expect, it } from 'vitest';
-import { reconcile, schemasDiffer, unify } from '#src/formats/rows/parquet/reconcile.js';
 import type { TableSchema } from '#src/formats/rows/parquet/schema.js';
 import { selectColumns } from '#src/formats/rows/parquet/select-columns.js';
 import type { ThriftWriter } from '#src/formats/rows/parquet/thrift.js';
+import { findLeafSources, schemaDifferenceError, unifySchemas } from '#src/formats/rows/parquet/unify-schemas.js';
 import { keyValuesOf, type PlainElement, tableOf } from './plain-footer.js';
 
 function unified(target: TableSchema, ...others: readonly TableSchema[]): TableSchema {
   let schema = target;
   for (const other of others) {
-    const result = unify(schema, other);
+    const result = unifySchemas(schema, other);
     schema = 'schema' in result ? result.schema : expect.fail(JSON.stringify(result.difference));
   }
   return schema;
@@ -17,7 +17,7 @@ function unified(target: TableSchema, ...others: readonly TableSchema[]): TableS
 
 /** `index`, or `index: levels`. */
 function mapped(target: TableSchema, other: TableSchema, columns?: readonly string[]): string[] {
-  const result = reconcile(target, other, columns);
+  const result = findLeafSources(target, other, columns);
   if ('difference' in result) return [Object.values(result.difference).join(' | ')];
   return result.leaves.map(({ index, definitionLevels }) =>
     definitionLevels === undefined ? `${index}` : `${index}: ${[...definitionLevels]}`,
@@ -27,7 +27,7 @@ function mapped(target: TableSchema, other: TableSchema, columns?: readonly stri
 const text = { name: 'text', type: 'BYTE_ARRAY', converted: 0, logical: 1 } as const;
 const id = { name: 'id', type: 'INT64' } as const;
 
-describe('unify and reconcile', () => {
+describe('unifySchemas and findLeafSources', () => {
   it('leave equal schemas as they are', () => {
     const [one, other] = [tableOf([id, text]), tableOf([id, text])];
     expect(unified(one, other)).toBe(one);
@@ -141,10 +141,10 @@ describe('unify and reconcile', () => {
     ['a list', id, { ...id, repetition: 2 }, /column id is repeated, but in a it is required/],
     ['names', id, text, /column id is missing, but in a it exists; name the columns/],
   ])('refuse other %s', (_, one, other, line) => {
-    const result = unify(tableOf([one]), tableOf([other]));
+    const result = unifySchemas(tableOf([one]), tableOf([other]));
     const difference = 'difference' in result ? result.difference : expect.fail('it was taken');
-    expect(schemasDiffer(difference, 'a', 'b').message).toMatch(line);
-    expect(reconcile(tableOf([one]), tableOf([other]))).toEqual({ difference });
+    expect(schemaDifferenceError(difference, 'a', 'b').message).toMatch(line);
+    expect(findLeafSources(tableOf([one]), tableOf([other]))).toEqual({ difference });
   });
 
   it('refuse columns that are new, unless they are not selected', () => {
@@ -170,15 +170,18 @@ describe('unify and reconcile', () => {
     const range = (stop: number) => JSON.stringify({ index_columns: [{ kind: 'range', start: 0, stop, step: 1 }] });
     const one = withKeys(1, { a: '1', pandas: range(5), num_rows: '5', 'org.apache.spark.version': '3' });
     const two = withKeys(2, { b: '1', pandas: range(6), num_rows: '6' });
-    expect(unify(one, two)).toEqual({ schema: one, ignored: ['`a`', '`b`', 'field ids'] });
-    expect(unify(one, withKeys(1, { a: '1' }))).toEqual({ schema: one, ignored: [] });
+    expect(unifySchemas(one, two)).toEqual({ schema: one, ignored: ['`a`', '`b`', 'field ids'] });
+    expect(unifySchemas(one, withKeys(1, { a: '1' }))).toEqual({ schema: one, ignored: [] });
     const indexed = withKeys(1, { pandas: JSON.stringify({ index_columns: ['id'] }) });
-    expect(unify(indexed, withKeys(1, { pandas: range(5) }))).toEqual({ schema: indexed, ignored: ['`pandas`'] });
+    expect(unifySchemas(indexed, withKeys(1, { pandas: range(5) }))).toEqual({
+      schema: indexed,
+      ignored: ['`pandas`'],
+    });
   });
 
   it('drop descriptions that are good for one of the files alone', () => {
     const avro = (text: string) => tableOf([id], { keyValues: keyValuesOf({ k: 'v', 'parquet.avro.schema': text }) });
-    const unifiedKeys = unify(avro('{"a":1}'), avro('{"a":2}'));
+    const unifiedKeys = unifySchemas(avro('{"a":1}'), avro('{"a":2}'));
     expect(unifiedKeys).toEqual({
       schema: tableOf([id], { keyValues: keyValuesOf({ k: 'v' }) }),
       ignored: ['`parquet.avro.schema`'],
@@ -193,8 +196,8 @@ describe('unify and reconcile', () => {
       expected: 'is in the Gregorian calendar',
       got: 'is in the Julian calendar before 1582',
     };
-    expect(unify(tableOf([date]), tableOf([date], { keyValues }))).toEqual({ difference });
-    expect(unify(tableOf([id]), tableOf([id], { keyValues }))).toEqual({ schema: tableOf([id]), ignored: [] });
+    expect(unifySchemas(tableOf([date]), tableOf([date], { keyValues }))).toEqual({ difference });
+    expect(unifySchemas(tableOf([id]), tableOf([id], { keyValues }))).toEqual({ schema: tableOf([id]), ignored: [] });
   });
 
   const list = (kind: number, entries: string, ...children: readonly PlainElement[]): PlainElement => ({

@@ -5,7 +5,7 @@ const AT_ONCE = 4;
  * Works on several items at a time. After the first failure it begins no more, waits for what is under way, and throws
  * that failure.
  */
-export async function severalAtOnce<T>(
+export async function forEachConcurrently<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<void>,
   atOnce = AT_ONCE,

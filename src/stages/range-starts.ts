@@ -1,4 +1,4 @@
-/** Finds where each range of piles starts in the output. */
+/** Finds where in the output each range of piles starts and ends. */
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
@@ -13,7 +13,7 @@ import type { Threads } from './threads.js';
  * A range that starts inside a shard must know at which byte of the output that shard starts. With arithmetic cuts the pile
  * with the cut is measured for that, at most one pile a range. Fitted cuts say it.
  */
-export async function findStarts(
+export async function findRangeStarts(
   work: ShuffleWork,
   threads: Threads,
   ranges: readonly PileRange[],
@@ -52,7 +52,7 @@ export async function findStarts(
  * Returns where each range ends: where the next one begins, of this attempt or an earlier one. Undefined for the last
  * range, and where tasks append.
  */
-export function findEnds(
+export function findRangeEnds(
   { target }: ShuffleWork,
   ranges: readonly PileRange[],
   starts: readonly SinkStart[],

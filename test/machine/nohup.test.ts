@@ -1,6 +1,6 @@
 /** The traces of a start with SIGHUP ignored. */
 import { expect, it } from 'vitest';
-import { isHangUpIgnored } from '#src/machine/hang-up.js';
+import { isHangUpIgnored } from '#src/machine/nohup.js';
 
 it.each([
   ['/usr/bin/nohup', '0000000000000000', true],

@@ -27,7 +27,7 @@ interface HeadEnd {
   readonly records: number;
 }
 
-export async function takeHead(
+export async function cutToHead(
   { keep, cut: { shards } }: OutputSpec,
   work: PilesWork,
   threads: Threads,

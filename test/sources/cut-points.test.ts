@@ -6,7 +6,7 @@ import { AbortError } from '#src/errors.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { planSlices, type SlicePart } from '#src/plan/slices.js';
-import { describeForSlices, findCuts, mayBeCut } from '#src/sources/cuts.js';
+import { describeForSlices, findCuts, mayBeCut } from '#src/sources/cut-points.js';
 import { listInputs } from '#src/sources/list-inputs.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

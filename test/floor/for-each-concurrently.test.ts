@@ -3,11 +3,11 @@
  * at the end.
  */
 import { describe, expect, it } from 'vitest';
-import { severalAtOnce } from '#src/floor/several-at-once.js';
+import { forEachConcurrently } from '#src/floor/for-each-concurrently.js';
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
 
-describe('severalAtOnce', () => {
+describe('forEachConcurrently', () => {
   it.each([
     [0, undefined],
     [1, undefined],
@@ -21,7 +21,7 @@ describe('severalAtOnce', () => {
     const items = Array.from({ length: count }, (_, item) => item);
     const done: number[] = [];
     let [underWay, most] = [0, 0];
-    await severalAtOnce(
+    await forEachConcurrently(
       items,
       async (item) => {
         underWay += 1;
@@ -38,7 +38,7 @@ describe('severalAtOnce', () => {
 
   it('throws the first failure, begins nothing after it, and waits for what is under way', async () => {
     let [begun, ended] = [0, 0];
-    const work = severalAtOnce(Array.from({ length: 50 }).keys(), async (item) => {
+    const work = forEachConcurrently(Array.from({ length: 50 }).keys(), async (item) => {
       begun += 1;
       await pause();
       ended += 1;

@@ -1,10 +1,10 @@
 /**
- * The two passes of a comparison of sets of records. The first reads every record and tallies it. If the tallies differ, the
+ * Compares sets of records, in two passes. The first reads every record and tallies it. If the tallies differ, the
  * second reads again and compares the records of the slots that differ, one by one. Neither writes anything.
  */
 
 import type { FoundPlace, FoundRecords } from '../../workers/tasks/find-records.js';
-import type { ComparisonSettings, TalliedRecords } from '../../workers/tasks/tally-records.js';
+import type { SetSettings, TalliedRecords } from '../../workers/tasks/tally-records.js';
 import type { FoundHeader } from '../formats/header.js';
 import type { Slice } from '../plan/slices.js';
 import { MAX_SHOWN_PLACES, SlotTally } from '../plan/slot-tally.js';
@@ -15,7 +15,7 @@ import { type CountBefore, countByteBeforeParts, type SlicedInputs } from './sta
 import type { Threads } from './threads.js';
 
 export interface RecordSet extends SlicedInputs {
-  readonly settings: ComparisonSettings;
+  readonly settings: SetSettings;
 }
 
 export interface TalliedSet {
@@ -87,7 +87,7 @@ export function comparePlaces(a: FoundPlace, b: FoundPlace): number {
 
 interface PartsOfSet {
   readonly set: number;
-  readonly settings: ComparisonSettings;
+  readonly settings: SetSettings;
   readonly parts: readonly InputPart[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Files of one table whose schemas differ in what loses nothing: columns in another order, columns that are required in one
- * file and optional in another, columns of nulls without a type, and names within lists. Their rows are written as one
- * target schema says. Differences in what values mean are refused.
+ * Unifies the schemas of the files of a table: its rows are written as one target schema says. Schemas may differ where no
+ * value is lost: columns in another order, columns that are required in one file and optional in another, columns of nulls
+ * without a type, and names within lists. Differences in what values mean are refused.
  */
 import { InputError } from '../../../errors.js';
 import { annotationOf, areTypeOrdered, typeOrders, typeWordsOf } from './annotation.js';
@@ -42,13 +42,13 @@ export interface UnifiedSchema {
 }
 
 export type Unified = UnifiedSchema | { readonly difference: SchemaDifference };
-export type Reconciled = { readonly leaves: readonly LeafSource[] } | { readonly difference: SchemaDifference };
+export type LeafSources = { readonly leaves: readonly LeafSource[] } | { readonly difference: SchemaDifference };
 
 /**
- * @returns the schema of `target`, in which a column that is optional in `other` is optional too, and one that has no type
+ * Returns the schema of `target`, in which a column that is optional in `other` is optional too, and one that has no type
  * has that of `other`. It is `target` itself where nothing changes.
  */
-export function unify(target: TableSchema, other: TableSchema): Unified {
+export function unifySchemas(target: TableSchema, other: TableSchema): Unified {
   const [{ root }, { root: otherRoot }] = [readSchema(target.elements), readSchema(other.elements)];
   const [known, otherKnown] = [tableMetadataOf(target.keyValues, root), tableMetadataOf(other.keyValues, otherRoot)];
   const [relaxed, typed] = [new Set<SchemaNode>(), new Map<SchemaNode, SchemaNode>()];
@@ -70,10 +70,12 @@ export function unify(target: TableSchema, other: TableSchema): Unified {
 }
 
 /**
- * @param target as `unify` made it of all files.
+ * Finds the leaves of the target in a file.
+ *
+ * @param target as `unifySchemas` made it of all files.
  * @param columns the selection with which the target was made: other columns of the file do not count.
  */
-export function reconcile(target: TableSchema, other: TableSchema, columns?: readonly string[]): Reconciled {
+export function findLeafSources(target: TableSchema, other: TableSchema, columns?: readonly string[]): LeafSources {
   if (haveSameElements(target, other)) {
     return { leaves: target.leaves.map((_, index) => ({ index, definitionLevels: undefined, isUntyped: false })) };
   }
@@ -87,7 +89,7 @@ export function reconcile(target: TableSchema, other: TableSchema, columns?: rea
 }
 
 /** @param first whose schema is the target. */
-export function schemasDiffer(difference: SchemaDifference, first: string, path: string): InputError {
+export function schemaDifferenceError(difference: SchemaDifference, first: string, path: string): InputError {
   const { column, got, expected, isOfMetadata = false } = difference;
   const problem = `its column ${column} ${shownPath([got])}, but in ${first} it ${shownPath([expected])}`;
   const isNamed = hiveTextsIn(path).has(column) || hiveTextsIn(first).has(column);

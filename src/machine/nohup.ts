@@ -12,7 +12,7 @@ const STANDARD_INPUT_FD = 0;
 /** Bit of signal 1 in the masks of /proc/PID/status, which are hexadecimal. */
 const HANG_UP = 1;
 
-/** @param lastCommand what the shell notes in the environment of each command that it starts. */
+/** @param lastCommand the command that the shell notes in the environment of each process that it starts. */
 export function isHangUpIgnored(lastCommand = process.env['_'], readText: ReadText = readSystemText): boolean {
   if (basename(lastCommand ?? '') === 'nohup') return true;
   // A child inherits what its parent ignores, and no usual shell ignores this signal for itself alone.

@@ -1,8 +1,7 @@
 /**
- * Finds what stays of each pile where of equal records one is kept, so that the shuffle pass can plan with it. The
- * piles are put in order once more for that, or a resumed job takes the note of the earlier attempt. An output in which
- * each record follows the one before, wherever that ends, needs no such plan: the shuffle pass then finds the same as
- * it writes.
+ * Finds how much of each pile stays where the output gets one of equal records, so that the shuffle pass can plan with it.
+ * For that, tasks order the piles once more, or a resumed job takes the note of the earlier attempt. An output in which each
+ * record follows the one before, wherever that ends, needs no such plan: the shuffle pass drops duplicates as it writes.
  */
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
@@ -33,10 +32,10 @@ import {
 import type { Threads } from './threads.js';
 
 /**
- * Returns the piles that the output gets, with the totals of what stays of equal records. If the output needs no plan of
- * them, the shuffle pass finds these itself: then records lie one after the other in one file or stream.
+ * Returns the piles with the totals of the records that stay. If the output is one file or stream to which tasks append, it
+ * returns them with all records, and the shuffle pass drops the duplicates.
  */
-export async function takeDistinct(
+export async function dropDuplicates(
   spec: ShuffleSpec,
   work: PilesWork,
   threads: Threads,

@@ -1,5 +1,5 @@
 /**
- * The stages of a job on the threads of this process. They do all tasks that no note of an earlier attempt covers.
+ * Does the stages of a job on the threads of this process: all tasks that no note of an earlier attempt covers.
  * `../stages/chain.ts` says how the stages follow each other.
  */
 import type { Release } from '../floor/cleanup.js';
@@ -12,10 +12,10 @@ import { inputKeysOf } from '../sources/ids.js';
 import { foundEnds, type ShuffledOutput } from '../stages/between-passes.js';
 import type { ChainJob, Executor, OutputDecision, Scattered } from '../stages/chain.js';
 import type { InputCounts } from '../stages/coverage-check.js';
+import { dropDuplicates } from '../stages/drop-duplicates.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
 import { type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
-import { takeDistinct } from '../stages/take-distinct.js';
 import { type PileStorage, scatterSettings } from '../stages/task-settings.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
@@ -37,11 +37,11 @@ export interface RunningShuffle extends RunningJob {
   readonly releases: Release[];
 }
 
-export interface ScatteredHere extends Scattered, ScatterOutcome {
+export interface LocalScatter extends Scattered, ScatterOutcome {
   readonly seconds: number;
 }
 
-export interface WrittenHere extends ShuffledOutput {
+export interface LocalOutput extends ShuffledOutput {
   readonly seconds: number;
 }
 
@@ -52,20 +52,20 @@ export function chainOf({ prepared, staging, profile, attempt, releases }: Runni
 }
 
 /** @param onCounts gets what was counted of each input, when all are scattered. */
-export function onThreads(
+export function localExecutor(
   job: RunningShuffle,
   onCounts: (counts: InputCounts) => Promise<void>,
-): Executor<ScatteredHere> {
+): Executor<LocalScatter> {
   const { prepared, staging, progress } = job;
   const { spec } = prepared.request;
   return {
     scatter: async () => {
-      const scattered = await scatterHere(job);
+      const scattered = await scatterLocally(job);
       await onCounts(scattered.found.counts);
       return scattered;
     },
     measure: async (work, threads) => {
-      const measure = () => takeDistinct(spec, work, threads, staging.checkpoint);
+      const measure = () => dropDuplicates(spec, work, threads, staging.checkpoint);
       if (!measuresPiles(spec, prepared.earlier)) return measure();
       return (await progress.during('measure', work.piles.bytes, measure)).value;
     },
@@ -85,11 +85,11 @@ function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
 }
 
 /** Opens the memory and the threads of the job, and puts each record on a random pile. */
-async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
+async function scatterLocally(job: RunningShuffle): Promise<LocalScatter> {
   const { prepared, staging, progress, profile, attempt } = job;
   const { request, inputIds, plan } = prepared;
   const { spec } = request;
-  const { threads, storage } = await openMachine(job);
+  const { threads, storage } = await openMemoryAndThreads(job);
   profile.pass1Begins(prepared.reportLog);
   const work = {
     ...prepared,
@@ -130,7 +130,7 @@ async function scatterHere(job: RunningShuffle): Promise<ScatteredHere> {
   return { ...outcome, seconds, threads, storage, order, ends: foundEnds(spec.read, outcome.found), samples };
 }
 
-async function openMachine({ prepared, staging, progress, profile, releases }: RunningShuffle): Promise<{
+async function openMemoryAndThreads({ prepared, staging, progress, profile, releases }: RunningShuffle): Promise<{
   readonly threads: Threads;
   readonly storage: PileStorage;
 }> {
@@ -150,11 +150,11 @@ async function openMachine({ prepared, staging, progress, profile, releases }: R
 }
 
 /** Cuts the output into shards, and writes it. */
-export async function shuffleHere(
+export async function shuffleLocally(
   { staging, progress, profile }: RunningJob,
   { output: { bytes, work, cut }, threads }: OutputDecision,
   deletesStripes: boolean,
-): Promise<WrittenHere> {
+): Promise<LocalOutput> {
   const { checkpoint } = staging;
   profile.pass2Begins();
   const { value, seconds } = await progress.during('shuffle', bytes, async () => {

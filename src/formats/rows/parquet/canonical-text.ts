@@ -1,4 +1,4 @@
-/** Texts of metadata in one form, so that equal meanings are equal texts. */
+/** Gives texts of metadata one form, so that texts of one meaning are equal. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
