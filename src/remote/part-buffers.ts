@@ -11,6 +11,8 @@ export interface PartBuffer {
   readonly id: number;
   readonly blocks: readonly number[];
   pieces(byteLength: number): Iterable<Uint8Array>;
+  /** Releases the blocks after so many bytes: a part is shorter than its buffer at the end of an object. */
+  shrink(byteLength: number): void;
   release(): void;
 }
 
@@ -71,6 +73,9 @@ export class PartBuffers {
       id,
       blocks: blocks.map(({ block }) => block),
       pieces: (wanted) => this.#pieces(blocks, wanted),
+      shrink: (wanted) => {
+        for (const block of blocks.splice(Math.ceil(wanted / this.#blockBytes))) block.fail(undefined);
+      },
       release: () => {
         this.#buffers.delete(id);
         // The blocks never get bytes for readers.

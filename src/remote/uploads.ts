@@ -180,6 +180,7 @@ export class Uploads {
     buffer: PartBuffer,
     byteLength: number,
   ): Promise<UploadedPart> {
+    buffer.shrink(byteLength);
     const { parts, stop } = this.#activeUpload(uploadId);
     const former = parts.get(number);
     const send = async () => {
