@@ -203,7 +203,7 @@ export class SystemError extends PileshufError {
 
 const VERIFICATION_FAILED = 'verification failed: ';
 
-/** The written records differ from the read ones; no output is kept. */
+/** The written records differ from the read ones; no output appears. */
 export class VerificationError extends PileshufError {
   constructor(problem: string, options?: ErrorDetails) {
     super('verification', 'ERR_VERIFICATION', `${VERIFICATION_FAILED}${problem}`, options);

@@ -5,8 +5,8 @@
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/floor/phase-clock.js';
-import { type WrittenRecord, writtenRecords } from './piles/written-ranks.js';
-import { type TakenRecord, takenRecords } from './read/record-sample.js';
+import { takeWrittenRecords, type WrittenRecord } from './piles/written-ranks.js';
+import { type TakenRecord, takeSample } from './read/record-sample.js';
 import { readBack } from './tasks/checksum-output.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
@@ -71,7 +71,7 @@ export async function runTask<Name extends TaskName>(kind: Name, task: TaskOf<Na
     if (task.job.isProfiled !== true) return { result: await perform(task), profile: undefined };
     const beganMilliseconds = performance.timeOrigin + performance.now();
     const { value, seconds } = await measured(() => perform(task));
-    const notes = { taken: takenRecords(), written: writtenRecords() };
+    const notes = { taken: takeSample(), written: takeWrittenRecords() };
     return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds, ...notes } };
   } catch (error) {
     return { error: encodeError(error) };

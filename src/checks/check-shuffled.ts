@@ -142,9 +142,9 @@ function joined(parts: readonly SampledWindows[]): readonly DescribedRecord[] {
   const windows = parts.flatMap((part) => part.windows);
   const ofWhole = windows.filter(({ length }) => length === WINDOW_RECORDS).flat();
   const all = windows.flat();
-  const kept = ofWhole.length >= 0.75 * all.length ? ofWhole : all;
-  const step = Math.max(1, Math.floor(kept.length / WINDOW_RECORDS / WINDOWS));
-  return kept.filter((_, i) => Math.floor(i / WINDOW_RECORDS) % step === 0);
+  const sampled = ofWhole.length >= 0.75 * all.length ? ofWhole : all;
+  const step = Math.max(1, Math.floor(sampled.length / WINDOW_RECORDS / WINDOWS));
+  return sampled.filter((_, i) => Math.floor(i / WINDOW_RECORDS) % step === 0);
 }
 
 function requireFields(sample: readonly DescribedRecord[], { field, id }: CheckOptions): void {

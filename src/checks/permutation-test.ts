@@ -25,9 +25,9 @@ export function drawsOf(seed: number): () => number {
 export function shuffleRange(order: Uint32Array, from: number, to: number, draw: () => number): void {
   for (let i = to - 1; i > from; i--) {
     const j = from + Math.floor(draw() * (i - from + 1));
-    const kept = order[i] ?? 0;
+    const former = order[i] ?? 0;
     order[i] = order[j] ?? 0;
-    order[j] = kept;
+    order[j] = former;
   }
 }
 

@@ -28,7 +28,7 @@ import { listNames, realPathOf, statPath } from '../io/paths.js';
 import { moveIntoPlace } from '../io/rename-and-sync.js';
 import type { JobScope } from '../job/job.js';
 import { passSeconds } from '../job/job-profile.js';
-import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from '../job/report/report-file.js';
+import { type PlacesInUse, refuser, requireFilePlace, writeAtomically } from '../job/report/report-file.js';
 import type { PassSeconds } from '../options/reports.js';
 import {
   ATTEMPTS_NAME,
@@ -318,7 +318,7 @@ export function writeClusterProfile(
     tasks,
   };
   try {
-    writeWhole(path, `${JSON.stringify(profile, undefined, 1)}\n`, mayReplace);
+    writeAtomically(path, `${JSON.stringify(profile, undefined, 1)}\n`, mayReplace);
   } catch (error) {
     scope.warn(new Error(`\`profile\` ${path}: cannot write it: ${reasonOf(error)}; the output is complete`));
   }
@@ -354,15 +354,15 @@ function elapsedOf(tasks: readonly ClusterTaskProfile[]): number {
 export function requireProfilePlace(
   file: string,
   mayReplace: boolean,
-  others: OtherPlaces,
+  others: PlacesInUse,
   jobDir: string,
 ): ProfilePlace {
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`profile`: expected the path of a file');
-  const refuse = refusalOf('profile', file);
+  const refuse = refuser('profile', file);
   if (file === '-') refuse('expected the name of a file: tasks cannot share standard output');
   if (resolve(file) === resolve(jobDir)) refuse('it is the job directory; name a file elsewhere');
-  const path = requirePlace('profile', file, mayReplace, others);
+  const path = requireFilePlace('profile', file, mayReplace, others);
   if (statPath(jobDir, 'output') !== undefined && path.startsWith(realPathOf(jobDir, 'output') + sep))
     refuse('it lies in the job directory; name a file elsewhere');
   return { path, mayReplace };

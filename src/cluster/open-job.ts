@@ -209,7 +209,7 @@ export function unfinishedMessage(kind: ArrayKind, tasks: readonly number[], dir
   return `${kind} task${one ? '' : 's'} ${nameSome(tasks.map(String))} of ${directory} ${one ? 'is' : 'are'} not done; run ${one ? 'it' : 'them'} first`;
 }
 
-export function readShuffled(jobDirectory: string, task: number, rewrite: number): ShuffledNote | undefined {
+export function readShuffledNote(jobDirectory: string, task: number, rewrite: number): ShuffledNote | undefined {
   return SHUFFLED.read(jobDirectory, noteNameOf('shuffle', task, rewrite));
 }
 
@@ -241,7 +241,8 @@ export function rewriteCountOf(jobDirectory: string, task: number): number {
   return rewrite;
 }
 
-export function lastDamage(jobDirectory: string, task: number): readonly DamagedRegion[] {
+/** Returns the regions that were damaged when the output of a task was last verified. */
+export function lastDamagedRegions(jobDirectory: string, task: number): readonly DamagedRegion[] {
   const rewrite = rewriteCountOf(jobDirectory, task) - 1;
   if (rewrite < 0) return [];
   return DAMAGED.read(jobDirectory, noteNameOf('damaged', task, rewrite))?.regions ?? [];

@@ -14,10 +14,10 @@ import { nameSome } from '../values/format-numbers.js';
 import { noteNameOf, taskCountOf, tasksOf } from './cluster-plan.js';
 import {
   type ClusterJob,
-  lastDamage,
+  lastDamagedRegions,
   notReadyError,
   pathsOfShards,
-  readShuffled,
+  readShuffledNote,
   rewriteCountOf,
   startTaskThreads,
   unfinishedMessage,
@@ -35,7 +35,7 @@ export async function runVerifyTask(job: ClusterJob): Promise<number | undefined
   const rewrite = rewriteCountOf(directory, index);
   const name = noteNameOf('verify', index, rewrite);
   if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
-  const record = await deadline.waitUntilFound(directory, () => readShuffled(directory, index, rewrite));
+  const record = await deadline.waitUntilFound(directory, () => readShuffledNote(directory, index, rewrite));
   if (record === undefined) throw notWritten(job, [index]);
   const threads = await startTaskThreads(job);
   const bytes = await requireUndamaged(job, [record], threads);
@@ -46,7 +46,7 @@ export async function runVerifyTask(job: ClusterJob): Promise<number | undefined
 export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
   const { directory, plan } = job;
   return tasksOf(plan, 'shuffle').map((task) => {
-    const record = readShuffled(directory, task, rewriteCountOf(directory, task));
+    const record = readShuffledNote(directory, task, rewriteCountOf(directory, task));
     if (record === undefined) throw notWritten(job, [task]);
     return record;
   });
@@ -152,7 +152,7 @@ async function changedAmong(
 }
 
 function damageOf(job: ClusterJob, tasks: readonly number[]): VerificationError | undefined {
-  const found = tasks.map((task) => [task, lastDamage(job.directory, task)] as const);
+  const found = tasks.map((task) => [task, lastDamagedRegions(job.directory, task)] as const);
   const damaged = found.filter(([, regions]) => regions.length > 0);
   return damaged.length === 0 ? undefined : damageError(job, new Map(damaged));
 }

@@ -135,7 +135,7 @@ function linesOf(failures: readonly Failure[]): string[] {
   });
 }
 
-export function describeLeft(status: ClusterStatus): string {
+export function describeUnfinished(status: ClusterStatus): string {
   const passes = ARRAY_KINDS.flatMap((kind) => {
     const unfinished = status[kind]?.unfinished ?? [];
     return unfinished.length === 0 ? [] : [`${kind} tasks ${nameSome(unfinished.map(String))}`];

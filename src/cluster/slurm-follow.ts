@@ -20,7 +20,7 @@ import { type ClusterStatus, clusterStatus } from './cluster-status.js';
 import { isCleanedUp } from './commit-job.js';
 import { findPlan } from './open-job.js';
 import { groupActive, isActive, type SlurmTask, VISIBLE_SECONDS, watchJobs } from './slurm-calls.js';
-import { describeFailures, describeLeft } from './slurm-diagnosis.js';
+import { describeFailures, describeUnfinished } from './slurm-diagnosis.js';
 import { resumeCommand, type SlurmSubmission } from './slurm-job.js';
 import { readSlurmNote, type SlurmNote } from './slurm-settings.js';
 
@@ -77,7 +77,7 @@ async function failureOf(
   const what =
     causes.length > 0
       ? `${causes.slice(0, MOST_CAUSES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
-      : `Slurm has no job ${ids} any more, and ${describeLeft(status)}`;
+      : `Slurm has no job ${ids} any more, and ${describeUnfinished(status)}`;
   return new SystemError(
     'ERR_SLURM',
     `${what}; logs are in ${logDir}; ${resumeCommand(jobDir)} submits what is not done`,

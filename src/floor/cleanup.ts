@@ -45,11 +45,12 @@ async function releaseAll(releases: readonly Release[]): Promise<readonly unknow
 let jobCount = 0;
 let endOfJobs: Release | undefined;
 
-/** @param end called when the last job of the process ends, for what its jobs share. */
+/** @param end releases what the jobs of the process share; called when the last of them ends. */
 export function afterLastJob(end: Release): void {
   endOfJobs = end;
 }
 
+/** Does the work of a job. After the last job that is under way, it waits for the `end` of `afterLastJob`. */
 export async function asJob<T>(job: () => Promise<T>): Promise<T> {
   jobCount += 1;
   try {
@@ -64,7 +65,7 @@ export async function asJob<T>(job: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Does work that need not succeed: an error that pileshuf expects gives undefined. */
+/** Does work that need not succeed. Undefined: it failed with an error that pileshuf expects. */
 export function ifPossible<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -12,7 +12,7 @@ export async function forEachConcurrently<T>(
 ): Promise<void> {
   const left = items[Symbol.iterator]();
   let failure: { readonly error: unknown } | undefined;
-  const workOn = async () => {
+  const worker = async () => {
     for (let next = left.next(); next.done !== true && failure === undefined; next = left.next()) {
       try {
         await work(next.value);
@@ -21,6 +21,6 @@ export async function forEachConcurrently<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, workOn));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   if (failure !== undefined) throw failure.error;
 }

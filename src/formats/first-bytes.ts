@@ -7,7 +7,7 @@ import { inputName } from '../places/inputs/input-source.js';
 import { withoutCodecSuffix } from './codec-table.js';
 import { markBytesOf } from './header.js';
 import { foreignFormatOf, isOfRows, namedFormatOf } from './recognition.js';
-import { type HeaderSpec, headerRuleOf, isHeldToText, type RecordFormat } from './record-format.js';
+import { type HeaderSpec, headerRuleOf, type RecordFormat, requiresText } from './record-format.js';
 import type { RefusedFormat } from './record-kind.js';
 import { WIDE_HEAD_BYTES } from './wide-text.js';
 
@@ -27,7 +27,7 @@ interface FirstBytes {
 }
 
 export function headBytesOf(path: string, format: RecordFormat): number {
-  if (!isHeldToText(format)) return 0;
+  if (!requiresText(format)) return 0;
   return format.linesAssumed && JSON_NAME.test(withoutCodecSuffix(path)) ? JSON_HEAD_BYTES : WIDE_HEAD_BYTES;
 }
 
@@ -37,7 +37,7 @@ export function examineFirstBytes(
   { head: bytes, isWhole, path }: FirstBytes,
   format: RecordFormat,
 ): Finding | undefined {
-  if (!isHeldToText(format)) return undefined;
+  if (!requiresText(format)) return undefined;
   const all = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const skippedBytes = format.header?.kind === 'bytes' ? format.header.value : 0;
   const head = all.subarray(skippedBytes);

@@ -78,7 +78,8 @@ export function requireRecordBytes(
 /** Up to here the rule sees every piece as it comes; from here on, each time that the bytes have doubled. */
 const OFTEN_LOOKED_AT_BYTES = 4096;
 
-export interface ReadHeader {
+/** A header, and the bytes after it that were read with it. */
+export interface HeaderAndRest {
   readonly header: Header;
   readonly rest: Uint8Array;
 }
@@ -88,7 +89,7 @@ export async function readHeader(
   pieces: AsyncIterator<Uint8Array>,
   rule: HeaderRule,
   path: string,
-): Promise<ReadHeader> {
+): Promise<HeaderAndRest> {
   let head = Buffer.alloc(0);
   let more: Uint8Array[] = [];
   let filled = 0;

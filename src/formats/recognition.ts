@@ -392,6 +392,7 @@ const WITHOUT_CONTENT = new RegExp(
 /** gzip writes the name of a file to its header. */
 const MOST_BYTES = 300;
 
+/** Returns whether a file is empty, or a compressed file without content. */
 export function holdsNothing(file: Buffer): boolean {
   return file.byteLength === 0 || (file.byteLength <= MOST_BYTES && WITHOUT_CONTENT.test(file.toString('hex')));
 }

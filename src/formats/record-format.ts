@@ -43,11 +43,8 @@ export interface RecordFormat {
   readonly skipsBlank?: boolean | undefined;
 }
 
-/**
- * Returns whether an input that is clearly not text is refused. Single lines that the caller asked for may hold
- * anything.
- */
-export function isHeldToText({ framing, linesAssumed }: RecordFormat): boolean {
+/** Returns whether inputs must be text. Single lines that the caller asked for may hold anything. */
+export function requiresText({ framing, linesAssumed }: RecordFormat): boolean {
   return linesAssumed || (framing !== undefined && framingOf(framing).isOfLines === true);
 }
 

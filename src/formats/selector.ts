@@ -151,8 +151,8 @@ export function withNumberColumn(field: NumberField, seek: SeekColumn): NumberFi
   return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), isNumber: true }) };
 }
 
-/** Says for messages what a record without a value lacks, and what is expected. */
-export function lackOf(selector: Selector): string {
+/** Returns what a record without a value lacks and what is expected, for messages. */
+export function describeLack(selector: Selector): string {
   const { text } = selector;
   switch (selector.kind) {
     case 'field':

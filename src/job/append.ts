@@ -192,6 +192,6 @@ async function planStoreWork(
 function refuseHeaders({ header }: ReadSpec): void {
   if (header === undefined) return;
   throw new UsageError(
-    'a pile store keeps only records, and these inputs have headers (`header`, or records of npy or webdataset); give inputs without headers, or shuffle them without a store',
+    'a pile store holds only records, and these inputs have headers (`header`, or records of npy or webdataset); give inputs without headers, or shuffle them without a store',
   );
 }

@@ -18,7 +18,7 @@ import { withColumns, withRowColumns } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
-import { type GroupedJob, groupJob, weighByShares } from '../keep/mix.js';
+import { type GroupedJob, groupInputsOfJob, weighByShares } from '../keep/mix.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -154,7 +154,7 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
   const rowFormat = await requireOutputOfRows(request, inputs);
   if (spec.key.from === 'position') warnOfMates(inputs, read, true, onWarning);
   const inputIds = chooseInputIds(request.inputIds, inputs);
-  const grouped = await groupJob(request.spec, inputs);
+  const grouped = await groupInputsOfJob(request.spec, inputs);
   refuseToResumeStreams(request, inputs);
   return { request, listed, outputs, rowFormat, inputIds, grouped };
 }

@@ -4,7 +4,7 @@ import { IGZIP } from '../formats/codecs/igzip.js';
 import { framingOf } from '../formats/framing-table.js';
 import { isProgram } from '../machine/child-program.js';
 import { readMemory } from '../machine/limits.js';
-import { budgetText, leastMemoryForPlan, levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { budgetText, leastMemoryForPlan, scatterLevelsOf, staysInMemory } from '../plan/pile-levels.js';
 import type { Slice } from '../plan/slices.js';
 import { mayBeCut } from '../sources/cut-points.js';
 import { type FileInput, isFileInput, storedBytesIn } from '../sources/input.js';
@@ -106,7 +106,7 @@ function onMemory({ prepared, levels, tempBytes }: AdvisedJob): Advice[] {
     const budget = leastMemoryForPlan(
       memoryNeed,
       totalBytes,
-      (larger) => levelsOf(larger, memoryNeed.meanRecordBytes) === 1,
+      (larger) => scatterLevelsOf(larger, memoryNeed.meanRecordBytes) === 1,
     );
     const saved = 'which saves writing and reading all temp data once more';
     const text =

@@ -24,7 +24,7 @@ import type { ShuffleOptions, ShuffleTogetherOptions } from '../options/shuffle-
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
 import { inputFactsOf } from '../places/inputs/input-kinds.js';
 import { memoryOfPass1, memoryOfPass2, type Tuning } from '../plan/memory-plan.js';
-import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { scatterLevelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { type Inputs, isFileInput, isReadOnce, storedBytesOf } from '../sources/input.js';
 import type { WriteSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
@@ -70,7 +70,7 @@ async function preview(
   const sizes = await expectSizes(prepared, tuning, warn);
   const { spec } = request;
   if (spec.keep.repeat && sizes !== undefined) requireRecords(sizes.records.most, mostRecords(spec.keep));
-  const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
+  const levels = scatterLevelsOf(memory, memoryNeed.meanRecordBytes);
   const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
   const devices = await devicesOf(prepared, hasTemp);
   const openFiles = openFilesOf(prepared);

@@ -11,7 +11,7 @@ import type { ShardSpec } from '../keep/splits.js';
 import { ONCE } from '../keep/weights.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
+import { scatterLevelsOf, staysInMemory } from '../plan/pile-levels.js';
 import {
   type AmountsByScenario,
   amountsByScenario,
@@ -139,7 +139,7 @@ function expectTemp(
   if (drawsPlaces(request.spec.keep) || (staysInMemory(memory) && memoryNeed.exact)) return exactly(0);
   const level = request.tempZstdLevel;
   const ratio = level === undefined ? 1 : Math.min(1, ratioOf(sample, { codec: 'zstd', level }));
-  const levels = levelsOf(memory, memoryNeed.meanRecordBytes);
+  const levels = scatterLevelsOf(memory, memoryNeed.meanRecordBytes);
   return inEachScenario((each) => {
     const { records, bytes } = expectOnPiles(head, all, each);
     const storedBytes = bytes * ratio + records * STORED_HEADER_BYTES;

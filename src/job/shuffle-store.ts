@@ -55,7 +55,7 @@ import {
   type ResumeRequest,
 } from './request.js';
 import { NOT_DONE } from './shuffle-report.js';
-import { commitOutput, openStaging, workOn } from './staging.js';
+import { commitOutput, openStaging, runStaged } from './staging.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf } from './work-plan.js';
 
@@ -95,7 +95,7 @@ export async function shuffleStore(
     requireStoreSpace(prepared, stored.value);
     const staging = await openStaging({ ...prepared, ...WITHOUT_INPUTS, earlier: undefined }, scope);
     const job = { prepared, staging, progress, profile };
-    return workOn(staging, scope, ({ releases }) => shuffleStored({ ...job, releases }, stored));
+    return runStaged(staging, scope, ({ releases }) => shuffleStored({ ...job, releases }, stored));
   }).catch((error: unknown) => {
     throw explainedByExpiry(error, snapshot);
   });

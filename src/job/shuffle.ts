@@ -32,7 +32,7 @@ import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import { chainOf, localExecutor, type RunningShuffle, shuffleLocally } from './local-executor.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { finishMoves, reportShuffle, type UntimedReport } from './shuffle-report.js';
-import { commitOutput, FilesStaging, openStaging, workOn } from './staging.js';
+import { commitOutput, FilesStaging, openStaging, runStaged } from './staging.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.
@@ -72,7 +72,7 @@ export async function shuffleCounted(
             { prepared, staging, progress, profile, attempt: randomBytes(4).toString('hex'), releases },
             onCounts ?? (async () => {}),
           );
-    const report = await workOn(staging, scope, work).catch((error: unknown) => {
+    const report = await runStaged(staging, scope, work).catch((error: unknown) => {
       throw journal === undefined ? tellOfDiscarded(progress.stop.reason ?? error, prepared) : error;
     });
     if (onCounts === undefined) await staging.noteFinished(report);

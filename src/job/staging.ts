@@ -407,8 +407,10 @@ export async function openStaging(job: StagedJob, { releases }: JobScope): Promi
   return staging;
 }
 
-/** The threads end before the fate of the files is decided, because they have files open and may still write. */
-export async function workOn<T>(
+/**
+ * Does the work of a job, then ends its staging. The threads end first, because they have files open and may still write.
+ */
+export async function runStaged<T>(
   staging: Staging,
   { warn }: JobScope,
   work: (scope: JobScope) => Promise<T>,

@@ -103,7 +103,8 @@ export interface SharedGroups {
   readonly weigh: (weights: readonly Weight[], amounts: readonly (Fraction | undefined)[]) => Weighing;
 }
 
-export async function groupJob(
+/** Finds the group of each input, and its weight if that does not depend on the records. */
+export async function groupInputsOfJob(
   {
     read: { framing },
     keep: { mix },
@@ -116,7 +117,7 @@ export async function groupJob(
   const groupOf = await groupInputs(groups, inputs, option);
   const weigh: SharedGroups['weigh'] = (weights, amounts) => {
     const weighing = weighInputs(groups, groupOf, weights, amounts);
-    if (framing !== undefined && framingOf(framing).sampleKeys !== undefined) refuseCopies(weighing);
+    if (framing !== undefined && framingOf(framing).sampleKeys !== undefined) refuseWeighedCopies(weighing);
     return weighing;
   };
   if (shares === undefined)
@@ -194,7 +195,7 @@ function weighInputs(
 }
 
 /** Readers of tar files join neighbouring copies of a sample to one. */
-function refuseCopies({ groups }: Weighing): void {
+function refuseWeighedCopies({ groups }: Weighing): void {
   const group = groups.find(({ weight }) => mostCopiesOf(weight) > 1);
   if (group === undefined) return;
   throw new UsageError(

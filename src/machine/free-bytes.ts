@@ -38,10 +38,10 @@ export function freeLastPiece(piece: Uint8Array): void {
 }
 
 /**
- * The same bytes in a buffer of exactly their length, so that bytes that wait hold no more memory than they count.
+ * Returns the bytes in a buffer of exactly their length, so that bytes that wait hold no more memory than they count.
  * @param bytes nobody else may need them: a larger buffer behind them is freed.
  */
-export function inOwnBuffer(bytes: Uint8Array): Uint8Array {
+export function shrinkToFit(bytes: Uint8Array): Uint8Array {
   if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
   // `slice` of a Buffer gives another view, which is empty as soon as the buffer is freed.
   const own = new Uint8Array(bytes);

@@ -9,8 +9,8 @@ const GIB = 2 ** 30;
 /** The memory that a thread has beside a loaded pile, as in `dividePiles`. */
 const BESIDE_PILE_BYTES = 64 * 1024;
 
-/** 1: each pile fits in memory when it is loaded. */
-export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
+/** Returns how often each record is put on a pile. 1: each pile fits in memory when it is loaded. */
+export function scatterLevelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
   const { pileCount, storedBytes, outputBytes, pass2ArenaBytes, ramPoolBytes, maySpill } = plan;
   if (ramPoolBytes > 0 && !maySpill) return 1;
   const perStoredByte = storedByteCost(meanRecordBytes);

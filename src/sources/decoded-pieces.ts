@@ -4,7 +4,7 @@ import { piecesInPhase } from '../floor/phase-clock.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type DecompressProgram, detectCodecOfStream } from '../formats/codec-table.js';
 import { type Doubt, examinedPieces } from '../formats/first-bytes.js';
-import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
+import { type RecordFormat, requiresText } from '../formats/record-format.js';
 import { type OpenFile, readBytes, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import type { StreamInput } from '../places/inputs/input-source.js';
@@ -87,5 +87,5 @@ export async function decodeStream(
   };
   const { codec, next } = await detectCodecOfStream(readNext, format.decompressProgram);
   const pieces = decodedPieces({ path: stream.path, start: 0, next, throwIfAborted, onDecoder }, codec, memory);
-  return isHeldToText(format) ? examinedPieces(pieces, path, format, onDoubt) : pieces;
+  return requiresText(format) ? examinedPieces(pieces, path, format, onDoubt) : pieces;
 }

@@ -10,7 +10,7 @@ import { framingOf } from '../formats/framing-table.js';
 import { LINES_OF_READ } from '../formats/framings/fastq.js';
 import { linesHeader } from '../formats/headers/leading-header.js';
 import { recordsOfName } from '../formats/recognition.js';
-import { isHeldToText, type RecordFormat } from '../formats/record-format.js';
+import { type RecordFormat, requiresText } from '../formats/record-format.js';
 import { readBytes, withFile } from '../io/files.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import { type FileInput, type Inputs, isFileInput } from './input.js';
@@ -35,7 +35,7 @@ export function refuseForeignFiles(
   mayHaveHeaders: boolean,
   onWarning: (line: string) => void,
 ): void {
-  if (!isHeldToText(format)) return;
+  if (!requiresText(format)) return;
   let leftToPeek = PEEKED_FILES;
   for (const input of inputs.filter(isFileInput)) {
     const { path, codec } = input;

@@ -14,8 +14,8 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
 import {
   type FoundHeader,
+  type HeaderAndRest,
   type HeaderRule,
-  type ReadHeader,
   readHeader,
   requireRecordBytes,
   requireSameHeader,
@@ -127,7 +127,7 @@ function readHeaderOf(
   rule: HeaderRule,
   memory: DecoderMemory,
   throwIfAborted: () => void,
-): Promise<ReadHeader> {
+): Promise<HeaderAndRest> {
   return withFileAsync(openInput(path), async (file) => {
     if (codec !== undefined) {
       const decoded = Buffer.from(codec.decodeHead(readBytes(file, 0, HEAD_BYTES), Number.POSITIVE_INFINITY).bytes);
@@ -144,7 +144,7 @@ function readHeaderOfStream(
   memory: DecoderMemory,
   throwIfAborted: () => void,
   request: HeaderRequest,
-): Promise<ReadHeader> {
+): Promise<HeaderAndRest> {
   const { signal } = request;
   const stream = openStreamInput(path);
   // Closing the stream wakes a reader that waits for it.
@@ -161,7 +161,7 @@ async function readHeaderIn(
   pieces: AsyncGenerator<Uint8Array, void>,
   rule: HeaderRule,
   path: string,
-): Promise<ReadHeader> {
+): Promise<HeaderAndRest> {
   try {
     return await readHeader(pieces, rule, path);
   } finally {

@@ -156,10 +156,10 @@ export function inputPart(
 }
 
 /**
- * Has what the tasks of a pass will read of inputs that are far fetched before they ask for it.
+ * Announces what the tasks of a pass will read of remote inputs, so that it is fetched before they ask for it.
  * @param order the slices, in the order in which tasks begin. Absent: all of them.
  */
-export async function tellReadingOrder(
+export async function announceReadingOrder(
   { inputs, slices }: { readonly inputs: Inputs; readonly slices: List<Slice> },
   order?: readonly number[],
 ): Promise<void> {

@@ -68,7 +68,7 @@ export interface FoundPaths {
 }
 
 /** A file beside its compressed copy gives each record twice. Refuses them, but warns if the caller named one itself. */
-export function refuseCopies(
+export function refuseCompressedCopies(
   found: readonly FoundPaths[],
   include: readonly string[],
   onWarning: (line: string) => void,
@@ -114,10 +114,10 @@ interface FilesTogether {
 }
 
 /**
- * Tells that splits become one order, by names of files and of directories above them. Refuses those that an earlier job
+ * Warns that splits become one order, by names of files and of directories above them. Refuses those that an earlier job
  * has divided, unless `include` is `*`.
  */
-export function tellOfSplits(
+export function warnOfSplits(
   { directory, files, sets = [] }: FilesTogether,
   include: readonly string[],
   onWarning: (line: string) => void,

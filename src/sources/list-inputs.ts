@@ -45,7 +45,7 @@ import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
 import { type Input, type Inputs, identityOf, isFileInput, isPlain, isReadOnce, NO_HEADER } from './input.js';
-import { type FoundPaths, refuseCopies, requireOneKind, tellOfSplits } from './kinds-of-names.js';
+import { type FoundPaths, refuseCompressedCopies, requireOneKind, warnOfSplits } from './kinds-of-names.js';
 import { PackedInputs } from './packed-inputs.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
 
@@ -220,14 +220,14 @@ function tellOfKinds(
   { include, mixesFiles }: Pick<FileChoice, 'include'> & { readonly mixesFiles: boolean },
   onWarning: (line: string) => void,
 ): void {
-  refuseCopies(found, include, onWarning);
+  refuseCompressedCopies(found, include, onWarning);
   const pathsOf = (isBelow: boolean) =>
     found.flatMap(({ paths, by }) => ((by === 'directory') === isBelow ? paths : []));
   const roots = ofDirectories.map(({ directory }) => directory);
   requireOneKind(pathsOf(true), roots, include, onWarning);
   if (!mixesFiles) return;
   const together = [{ files: pathsOf(false) }, ...ofDirectories.map((each) => ({ ...each, files: each.listed.files }))];
-  for (const each of together) tellOfSplits(each, include, onWarning);
+  for (const each of together) warnOfSplits(each, include, onWarning);
 }
 
 function tellOfLeftOut(

@@ -9,7 +9,7 @@ import type { NumberField } from '../formats/selector.js';
 import type { CountedGroup } from '../keep/mix.js';
 import { ONCE } from '../keep/weights.js';
 import type { Slice } from '../plan/slices.js';
-import { inputPart, readBytesOf, tellReadingOrder } from '../sources/input-part.js';
+import { announceReadingOrder, inputPart, readBytesOf } from '../sources/input-part.js';
 import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { countByteBeforeParts, type SlicedInputs } from './start-states.js';
@@ -46,7 +46,7 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
       readBytes += readBytesOf(part);
     }
   };
-  await tellReadingOrder(work);
+  await announceReadingOrder(work);
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
   check.verify(readBytes);
   return groups;

@@ -57,7 +57,7 @@ export class GroupCommit<Item> {
  * Does work that adds to `commits`, and waits until all items are durable, even if the work fails. Throws the first
  * failure, with the second one attached.
  */
-export async function committing(
+export async function withGroupCommit(
   commits: Pick<GroupCommit<never>, 'failure' | 'finish'> | undefined,
   work: () => Promise<void>,
 ): Promise<void> {

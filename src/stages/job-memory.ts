@@ -65,7 +65,7 @@ export async function startPoolOwner(
     owner.once('message', resolve);
     // An error without a listener would end the program.
     owner.on('error', fail);
-    owner.once('exit', () => fail('the thread that keeps memory has ended'));
+    owner.once('exit', () => fail('the thread that owns the memory has ended'));
   });
   releases.push(async () => {
     isNeeded = false;

@@ -28,15 +28,15 @@ import { takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type Inputs, storedBytesIn } from '../sources/input.js';
 import {
+  announceReadingOrder,
   bytesWithCopies,
   inputPart,
   type ReadableInputs,
   recordsWithCopies,
-  tellReadingOrder,
 } from '../sources/input-part.js';
 import { type CheckpointPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { bytesMissing } from './coverage-check.js';
-import { committing, GroupCommit } from './group-commit.js';
+import { GroupCommit, withGroupCommit } from './group-commit.js';
 import { type Pass1Facts, Pass1Results } from './pass1-results.js';
 import { retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ScatteredPiles } from './shuffle-work.js';
@@ -143,7 +143,7 @@ export async function scatterSlices(
     commits?.add({ ...result, slice });
   };
   try {
-    await committing(commits, () => scatterAll(withHeadLimit(work), threads, slices, before, done));
+    await withGroupCommit(commits, () => scatterAll(withHeadLimit(work), threads, slices, before, done));
   } catch (error) {
     if (warn === undefined) throw error;
     // No thread may make a file of this attempt after the removal.
@@ -219,7 +219,7 @@ async function scatterAll(
       if (result === undefined) setAside.push(slice);
       else take(result, slice);
     };
-    await tellReadingOrder(work, left);
+    await announceReadingOrder(work, left);
     await runTasks(left, scatter, takeOrSetAside, tasksAtOnce(threads), stop);
     if (setAside.length === 0) break;
     if (!isFirst && pool.threadCount === 1 && setAside.length === left.length) throw noRoom;

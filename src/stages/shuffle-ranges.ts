@@ -28,7 +28,7 @@ import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
 import { requireDistinct, textsOf } from './drop-duplicates.js';
 import { verifyFinishedRanges } from './finished-output.js';
-import { committing, GroupCommit } from './group-commit.js';
+import { GroupCommit, withGroupCommit } from './group-commit.js';
 import { findRangeEnds, findRangeStarts } from './range-starts.js';
 import { inOrder, retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
 import { errorForNeighboursOfOneKey, type Neighbours, neighboursAtSeams } from './sample-places.js';
@@ -139,7 +139,7 @@ async function writeRanges(
   const take = takesTurns ? inOrder(takeOne, ({ start }: WriteRangeTask) => start.turn) : takeOne;
   // When tasks take turns, every task that is handed out must have a thread: the task whose turn it is must not wait.
   const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
-  await committing(commits, async () => {
+  await withGroupCommit(commits, async () => {
     const ranges: PileRange[] = [];
     const isLeft = (pile: number) => isFinished[pile] !== 1 && isInPart(work.part, pile);
     for (const range of planRanges(work, isLeft, threads)) {

@@ -96,7 +96,7 @@ const NOT_RESUMED = 'standard output cannot be resumed: name a file or directory
 const NOT_READ_AGAIN =
   'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
 const EITHER = 'contradict each other; give one of them';
-const HEADERS = /keeps only records, and these inputs have headers /;
+const HEADERS = /holds only records, and these inputs have headers /;
 
 refuses('words that are not options', [
   ['--sharts 4', 2, "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],

@@ -4,7 +4,7 @@ import { InputError, UsageError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { headerOfBytes } from '#src/formats/header.js';
 import { seekLeaf } from '#src/formats/rows/parquet/parquet-format.js';
-import { lackOf, parseSelector, withColumnNumber, withRowColumn } from '#src/formats/selector.js';
+import { describeLack, parseSelector, withColumnNumber, withRowColumn } from '#src/formats/selector.js';
 import { tableOf } from './rows/parquet/plain-footer.ts';
 
 describe('a selector', () => {
@@ -30,7 +30,7 @@ describe('a selector', () => {
     const selector = parseSelector(text, '`splitBy`');
     expect(selector).toEqual({ text, ...selected });
     expect(structuredClone(selector)).toEqual(selector);
-    expect(lackOf(selector)).toMatch(/^(no|a key) .*; expected /);
+    expect(describeLack(selector)).toMatch(/^(no|a key) .*; expected /);
   });
 
   it.each<[string, RegExp]>([

@@ -122,7 +122,7 @@ describe('a column of categories that no dictionary page holds', () => {
     const { warnings, files } = await shuffled([input], 1);
     expect(files).toEqual([{ isDictionary: false, encodings: ['PLAIN'] }]);
     expect(warnings).toEqual([
-      `${input}: row group 0, column c: its dictionary takes more than the 8 MiB that an output keeps: the column is written as plain values`,
+      `${input}: row group 0, column c: its dictionary takes more than the 8 MiB that an output carries: the column is written as plain values`,
     ]);
   });
 

@@ -1,6 +1,6 @@
 /** Memory is returned at once, and waiting bytes hold no more memory than they count. */
 import { describe, expect, it } from 'vitest';
-import { freeBytes, inOwnBuffer } from '#src/machine/free-bytes.js';
+import { freeBytes, shrinkToFit } from '#src/machine/free-bytes.js';
 
 describe('freeBytes', () => {
   it('empties every view of the buffer', () => {
@@ -19,7 +19,7 @@ describe('freeBytes', () => {
   });
 });
 
-describe('inOwnBuffer', () => {
+describe('shrinkToFit', () => {
   const room = () => new Uint8Array([1, 2, 3, 4, 5, 6]).buffer;
 
   it.each([
@@ -28,13 +28,13 @@ describe('inOwnBuffer', () => {
     ['a Buffer', Buffer.from(room(), 1, 3)],
     ['a Buffer among others', Buffer.concat([Buffer.from([2, 3, 4])])],
   ])('keeps the bytes of %s, and no others', (_, bytes) => {
-    const own = inOwnBuffer(bytes);
+    const own = shrinkToFit(bytes);
     expect([...own]).toEqual([2, 3, 4]);
     expect(own.buffer.byteLength).toBe(3);
   });
 
   it('leaves bytes where they are that fill their buffer', () => {
     const bytes = new Uint8Array(3);
-    expect(inOwnBuffer(bytes)).toBe(bytes);
+    expect(shrinkToFit(bytes)).toBe(bytes);
   });
 });

@@ -54,7 +54,7 @@ function loadBytes(plan: MemoryPlan, need: MemoryNeed, pileBytes: number): numbe
 }
 
 /** How often a record is put on a pile before it is loaded, on average. */
-function levelsOf(plan: MemoryPlan, need: MemoryNeed): number {
+function scatterLevelsOf(plan: MemoryPlan, need: MemoryNeed): number {
   let levels = 1;
   let pileBytes = plan.storedBytes / plan.pileCount;
   for (; loadBytes(plan, need, pileBytes) > plan.pass2ArenaBytes; levels++) {
@@ -129,7 +129,7 @@ describe('planMemory at scale', () => {
       // The inequality of memory-plan.ts, with an eighth for windows and output buffers.
       const mostPiles = Math.min(((shareBytes / 2) * 0.85) / (leastBufferBytes + 96), MOST_PILES);
       const holdsOneLevel = loadBytes(plan, need, plan.storedBytes / mostPiles) <= shareBytes * 0.85;
-      if (holdsOneLevel && !need.outputWaits) expect(levelsOf(plan, need)).toBe(1);
+      if (holdsOneLevel && !need.outputWaits) expect(scatterLevelsOf(plan, need)).toBe(1);
     });
   });
 
@@ -138,13 +138,13 @@ describe('planMemory at scale', () => {
       const shareBytes = need.budgetBytes / plan.workers;
       if (need.tempDisksRotate || plan.ramPoolBytes > 0 || need.meanRecordBytes < 8) return;
       if (need.recordBytes > 100 * TB || shareBytes < 512 * MIB) return;
-      expect(levelsOf(plan, need)).toBeLessThanOrEqual(2);
+      expect(scatterLevelsOf(plan, need)).toBeLessThanOrEqual(2);
     });
   });
 
   it('takes an eighth more temp data at most where piles are scattered again, and buffers can be so many', () => {
     onAnyServer((plan, need) => {
-      if (levelsOf(plan, need) === 1 || plan.ramPoolBytes > 0) return;
+      if (scatterLevelsOf(plan, need) === 1 || plan.ramPoolBytes > 0) return;
       const leastBufferBytes = need.tempDisksRotate ? 512 * KIB : 32 * KIB;
       const shareBytes = Math.min(need.budgetBytes / plan.workers, LARGEST_ARENA_BYTES);
       const mostPiles = ((shareBytes / 2) * 0.85) / (leastBufferBytes + 96);
@@ -182,7 +182,7 @@ describe('slices at scale', () => {
 
   it('have so few segments a pile that one pile of a level can be merged beside the budget', () => {
     onAnyServer((plan, need) => {
-      fc.pre(levelsOf(plan, need) === 1);
+      fc.pre(scatterLevelsOf(plan, need) === 1);
       const shareBytes = need.budgetBytes / plan.workers;
       const partCount = need.recordBytes / sliceBytesOf(plan, need);
       const segmentCount = plan.storedBytes / plan.pileCount / plan.bufferBytes + partCount;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type MemoryNeed, memoryOfPass1, memoryOfPass2, planMemory } from '#src/plan/memory-plan.js';
-import { leastMemoryForPlan, levelsOf, staysInMemory } from '#src/plan/pile-levels.js';
+import { leastMemoryForPlan, scatterLevelsOf, staysInMemory } from '#src/plan/pile-levels.js';
 import { anyNeed, GIB, MIB, usualNeed } from './memory-needs.js';
 
 const need: MemoryNeed = {
@@ -37,18 +37,18 @@ describe('the uses of memory', () => {
 
 describe('levels', () => {
   it('are one if a pile fits in memory, and more if not', () => {
-    expect(levelsOf(planMemory(need), 100)).toBe(1);
+    expect(scatterLevelsOf(planMemory(need), 100)).toBe(1);
     const large = { ...need, recordBytes: 2 ** 44 };
-    expect(levelsOf(planMemory(large), 100)).toBeGreaterThan(1);
+    expect(scatterLevelsOf(planMemory(large), 100)).toBeGreaterThan(1);
     // In an arena in which nothing fits, and where the size is not a number, the count ends, too.
     const tiny = { ...planMemory(large), pass2ArenaBytes: 1 };
-    expect(levelsOf(tiny, 100)).toBeGreaterThan(1);
-    expect(levelsOf({ ...tiny, storedBytes: Number.NaN }, 100)).toBe(1);
+    expect(scatterLevelsOf(tiny, 100)).toBeGreaterThan(1);
+    expect(scatterLevelsOf({ ...tiny, storedBytes: Number.NaN }, 100)).toBe(1);
   });
 
   it('are one with the budget that is told, and there is a budget to stay in memory', () => {
     const large = { ...need, recordBytes: 2 ** 42 };
-    const isOneLevel = (plan: ReturnType<typeof planMemory>) => levelsOf(plan, 100) === 1;
+    const isOneLevel = (plan: ReturnType<typeof planMemory>) => scatterLevelsOf(plan, 100) === 1;
     expect(isOneLevel(planMemory(large))).toBe(false);
     const budgetBytes = leastMemoryForPlan(large, 2 ** 40, isOneLevel) ?? 0;
     expect(isOneLevel(planMemory({ ...large, budgetBytes }))).toBe(true);

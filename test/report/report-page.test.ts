@@ -4,7 +4,7 @@ import { PHASES } from '#src/floor/phase-clock.js';
 import { linearScale, speedsOf, throughputChart } from '#src/report/charts.js';
 import { budgetText, percentText, secondsFormat } from '#src/report/format-text.js';
 import { workShares } from '#src/report/report-summary.js';
-import { noteWritten, writtenRecords } from '#workers/piles/written-ranks.js';
+import { noteWritten, takeWrittenRecords } from '#workers/piles/written-ranks.js';
 
 describe('a chart', () => {
   it('is one picture: its parts have no labels', () => {
@@ -68,7 +68,7 @@ describe('the place of a written record', () => {
   it('is that among what the output has of its pile', () => {
     const keys = [2n, 5n, 9n];
     noteWritten(BigUint64Array.of(5n, 7n, 9n), { keyAt: (at) => keys[at] ?? 0n }, 3, { pile: 4, index: 10 });
-    expect(writtenRecords()).toEqual([
+    expect(takeWrittenRecords()).toEqual([
       { key: 5n, pile: 4, index: 11, nextKey: 9n },
       { key: 9n, pile: 4, index: 12, nextKey: undefined },
     ]);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, vi } from 'vitest';
 import { AbortError, SystemError } from '#src/errors.js';
-import { committing, GroupCommit } from '#src/stages/group-commit.js';
+import { GroupCommit, withGroupCommit } from '#src/stages/group-commit.js';
 
 /** Commits that take until they are told to end. */
 function heldCommits(isStopped = true) {
@@ -73,10 +73,10 @@ describe('GroupCommit', () => {
   });
 });
 
-describe('committing', () => {
+describe('withGroupCommit', () => {
   it('waits for what the work added', async () => {
     const { commits, end } = heldCommits();
-    const done = watched(committing(commits, async () => commits.add('a')));
+    const done = watched(withGroupCommit(commits, async () => commits.add('a')));
     await eventLoopTurn();
     expect(done.isDone).toBe(false);
     await end();
@@ -90,7 +90,7 @@ describe('committing', () => {
         commits.add('a');
         throw new SystemError('ERR_IO', 'broken');
       };
-      const done = watched(committing(commits, work));
+      const done = watched(withGroupCommit(commits, work));
       await eventLoopTurn();
       expect(done.isDone).toBe(false);
       await end(failure);
@@ -105,7 +105,7 @@ describe('committing', () => {
     ['what the work threw by itself', () => Promise.reject(new Error('broken')), [new Error('broken')]],
   ])('throws what a commit threw first, with %s attached', async (_, then, cleanupErrors) => {
     const { commits, end } = heldCommits();
-    const done = committing(commits, async () => {
+    const done = withGroupCommit(commits, async () => {
       commits.add('a');
       await end(new SystemError('ERR_NO_SPACE', 'full'));
       await then();

@@ -34,7 +34,7 @@ const ownerThat = (ends: string) => `
 describe('startPoolOwner', () => {
   it.each([
     ['fails', "throw new Error('out of slabs');", /out of slabs/],
-    ['ends', 'process.exit(0);', /the thread that keeps memory has ended/],
+    ['ends', 'process.exit(0);', /the thread that owns the memory has ended/],
   ])('stops the job when its thread %s', async (_, ends, reason) => {
     owner.code = ownerThat(ends);
     const { control, stop } = openStop();

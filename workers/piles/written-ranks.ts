@@ -51,8 +51,8 @@ function lowestAtLeast(key: bigint, low: number, high: number, keyAt: (at: numbe
   return first;
 }
 
-/** Forgets the notes. Undefined: the task was not asked to note. */
-export function writtenRecords(): readonly WrittenRecord[] | undefined {
+/** Returns the noted records, and forgets them. Undefined: the task was not asked to note. */
+export function takeWrittenRecords(): readonly WrittenRecord[] | undefined {
   const records = noted;
   noted = undefined;
   return records;

@@ -12,7 +12,7 @@ import { piecesInPhase } from '../../src/floor/phase-clock.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
 import { examinedPieces } from '../../src/formats/first-bytes.js';
-import { isHeldToText } from '../../src/formats/record-format.js';
+import { requiresText } from '../../src/formats/record-format.js';
 import { PieceReader } from '../../src/formats/record-source.js';
 import { inputFactsOf } from '../../src/places/inputs/input-kinds.js';
 import { RegularInput } from '../../src/places/inputs/input-source.js';
@@ -168,7 +168,7 @@ function decodePart(
   });
   const source = open((count) => control.count('scatteredBytes', count));
   const pieces = decode(read.igzip ? { ...source, again: { byteLength: end - start, open } } : source);
-  if (start > 0 || !isHeldToText(read)) return pieces;
+  if (start > 0 || !requiresText(read)) return pieces;
   return examinedPieces(pieces, input.path, read, (doubt) => {
     sourceFacts.doubt = doubt;
   });

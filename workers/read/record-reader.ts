@@ -12,7 +12,7 @@ import {
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
-import { lackOf, withColumnNumber } from '../../src/formats/selector.js';
+import { describeLack, withColumnNumber } from '../../src/formats/selector.js';
 import { mostCopiesOf } from '../../src/keep/weights.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
@@ -404,7 +404,7 @@ export class RecordReader implements FramingKernel {
     while (this.#tableStart(index) !== missing) index += 1;
     const { place } = this.#place(basePosition + missing - base, this.#taken - count + index);
     const why = selector.kind === 'row' ? undefined : whyUnfit(record, selector.kind === 'field');
-    const lack = `has ${lackOf(selector)}, or give \`missing\` a value for such records`;
+    const lack = `has ${describeLack(selector)}, or give \`missing\` a value for such records`;
     throw new InputError('ERR_FIELD_MISSING', `${inputName(this.#part.path)}: ${place} ${why ?? lack}`);
   }
 

@@ -66,18 +66,18 @@ export function noteTaken(
 }
 
 function shorten(records: TakenRecord[]): void {
-  records.sort(byHash);
+  records.sort(compareHashes);
   if (records.length < SAMPLE_RECORDS) return;
   records.length = SAMPLE_RECORDS;
   limit = Math.min(limit, records.at(-1)?.hash ?? limit);
 }
 
-export function byHash(a: TakenRecord, b: TakenRecord): number {
+export function compareHashes(a: TakenRecord, b: TakenRecord): number {
   return a.hash - b.hash || a.inputOrdinal - b.inputOrdinal || a.position - b.position;
 }
 
-/** Forgets the notes. Undefined: the task was not asked to note. */
-export function takenRecords(): readonly TakenRecord[] | undefined {
+/** Returns the records of the sample, and forgets them. Undefined: the task was not asked for a sample. */
+export function takeSample(): readonly TakenRecord[] | undefined {
   const records = noted;
   if (records !== undefined) shorten(records);
   noted = undefined;

@@ -52,7 +52,7 @@ export async function loadPortion(task: LoadTask): Promise<LoadResult> {
   const merged = task.merged ?? mergePiles(pileSets, pile, pile + 1)[0];
   if (merged === undefined) throw new RangeError(`there is no pile ${pile}`);
   const { records, recordsBefore, storedBytes } = await orderer.order(merged, task);
-  const selected = within(task, recordsBefore, recordsBefore + records);
+  const selected = selectionWithin(task, recordsBefore, recordsBefore + records);
 
   const bytesAt = alignedBytes(4 * selected.count);
   const buffer = roomyBuffer(task.buffer, bytesAt + storedBytes - STORED_HEADER_BYTES * records);
@@ -72,7 +72,7 @@ export async function loadPortion(task: LoadTask): Promise<LoadResult> {
 }
 
 /** The part of the selection that lies in [from, end) of the order of the pile. */
-export function within({ first, step, count }: Selection, from: number, end: number): Selection {
+export function selectionWithin({ first, step, count }: Selection, from: number, end: number): Selection {
   const before = Math.min(count, Math.max(0, Math.ceil((from - first) / step)));
   const upTo = Math.min(count, Math.max(0, Math.ceil((end - first) / step)));
   return { first: first + before * step, step, count: upTo - before };

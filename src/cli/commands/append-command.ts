@@ -5,7 +5,7 @@ import { describeAppend } from '../report-text.js';
 
 const notes = `
 The first call creates the store, in a new or empty directory. The store gets
-all inputs or none. It keeps only records: inputs with headers are refused. The
+all inputs or none. It takes only records: inputs with headers are refused. The
 records are shuffled when they are read.
 
 Examples:

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { types } from 'node:util';
 import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
 import { corruptInput } from '../../errors.js';
-import { freeBytes, freeLastPiece, inOwnBuffer } from '../../machine/free-bytes.js';
+import { freeBytes, freeLastPiece, shrinkToFit } from '../../machine/free-bytes.js';
 import type { Codec, CompressedSource, DecodedHead, MemberEncoder } from '../codec.js';
 import { findBgzfMember, isBgzfHeader, listGzipMembers, refuseSwallowedMember } from './gzip-members.js';
 import { decodeByIgzip, suitsIgzip } from './igzip.js';
@@ -200,7 +200,7 @@ export function openGzipEncoder(level: number): MemberEncoder {
   const compress = (bytes: Uint8Array, as: number) => gzipSync(bytes, { level: as, chunkSize: ENCODED_PIECE_BYTES });
   return {
     // zlib puts a short member in a buffer of a whole piece.
-    encode: (bytes) => inOwnBuffer(compress(bytes, level)),
+    encode: (bytes) => shrinkToFit(compress(bytes, level)),
     store: (bytes) => compress(bytes, 0),
   };
 }

@@ -6,7 +6,7 @@
  * the compressor to some 5 MiB. Both are synchronous: the caller is a worker thread that has nothing else to do.
  */
 import { UsageError } from '../../errors.js';
-import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
+import { freeBytes, shrinkToFit } from '../../machine/free-bytes.js';
 import type { SegmentCompressor, SegmentExpander } from '../../piles/segments.js';
 import type { MemberEncoder } from '../codec.js';
 import { allocated, checked, type Libzstd, openLibzstd } from './libzstd.js';
@@ -46,7 +46,7 @@ let chosen: ZstdWriter | undefined;
 
 export function openZstdEncoder(level: number, writer = chooseWriter()): MemberEncoder {
   const parameters = [...levelOf(level), [ZSTD_C_CHECKSUM_FLAG, 1]] as const;
-  return { encode: (bytes) => inOwnBuffer(writer.compress(bytes, parameters)), store: storeZstdFrame };
+  return { encode: (bytes) => shrinkToFit(writer.compress(bytes, parameters)), store: storeZstdFrame };
 }
 
 export function openZstdPacker(level: number, writer = chooseWriter()): SegmentCompressor {
@@ -55,7 +55,7 @@ export function openZstdPacker(level: number, writer = chooseWriter()): SegmentC
   return {
     compress: (bytes) => {
       freeBytes(compressed);
-      compressed = inOwnBuffer(writer.compress(bytes, parameters));
+      compressed = shrinkToFit(writer.compress(bytes, parameters));
       return compressed.byteLength < bytes.byteLength ? compressed : undefined;
     },
   };
@@ -82,12 +82,12 @@ export function zstdAdvice(): string | undefined {
 }
 
 function chooseWriter(): ZstdWriter {
-  chosen ??= writersHere().find(isSound) ?? wasmWriter;
+  chosen ??= usableWriters().find(isSound) ?? wasmWriter;
   return chosen;
 }
 
-/** The fastest one first. */
-export function writersHere(): ZstdWriter[] {
+/** Returns the writers that this process has, the fastest first. */
+export function usableWriters(): ZstdWriter[] {
   const inNode = findZstdInNode();
   if (inNode === undefined) return [wasmWriter];
   const compress: Compress = (bytes, parameters) =>

@@ -13,8 +13,8 @@ import { type Inputs, identityOf } from '../../sources/input.js';
 
 const STANDARD_OUTPUT_FD = 1;
 
-/** The places from which such a file must stay away. */
-export interface OtherPlaces {
+/** The places of a job at which no report and no profile may lie. */
+export interface PlacesInUse {
   readonly inputs: Inputs;
   /** The directories among the inputs. */
   readonly directories: readonly string[];
@@ -22,20 +22,20 @@ export interface OtherPlaces {
   readonly output: Destination | undefined;
 }
 
-export function refusalOf(option: string, file: string): (reason: string) => never {
+export function refuser(option: string, file: string): (reason: string) => never {
   return (reason) => {
     throw new UsageError(`\`${option}\` ${file}: ${reason}`);
   };
 }
 
-/** @returns the real path of the file. */
-export function requirePlace(
+/** Refuses a place where the file must not lie. @returns its real path. */
+export function requireFilePlace(
   option: 'report' | 'profile',
   file: string,
   mayReplace: boolean,
-  { inputs, directories, output }: OtherPlaces,
+  { inputs, directories, output }: PlacesInUse,
 ): string {
-  const refuse = refusalOf(option, file);
+  const refuse = refuser(option, file);
   const directory = dirname(file);
   if (statPath(directory, 'output')?.isDirectory() !== true)
     refuse(`${directory} is not a directory; name a file in one`);
@@ -63,8 +63,8 @@ function identityIn(stat: { readonly dev: bigint; readonly ino: bigint } | undef
   return `${stat?.dev}:${stat?.ino}`;
 }
 
-/** Writes under another name first, so that the file is whole or not there. */
-export function writeWhole(file: string, text: string, mayReplace: boolean): void {
+/** Writes a file under another name first, so that it is whole or not there. */
+export function writeAtomically(file: string, text: string, mayReplace: boolean): void {
   const staged = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
   try {
     systemCall('write', 'output', file, () => writeFileSync(staged, text, { flag: 'wx', flush: true }));

@@ -4,7 +4,7 @@
  */
 
 import type { WrittenRecord } from '../../../workers/piles/written-ranks.js';
-import { byHash, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/record-sample.js';
+import { compareHashes, SAMPLE_RECORDS, type TakenRecord } from '../../../workers/read/record-sample.js';
 import type { TaskProfile } from '../../../workers/tasks.js';
 import type { JobControl } from '../../floor/job-control.js';
 import type { List } from '../../floor/paged-list.js';
@@ -98,8 +98,8 @@ export class ReportLog {
     const limit = isFull ? (this.#taken.at(-1)?.hash ?? 0) : Number.POSITIVE_INFINITY;
     const more = records.filter(({ hash }) => hash <= limit);
     if (more.length === 0) return;
-    const ofKeys = new Map([...this.#taken, ...more].sort(byHash).map((record) => [record.key, record]));
-    this.#taken = [...ofKeys.values()].sort(byHash).slice(0, SAMPLE_RECORDS);
+    const ofKeys = new Map([...this.#taken, ...more].sort(compareHashes).map((record) => [record.key, record]));
+    this.#taken = [...ofKeys.values()].sort(compareHashes).slice(0, SAMPLE_RECORDS);
   }
 
   #startTimer(): void {

@@ -10,7 +10,7 @@ import { ignoreThrown } from '../job.js';
 import type { JobPlaces } from '../job-places.js';
 import { completeShuffle, type ShuffleRequest } from '../request.js';
 import { reportData } from './report-data.js';
-import { type OtherPlaces, refusalOf, requirePlace, writeWhole } from './report-file.js';
+import { type PlacesInUse, refuser, requireFilePlace, writeAtomically } from './report-file.js';
 import { type ReportedJob, ReportLog } from './report-log.js';
 
 export function openReportLog(job: ReportedJob): ReportLog {
@@ -25,7 +25,7 @@ function fileOf(report: ShuffleOptions['report']): ReportFile | undefined {
 /** Checks before the job that the report can be written, and that it takes the place of nothing else. */
 export function requireReportPlace(
   { report, force }: Pick<ShuffleRequest, 'report' | 'force'>,
-  listed: Omit<OtherPlaces, 'output'>,
+  listed: Omit<PlacesInUse, 'output'>,
   places: JobPlaces,
 ): void {
   if (typeof report === 'function') return;
@@ -33,8 +33,8 @@ export function requireReportPlace(
   // Callers without types may pass anything.
   if (typeof file !== 'string') throw new UsageError('`report`: expected the path of a file, or a function');
   if (textOf === undefined && !file.endsWith('.json'))
-    refusalOf('report', file)('expected a name that ends in .json, or `textOf` beside it');
-  requirePlace('report', file, force, { ...listed, output: places.place?.to });
+    refuser('report', file)('expected a name that ends in .json, or `textOf` beside it');
+  requireFilePlace('report', file, force, { ...listed, output: places.place?.to });
 }
 
 /** @param log undefined: an earlier attempt had written all of the output. */
@@ -50,7 +50,7 @@ export async function writeReport(
     const request = log?.job.request ?? completeShuffle({ ...options, onWarning: undefined });
     const data = reportData(result, profile, request, target?.commandOf?.(result.seed), log);
     if (typeof report === 'function') report(data);
-    else if (target !== undefined) writeWhole(target.file, await (target.textOf ?? jsonOf)(data), force);
+    else if (target !== undefined) writeAtomically(target.file, await (target.textOf ?? jsonOf)(data), force);
   } catch (error) {
     const failed = target === undefined ? ': cannot tell it' : ` ${target.file}: cannot write it`;
     ignoreThrown(() => onWarning?.(`\`report\`${failed}: ${reasonOf(error)}; the output is complete`));

@@ -6,14 +6,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
 import { findZstdInNode, nodeDecoder } from '#src/formats/codecs/zstd-decoders.js';
-import { writersHere } from '#src/formats/codecs/zstd-writer.js';
+import { usableWriters } from '#src/formats/codecs/zstd-writer.js';
 import { decoderCases } from './zstd-decoder-cases.mjs';
 import { encoderCases, packerCases } from './zstd-writer-cases.mjs';
 
 fc.configureGlobal({ seed: Number(process.argv[2]) });
 const zstdInNode = findZstdInNode();
 if (zstdInNode === undefined) throw new Error(`Node ${process.version} has no zstd`);
-const [writer = assert.fail()] = writersHere();
+const [writer = assert.fail()] = usableWriters();
 const decoder = nodeDecoder(zstdInNode);
 
 /** @type {Record<string, string>} */

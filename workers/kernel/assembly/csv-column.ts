@@ -142,14 +142,14 @@ export function findCell(start: usize, end: usize): usize {
   return valueStart + 1;
 }
 
-/** True if the byte that `passQuotes` found last lies between quotes. */
+/** True if the byte that `skipQuotes` found last lies between quotes. */
 let isInside: bool = false;
 
 /**
  * The address of the next byte, from `p` on, that is a character of a value with quotes; `end` if there is none. `inside`:
  * whether quotes enclose `p`.
  */
-function passQuotes(p: usize, end: usize, inside: bool): usize {
+function skipQuotes(p: usize, end: usize, inside: bool): usize {
   for (; p < end && load<u8>(p) == QUOTE; p++) {
     // Between quotes, the second of two is a character.
     if (inside && p + 1 < end && load<u8>(p, 1) == QUOTE) {
@@ -172,11 +172,11 @@ export function compareCells(a: usize, endA: usize, quotedA: bool, b: usize, end
   let difference: i32 = 0;
   while (difference == 0) {
     if (quotedA) {
-      a = passQuotes(a, endA, insideA);
+      a = skipQuotes(a, endA, insideA);
       insideA = isInside;
     }
     if (quotedB) {
-      b = passQuotes(b, endB, insideB);
+      b = skipQuotes(b, endB, insideB);
       insideB = isInside;
     }
     if (a == endA || b == endB) return (a != endA ? 1 : 0) - (b != endB ? 1 : 0);

@@ -4,7 +4,7 @@
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
 import { compareDecoded, decodedAddress, decodeEscape, endOfEscape } from './json-text';
-import { beginObject, endOfString, endOfToken, hasEscape, passRest, passSpace, passValue } from './json-value';
+import { beginObject, endOfString, endOfToken, hasEscape, skipRest, skipSpace, skipValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
 const QUOTE: u32 = 0x22;
@@ -38,14 +38,14 @@ function findValue(start: usize, recordEnd: usize): usize {
   const end = recordEnd - delimiterBytes;
   const keys = load<u32>(path);
   let key = path + 4;
-  let p = passSpace(start, end);
+  let p = skipSpace(start, end);
   isWhole = false;
   for (let i: u32 = 0; i < keys; i++) {
     p = findKey(p, end, i, key + 4, load<u32>(key));
     if (p == 0) return 0;
     key += 4 + (load<u32>(key) as usize);
   }
-  const behind = passValue(p, end, keys);
+  const behind = skipValue(p, end, keys);
   isEscaped = hasEscape;
   isValue = behind != 0;
   // What is not a value is shown as it stands there.
@@ -57,42 +57,42 @@ function findValue(start: usize, recordEnd: usize): usize {
 function findInWhole(start: usize, recordEnd: usize): usize {
   const value = findValue(start, recordEnd);
   const end = recordEnd - delimiterBytes;
-  isWhole = value != 0 && isValue && isEnd(passRest(valueEnd, end, load<u32>(path)), end);
+  isWhole = value != 0 && isValue && isEnd(skipRest(valueEnd, end, load<u32>(path)), end);
   return value;
 }
 
 /** Returns whether a record begins as a JSON object but is not exactly one. */
 export function isBrokenObject(start: usize, recordEnd: usize): bool {
   const end = recordEnd - delimiterBytes;
-  const p = passSpace(start, end);
-  return p < end && load<u8>(p) == OPEN_OBJECT && !isEnd(passValue(p, end, 0), end);
+  const p = skipSpace(start, end);
+  return p < end && load<u8>(p) == OPEN_OBJECT && !isEnd(skipValue(p, end, 0), end);
 }
 
 /** Returns whether only white space follows a value that ends at `p`; `p` = 0: it has no end. */
 function isEnd(p: usize, end: usize): bool {
-  return p != 0 && passSpace(p, end) == end;
+  return p != 0 && skipSpace(p, end) == end;
 }
 
 /** The address of the value of this key in the object at `p`, `depth` objects deep; 0: it has none, or is not an object. */
 function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize): usize {
   if (p >= end || load<u8>(p) != OPEN_OBJECT) return 0;
   beginObject(depth);
-  p = passSpace(p + 1, end);
+  p = skipSpace(p + 1, end);
   while (p < end && load<u8>(p) == QUOTE) {
     const name = p + 1;
     const nameEnd = endOfString(name, end);
     const isKey = hasEscape
       ? compareDecoded(name, nameEnd, true, key, key + keyBytes, false) == 0
       : nameEnd - name == keyBytes && memory.compare(name, key, keyBytes) == 0;
-    p = passSpace(nameEnd + 1, end);
+    p = skipSpace(nameEnd + 1, end);
     if (p >= end || load<u8>(p) != COLON) return 0;
-    p = passSpace(p + 1, end);
+    p = skipSpace(p + 1, end);
     if (isKey) return p < end ? p : 0;
-    p = passValue(p, end, depth + 1);
+    p = skipValue(p, end, depth + 1);
     if (p == 0) return 0;
-    p = passSpace(p, end);
+    p = skipSpace(p, end);
     if (p >= end || load<u8>(p) != COMMA) return 0;
-    p = passSpace(p + 1, end);
+    p = skipSpace(p + 1, end);
   }
   return 0;
 }
@@ -223,12 +223,12 @@ function readNumber(start: usize, end: usize): bool {
   partsOfNumber = 0;
   const isNegative = start < end && load<u8>(start) == MINUS;
   const first = isNegative ? start + 1 : start;
-  const wholeEnd = passDigits(first, end);
+  const wholeEnd = skipDigits(first, end);
   // JSON has no digit after a leading 0.
   if (wholeEnd == first || (load<u8>(first) == ZERO && wholeEnd > first + 1)) return false;
   let digitsEnd = wholeEnd;
   if (wholeEnd < end && load<u8>(wholeEnd) == POINT) {
-    digitsEnd = passDigits(wholeEnd + 1, end);
+    digitsEnd = skipDigits(wholeEnd + 1, end);
     if (digitsEnd == wholeEnd + 1) return false;
   }
   if (!readExponent(digitsEnd, end)) return false;
@@ -248,7 +248,7 @@ function readNumber(start: usize, end: usize): bool {
   return true;
 }
 
-function passDigits(p: usize, end: usize): usize {
+function skipDigits(p: usize, end: usize): usize {
   while (p < end && (load<u8>(p) as u32) - ZERO <= 9) p += 1;
   return p;
 }
@@ -261,7 +261,7 @@ function readExponent(p: usize, end: usize): bool {
   p += 1;
   const sign: u32 = p < end ? load<u8>(p) : 0;
   if (sign == MINUS || sign == PLUS) p += 1;
-  if (p == end || passDigits(p, end) != end) return false;
+  if (p == end || skipDigits(p, end) != end) return false;
   for (; p < end && exponent < MOST_EXPONENT; p++) exponent = exponent * 10 + (((load<u8>(p) as u32) - ZERO) as i64);
   if (sign == MINUS) exponent = -exponent;
   return true;

@@ -37,7 +37,7 @@ export let hasEscape: bool = false;
 
 // @ts-ignore: decorator
 @inline
-export function passSpace(p: usize, end: usize): usize {
+export function skipSpace(p: usize, end: usize): usize {
   while (p < end) {
     const byte = load<u8>(p);
     if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
@@ -81,8 +81,8 @@ function isNumberByte(byte: u32): bool {
 /** The address after the literal or number at `p`; 0: there is none, or more follows it. Reads up to 8 bytes past the end. */
 // @ts-ignore: decorator
 @inline
-function passWord(p: usize, end: usize): usize {
-  const behind = passLetters(p, end);
+function skipWord(p: usize, end: usize): usize {
+  const behind = skipLetters(p, end);
   if (behind == 0 || behind == end) return behind;
   const byte: u32 = load<u8>(behind);
   return isAfterToken(byte) ? behind : 0;
@@ -96,7 +96,7 @@ function isAfterToken(byte: u32): bool {
 
 // @ts-ignore: decorator
 @inline
-function passLetters(p: usize, end: usize): usize {
+function skipLetters(p: usize, end: usize): usize {
   if (p >= end) return 0;
   const first = load<u8>(p) == MINUS ? p + 1 : p;
   if (first < end && (load<u8>(first) as u32) - ZERO <= 9) {
@@ -123,27 +123,27 @@ export function beginObject(depth: u32): void {
 /** The address after the value at `p`, inside of `depth` objects; 0: there is no whole one. */
 // @ts-ignore: decorator
 @inline
-export function passValue(p: usize, end: usize, depth: u32): usize {
+export function skipValue(p: usize, end: usize, depth: u32): usize {
   if (p >= end) return 0;
   const first: u32 = load<u8>(p);
   if (first == QUOTE) {
     p = endOfString(p + 1, end);
     return p < end ? p + 1 : 0;
   }
-  if (first != OPEN_OBJECT && first != OPEN_ARRAY) return passWord(p, end);
+  if (first != OPEN_OBJECT && first != OPEN_ARRAY) return skipWord(p, end);
   store<u8>(bracketAt(depth), first as u8);
-  return passMembers(p + 1, end, depth, depth + 1, false);
+  return skipMembers(p + 1, end, depth, depth + 1, false);
 }
 
 /** The address after the outermost of `depth` objects; `p` follows a value of the innermost. 0: they do not end so. */
-export function passRest(p: usize, end: usize, depth: u32): usize {
-  return passMembers(p, end, 0, depth, true);
+export function skipRest(p: usize, end: usize, depth: u32): usize {
+  return skipMembers(p, end, 0, depth, true);
 }
 
 /** The address after the string with its first character at `p`; above `end` if it has no end. Most strings are short. */
 // @ts-ignore: decorator
 @inline
-function passString(p: usize, end: usize): usize {
+function skipString(p: usize, end: usize): usize {
   const block = v128.load(p);
   const found = i8x16.bitmask(v128.or(i8x16.eq(block, i8x16.splat(QUOTE as i8)), i8x16.eq(block, i8x16.splat(0x5c))));
   const at = p + (ctz<i32>(found) as usize);
@@ -154,9 +154,9 @@ function passString(p: usize, end: usize): usize {
  * Passes over the rest of the open containers, until `outer` of them are left. Returns 0 if they do not end.
  * @param isAfterValue whether `p` follows a value. Else it follows an opening bracket.
  */
-function passMembers(p: usize, end: usize, outer: u32, depth: u32, isAfterValue: bool): usize {
+function skipMembers(p: usize, end: usize, outer: u32, depth: u32, isAfterValue: bool): usize {
   let isObject = load<u8>(bracketAt(depth - 1)) == OPEN_OBJECT;
-  for (p = passSpace(p, end); p < end; p = passSpace(p, end)) {
+  for (p = skipSpace(p, end); p < end; p = skipSpace(p, end)) {
     let byte: u32 = load<u8>(p);
     if (byte == (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
       depth -= 1;
@@ -168,21 +168,21 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isAfterValue:
     }
     if (isAfterValue) {
       if (byte != COMMA) return 0;
-      p = passSpace(p + 1, end);
+      p = skipSpace(p + 1, end);
       if (p >= end) return 0;
       byte = load<u8>(p);
     }
     if (isObject) {
       if (byte != QUOTE) return 0;
-      p = passSpace(passString(p + 1, end), end);
+      p = skipSpace(skipString(p + 1, end), end);
       if (p >= end || load<u8>(p) != COLON) return 0;
-      p = passSpace(p + 1, end);
+      p = skipSpace(p + 1, end);
       if (p >= end) return 0;
       byte = load<u8>(p);
     }
     isAfterValue = true;
     if (byte == QUOTE) {
-      p = passString(p + 1, end);
+      p = skipString(p + 1, end);
     } else if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) {
       if (depth == MOST_DEPTH) return 0;
       store<u8>(bracketAt(depth), byte as u8);
@@ -191,7 +191,7 @@ function passMembers(p: usize, end: usize, outer: u32, depth: u32, isAfterValue:
       p += 1;
       isAfterValue = false;
     } else {
-      p = passWord(p, end);
+      p = skipWord(p, end);
       if (p == 0) return 0;
     }
   }

@@ -77,7 +77,7 @@ function drawnOffset(place: u64): u64 {
 
 /** Permutes four offsets in their place. */
 function permute(offsets: usize): void {
-  passThrough(offsets);
+  skipThrough(offsets);
   // Rows and columns may have a few places more than there are offsets: such a place leads to another one.
   const again = offsets + 3 * LANES_BYTES;
   for (let lane: usize = 0; lane < LANES_BYTES; lane += 8) {
@@ -85,13 +85,13 @@ function permute(offsets: usize): void {
       for (let other: usize = 0; other < LANES_BYTES; other += 8) {
         store<u64>(again + other, load<u64>(offsets + lane));
       }
-      passThrough(again);
+      skipThrough(again);
       store<u64>(offsets + lane, load<u64>(again));
     }
   }
 }
 
-function passThrough(offsets: usize): void {
+function skipThrough(offsets: usize): void {
   const row = offsets + LANES_BYTES;
   const column = row + LANES_BYTES;
   for (let lane: usize = 0; lane < LANES_BYTES; lane += 8) {

@@ -40,7 +40,7 @@ export function shownValue(file: Hdf5Bytes, type: Datatype, bytes: Buffer): stri
   return String((bits & 8) === 0 ? value : BigInt.asIntN(8 * byteLength, value));
 }
 
-export function refersElsewhere(where: string): Hdf5Problem {
+export function foreignReference(where: string): Hdf5Problem {
   return new Hdf5Problem(
     `${where} refers to rows of a dataset, or to another file, and such references do not move with rows; remove it`,
     false,

@@ -3,7 +3,7 @@
  * datasets that have no rows. Messages of objects stay as they are, with other addresses. The head is the same in all
  * outputs, but for the numbers of rows and the places of the indexes of their chunks.
  */
-import { collectionOf, openAttribute, refersElsewhere, SCALE_USERS, sequenceAt } from './attributes.js';
+import { collectionOf, foreignReference, openAttribute, SCALE_USERS, sequenceAt } from './attributes.js';
 import { gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkTree, type TreeEntry } from './chunk-tree.js';
 import { type Dataset, findChunksOf, readDataset } from './dataset.js';
@@ -205,7 +205,7 @@ class HeadMaker {
     for (let start = 0; pointers.length > 0 && start + byteLength <= bytes.byteLength; start += byteLength) {
       for (const { offset, to } of pointers) {
         const at = start + offset;
-        if (to === 'other') throw refersElsewhere(where);
+        if (to === 'other') throw foreignReference(where);
         if (to === 'object') {
           const address = new Cursor(bytes).skip(at).u64OrNone() ?? 0;
           const number = this.#numberOf.get(address);

@@ -3,7 +3,7 @@ import { MOST_LEVELS, treeNode } from './b-trees.js';
 import { messagesInHeap } from './fractal-heap.js';
 import { Cursor, type Hdf5Bytes, Hdf5Problem } from './hdf5-bytes.js';
 import { MESSAGE, type Message, type ObjectHeader, readObject, readSuperblock } from './object-header.js';
-import { type Link, oldLink, readLink } from './object-messages.js';
+import { type Link, readLink, symbolTableLink } from './object-messages.js';
 
 export type ObjectKind = 'group' | 'dataset' | 'type';
 
@@ -71,8 +71,8 @@ function* symbolsOf(file: Hdf5Bytes, cursor: Cursor): Generator<Link> {
     for (let i = 0; i < count; i++) {
       const [name, address, kind] = [textAt(symbols.u64()), symbols.u64OrNone(), symbols.u32()];
       const scratch = new Cursor(symbols.skip(4).take(16));
-      if (kind === SOFT) yield oldLink(name, 0, textAt(scratch.u32()));
-      else if (address !== undefined) yield oldLink(name, address, undefined);
+      if (kind === SOFT) yield symbolTableLink(name, 0, textAt(scratch.u32()));
+      else if (address !== undefined) yield symbolTableLink(name, address, undefined);
     }
   }
 }

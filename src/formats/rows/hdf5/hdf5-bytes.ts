@@ -189,8 +189,8 @@ export function bytesFor(most: number): number {
   return most < 256 ? 1 : 1 + bytesFor(Math.floor(most / 256));
 }
 
-/** Turns what is wrong with a file into an error of an input. */
-export function inInput<T>(path: string, use: () => T): T {
+/** Turns each `Hdf5Problem` into an error that names the input. */
+export function withInputErrors<T>(path: string, use: () => T): T {
   try {
     return use();
   } catch (error) {

@@ -10,7 +10,7 @@ import type { RowFormat, RowsContext, RowsOutput, RowsPart } from '../row-format
 import { type Dataset, RowReader, readerBytes } from './dataset.js';
 import { datasetMembers } from './dataset-members.js';
 import { fileEndsOf } from './file-end.js';
-import { Hdf5Bytes, inInput } from './hdf5-bytes.js';
+import { Hdf5Bytes, withInputErrors } from './hdf5-bytes.js';
 import { datasetsIn, type Hdf5Facts, openDatasets } from './open-datasets.js';
 import { type Hdf5Output, type Hdf5Rows, joinedRowsOf, writerBytes } from './rows-spec.js';
 
@@ -86,7 +86,7 @@ async function withDatasets<T>(
     control.count('scatteredBytes', count);
     return bytes.subarray(0, count);
   }, version.byteLength);
-  const datasets = inInput(path, () => datasetsIn(file, rows.datasets, path, 'the first input'));
+  const datasets = withInputErrors(path, () => datasetsIn(file, rows.datasets, path, 'the first input'));
   const spareBytes = readerBytes(datasets);
   if (!control.takeSpare(spareBytes)) {
     const message = `${path}: chunks of its datasets need ${spareBytes} bytes and do not fit the memory budget; expected \`memoryBytes\` of at least ${decoderMemory.budgetFor(spareBytes)}`;
@@ -116,14 +116,14 @@ async function* piecesOf(
   datasets: readonly Dataset[],
   rowBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
-  const readers = inInput(part.path, () => datasets.map((dataset) => new RowReader(file, dataset)));
+  const readers = withInputErrors(part.path, () => datasets.map((dataset) => new RowReader(file, dataset)));
   const piece = new Uint8Array(joinedRowsOf(rowBytes) * rowBytes);
   const most = joinedRowsOf(rowBytes);
   for (let row = part.start; row < part.end; row += most) {
     const count = Math.min(most, part.end - row);
     let at = 0;
     for (const reader of readers) {
-      inPhase('decompress', () => inInput(part.path, () => reader.copy(row, count, piece, at, rowBytes)));
+      inPhase('decompress', () => withInputErrors(part.path, () => reader.copy(row, count, piece, at, rowBytes)));
       at += reader.rowBytes;
     }
     yield piece.subarray(0, count * rowBytes);

@@ -160,8 +160,8 @@ export function readLink(body: Buffer): Link {
   return { name, address, softPath: kind === 1 ? named : undefined, order, body: body.subarray(0, cursor.at) };
 }
 
-/** Makes a link as groups of old files have them. @param softPath undefined: it leads to the object at the address. */
-export function oldLink(name: Buffer, address: number, softPath: Buffer | undefined): Link {
+/** Makes the link of an entry of a symbol table, as groups of old files have it. @param softPath undefined: it leads to the object at the address. */
+export function symbolTableLink(name: Buffer, address: number, softPath: Buffer | undefined): Link {
   const { byteLength } = name;
   const isHard = softPath === undefined;
   const body = isHard

@@ -13,7 +13,7 @@ import { type ChosenRows, chooseRows, datasetDifference, requireRows, rowsIn, un
 import { type Dataset, readDataset, readerBytes } from './dataset.js';
 import { makeHead } from './file-head.js';
 import { attributesOf, type FoundObject, linksOf, objectsIn, openPaths } from './groups.js';
-import { Hdf5Bytes, Hdf5Problem, inInput, type ReadBytes } from './hdf5-bytes.js';
+import { Hdf5Bytes, Hdf5Problem, type ReadBytes, withInputErrors } from './hdf5-bytes.js';
 import { type Fact, metadataDifference, metadataFacts, nameOfDataset } from './metadata.js';
 import type { Hdf5Output, Hdf5Rows, RowsDataset } from './rows-spec.js';
 
@@ -86,7 +86,7 @@ interface FirstDatasets {
 function inHdf5<T>({ path, version }: RowsFile, use: (file: Hdf5Bytes) => T): T {
   return withFile(openInput(path), (file) => {
     const read = inPages((position, byteLength) => readBytes(file, position, byteLength));
-    return inInput(path, () => use(new Hdf5Bytes(read, version.byteLength)));
+    return withInputErrors(path, () => use(new Hdf5Bytes(read, version.byteLength)));
   });
 }
 

@@ -35,7 +35,7 @@ interface GatheredLeaf extends DictionaryLeaf {
 }
 
 /**
- * Reads those of the first input. Others are read where the order has a meaning.
+ * Reads the dictionaries of the first input, and of the others where the order of the values has a meaning.
  * @throws InputError if two have another order, or one is too large to be carried in order.
  */
 export async function readDictionaries(
@@ -65,7 +65,7 @@ export async function readDictionaries(
           const isSmallEnough = gather(each, memory, file, chunk, { place, first: first ?? 'the row groups before' });
           if (isSmallEnough && carried.reduce((sum, { values }) => sum + values.byteLength, 0) <= MAX_CARRIED_BYTES)
             continue;
-          const problem = `${place}: its dictionary takes more than the ${MAX_CARRIED_BYTES / 2 ** 20} MiB that an output keeps`;
+          const problem = `${place}: its dictionary takes more than the ${MAX_CARRIED_BYTES / 2 ** 20} MiB that an output carries`;
           if (each.isOrdered)
             throw new InputError('ERR_INPUT_FORMAT', `${problem}, but its order has a meaning; write it as strings`);
           onWarning(`${problem}: the column is written as plain values`);
