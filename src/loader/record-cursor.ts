@@ -1,7 +1,7 @@
 /** Records are views of loaded memory; only a batch that needs more than one portion is copied together. */
 import { constants } from 'node:buffer';
 import { SystemError, UsageError } from '../errors.js';
-import { copySharedBytes } from '../piles/ram-pool.js';
+import { copySharedBytes } from '../io/shared-bytes.js';
 import type { LoadedPortion, PortionReader } from './portion-reader.js';
 
 /**

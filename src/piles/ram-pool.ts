@@ -13,6 +13,7 @@
 import { BroadcastChannel } from 'node:worker_threads';
 import { AbortError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
+import { copySharedBytes } from '../io/shared-bytes.js';
 
 /** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;
@@ -148,13 +149,4 @@ async function askPoolOwner(channelName: string, control: JobControl): Promise<r
     clearInterval(timer);
     channel.close();
   }
-}
-
-/**
- * Copies all of `source` to `target` at `offset`, also between shared memory and a thread's own. There,
- * `TypedArray.set` copies byte by byte unless both ends have the same alignment within a word: 3 GB/s instead of 12.
- */
-export function copySharedBytes(source: Uint8Array, target: Uint8Array, offset: number): void {
-  // `fill` repeats its source as often as it fits: once.
-  if (source.byteLength > 0) Buffer.prototype.fill.call(target, source, offset, offset + source.byteLength);
 }

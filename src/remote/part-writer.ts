@@ -3,6 +3,7 @@
  * the pool; the transfer thread uploads it (`uploads.ts`).
  */
 import { threadId } from 'node:worker_threads';
+import { copySharedBytes } from '../io/shared-bytes.js';
 import type { UploadedPart } from './object-store.js';
 import { ask, type ChannelClient, channelClient } from './transfer-channel.js';
 
@@ -92,7 +93,7 @@ export class PartWriter {
       const at = offset + done;
       const buffer = this.#bytesOf(this.#buffer, Math.floor(at / blockBytes)).subarray(at % blockBytes);
       const piece = bytes.subarray(done, done + buffer.byteLength);
-      buffer.set(piece);
+      copySharedBytes(piece, buffer, 0);
       done += piece.byteLength;
     }
   }

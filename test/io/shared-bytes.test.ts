@@ -1,7 +1,7 @@
 /** All bytes arrive at their place, whatever the alignment of both ends, and no other byte changes. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { copySharedBytes } from '#src/piles/ram-pool.js';
+import { copySharedBytes } from '#src/io/shared-bytes.js';
 
 const ROOM = 300_000;
 const GUARD = 0xee;

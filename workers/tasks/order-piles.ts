@@ -1,6 +1,7 @@
 /** A task of a job that draws with replacement: puts piles in order and leaves their records in memory that threads share. */
 
 import { inPhase } from '../../src/floor/phase-clock.js';
+import { copySharedBytes } from '../../src/io/shared-bytes.js';
 import {
   addRecordTotals,
   NO_TOTALS,
@@ -9,7 +10,7 @@ import {
   sumOverPiles,
   totalsOfPile,
 } from '../../src/piles/pile-totals.js';
-import { copySharedBytes, type PoolMemoryHandle } from '../../src/piles/ram-pool.js';
+import type { PoolMemoryHandle } from '../../src/piles/ram-pool.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { viewOrdered } from '../piles/drawn-records.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';

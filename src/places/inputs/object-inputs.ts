@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { UsageError } from '../../errors.js';
 import type { FileVersion, InputReader } from '../../io/files.js';
+import { copySharedBytes } from '../../io/shared-bytes.js';
 import { adviceOnPattern, isRemote, requireAddress, shownAddress } from '../../remote/address.js';
 import type { ListedObject } from '../../remote/service.js';
 import {
@@ -109,7 +110,7 @@ export class RemoteObject implements InputReader {
       const at = place - block.start;
       const count = Math.min(wanted - done, block.byteLength - at);
       const from = block.block * this.#client.buffers.blockBytes + at;
-      bytes.set(this.#client.pool.subarray(from, from + count), offset + done);
+      copySharedBytes(this.#client.pool.subarray(from, from + count), bytes, offset + done);
       this.#client.channel.release(block.block);
       done += count;
     }
