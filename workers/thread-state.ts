@@ -73,7 +73,7 @@ export function memoizedByJob<Settings extends TaskSettings, State, More extends
   };
 }
 
-/** A thread that ends with its job need not call it. */
+/** Forgets what this thread holds for a job. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
   for (const states of allStates) states.delete(jobName);
 }

@@ -25,7 +25,7 @@ export function chooseInputs(operands: readonly string[], lists: readonly InputL
   return inputs;
 }
 
-/** A person at the terminal may have forgotten a name or a pipe. */
+/** Tells a person at the terminal what the job waits for: a name or a pipe may be forgotten. */
 export function hintAtTerminal(
   inputs: readonly string[],
   lists: readonly InputList[],
@@ -102,7 +102,7 @@ export async function resolveInputs(
   return inputs;
 }
 
-/** The last name may lack its terminator. */
+/** Returns the entries of a list. The last one may lack its terminator. */
 export function splitList(bytes: Uint8Array, { flag, path }: InputList): string[] {
   const refuse = (reason: string): UsageError => new UsageError(`${flag} ${path}: ${reason}`);
   const names = splitText(bytes, flag === '--files0-from' ? '\0' : '\n', `${flag} ${path}`);

@@ -69,7 +69,7 @@ function placeOf(path: string): string | undefined {
   }
 }
 
-/** The output is complete by then, so a failure is a warning. */
+/** Writes the profile. The output is complete by then, so a failure is a warning. */
 export function writeProfile(
   path: string,
   profile: JobProfile,

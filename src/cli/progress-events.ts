@@ -7,8 +7,8 @@ import { jsonLine } from './visible-text.js';
 const eventEverySeconds = 1;
 
 /**
- * A plan when the job begins, and with each member of aligned files. Then at most one event a second, and always the
- * first of a phase and the one that completes it.
+ * Writes events as JSON: a plan when the job begins, and with each member of aligned files; then at most one event a second,
+ * and always the first of a phase and the one that completes it.
  */
 export function eventDisplay(stream: MessageStream): ProgressDisplay {
   let last: Pick<JobState, 'phase' | 'member'> | undefined;

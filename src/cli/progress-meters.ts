@@ -208,7 +208,7 @@ export class JobMeter {
   }
 }
 
-/** `pass` is null in a phase that is not a pass over the records. */
+/** Returns the number of the pass, and of all passes. `pass` is null in a phase that is not a pass over the records. */
 export function passOf({
   phase,
   phases,

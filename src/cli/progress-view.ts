@@ -64,7 +64,7 @@ export function untilRecordsAreWritten(display: ProgressDisplay): ProgressDispla
 /** Shows something only when it is asked. */
 export const silentDisplay: ProgressDisplay = { show: () => {}, clear: () => {}, statusLine: timedLine };
 
-/** One line now and then: a day-long job leaves a log that can be read. */
+/** Writes a line now and then, so that a day-long job leaves a log that can be read. */
 export function plainDisplay(stream: MessageStream): ProgressDisplay {
   let nextLineAtSeconds = Number.NEGATIVE_INFINITY;
   return {

@@ -129,7 +129,7 @@ export function describeEmptyShards({
   ];
 }
 
-/** A program that reads the split fails, or tests nothing. Undefined if every split has a record. */
+/** Warns of splits without records: a program that reads them fails, or tests nothing. Undefined if every split has one. */
 export function emptySplitsWarning(splits: ShuffleReport['splits'] = []): string | undefined {
   const empty = splits.filter(({ records }) => records === 0).map(({ name }) => name);
   return empty.length === 0 ? undefined : `no record is in ${empty.join(', ')}`;

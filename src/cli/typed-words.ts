@@ -74,7 +74,7 @@ export function flagsAsTyped(argv: readonly string[]): NameFlags {
   };
 }
 
-/** Asked before parsing: a program that reads JSON must be able to read why its words were refused. */
+/** Looks for `--progress json` before the words are parsed: a program that reads JSON must learn why they were refused. */
 export function asksForJson(argv: readonly string[]): boolean {
   const last = typedParts(argv).findLast(({ long }) => long?.name === 'progress');
   return last?.words.join('=') === '--progress=json';

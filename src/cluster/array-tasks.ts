@@ -111,8 +111,8 @@ function openScratchDirectory({ scratchDir, gates, scope }: ClusterJob) {
 }
 
 /**
- * A task between the passes. All shuffle tasks need what stays of all piles before they write, because it says where in the
- * output each pile begins.
+ * Does a task between the passes, which finds how much of its piles stays. All shuffle tasks need that of all piles before
+ * they write, because it says where in the output each pile begins.
  * @returns the bytes of the records that this attempt looked at; undefined if the task was done before.
  */
 export async function runMeasureTask(job: ClusterJob): Promise<number | undefined> {
@@ -271,7 +271,8 @@ export async function openOutputPlace({ plan }: ClusterJob): Promise<OutputPlace
 }
 
 /**
- * Whole shards go into a directory of this attempt: the commit takes them from the first attempt that is done.
+ * Writes the share of a task. Whole shards go into a directory of this attempt: the commit takes them from the first attempt
+ * that is done.
  * @returns the bytes of the records that this attempt put into the output; undefined if the task was done before.
  */
 export async function runShuffleTask(job: ClusterJob): Promise<number | undefined> {

@@ -292,7 +292,7 @@ interface ProfiledJob {
   readonly scope: Pick<JobScope, 'warn'>;
 }
 
-/** The output is complete by then, so a failure is a warning. */
+/** Writes the profile of all tasks. The output is complete by then, so a failure is a warning. */
 export function writeClusterProfile(
   { directory, plan, log, scope }: ProfiledJob,
   { records, bytes }: Pick<ClusterProfile, 'records' | 'bytes'>,

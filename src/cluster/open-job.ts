@@ -108,7 +108,7 @@ function makeGates(plan: ClusterPlan, { kind, index, scratchDir }: TaskAttempt, 
       makeGate(plan.inputs.at(input)?.path ?? '', 'input');
 }
 
-/** Their ordinals. */
+/** Returns the ordinals of the inputs of some slices. */
 export function inputsOfSlices({ slices }: ClusterPlan, some: readonly number[]): ReadonlySet<number> {
   return new Set(some.flatMap((slice) => slices.at(slice)?.map(({ inputOrdinal }) => inputOrdinal) ?? []));
 }

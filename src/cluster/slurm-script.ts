@@ -50,8 +50,8 @@ export function startLineOf(id: string): string {
 }
 
 /**
- * A task is tried once more after a failure that may pass: a wrong call and a bad input stay what they are, and a signal
- * means that it must end.
+ * Returns the call of sbatch that submits tasks. Each task is tried once more after a failure that may pass: a wrong call and
+ * a bad input stay what they are, and a signal means that it must end.
  * @param program Node and the script that it runs.
  * @param after the id of the job that must succeed before.
  */
@@ -102,7 +102,7 @@ const FEW_VARIABLES = `env -i PATH="\${PATH:-/usr/bin:/bin}" HOME="\${HOME:-/}" 
     `;
 
 /**
- * A job that plans, and submits the tasks.
+ * Returns the call of sbatch for a job that plans, and submits the tasks.
  * @param planPath Slurm runs a job again whose node was lost: then the plan may be there, and `resume` is called.
  */
 export function planSubmission(

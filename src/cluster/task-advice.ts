@@ -50,7 +50,7 @@ export function warningsWith<Options extends { readonly onWarning?: ((line: stri
   return onWarning === undefined ? options : { ...options, onWarning: (line) => onWarning(inWordsOf(line, advice)) };
 }
 
-/** It also puts the errors of the cleanup into these words. */
+/** Puts the message of an error, and of those of its cleanup, into words of tasks. */
 export function adviseInError(error: unknown, advice: Advice): void {
   if (!(error instanceof PileshufError)) return;
   error.message = inWordsOf(error.message, advice);

@@ -78,7 +78,7 @@ export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>):
   }
 }
 
-/** Waiting for the next piece is part of `phase`. */
+/** Passes pieces on, and counts the wait for each of them for `phase`. */
 export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>): AsyncGenerator<T, void> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
@@ -92,7 +92,7 @@ export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>):
   }
 }
 
-/** The thread must have no other task at the same time. */
+/** Does a task, and measures its phases. The thread must have no other task at the same time. */
 export async function measured<T>(task: () => Promise<T>): Promise<{ value: T; seconds: PhaseSeconds }> {
   const ofTask = new PhaseClock();
   clock = ofTask;

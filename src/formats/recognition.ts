@@ -240,7 +240,7 @@ function isArrowStream(head: string): boolean {
   );
 }
 
-/** Text formats with a header, or with more than a line a record: the name and the first byte must fit. */
+/** Returns the format of a text with a header, or with more than a line a record: the name and the first byte must fit. */
 export function namedFormatOf(
   path: string,
   head: Uint8Array,

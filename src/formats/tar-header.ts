@@ -27,7 +27,7 @@ export interface MemberNotes {
   readonly dataBytes?: number;
 }
 
-/** A string names a defect, to complete "byte N ...". @param block 512 bytes. */
+/** Returns the header, or the defect in words that complete "byte N ...". @param block 512 bytes. */
 export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is not a tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);

@@ -30,7 +30,7 @@ export function isAttemptName(name: string): boolean {
   return /\.[0-9a-f]{16}\.attempt$/.test(name);
 }
 
-/** The file must not exist. It may be lost with the power. */
+/** Creates a file that must not exist. It may be lost with the power. */
 export function createWhole(path: string, bytes: Uint8Array, role: OwnRole): void {
   withFile(createOwnFile(path, role), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }
@@ -120,7 +120,7 @@ export function readSmallFile(path: string, role: FileRole, mostBytes: number): 
   });
 }
 
-/** Empty when there is no file. Refuses a symbolic link. */
+/** Reads the first bytes of a file; none when there is no file. Refuses a symbolic link. */
 export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
   return retryIfStale(() => {
     const file = openToReadWhole(path, role);

@@ -20,7 +20,7 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: Di
   }
 }
 
-/** False when the name exists, even as a link that leads nowhere: see `requirePrivate`. */
+/** Makes a directory. False when the name exists, even as a link that leads nowhere: see `requirePrivate`. */
 export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boolean {
   try {
     fileCalls.makeDirectory(path, 0o700);
@@ -101,7 +101,7 @@ export function ensurePrivateDirectory(path: string, purpose: DirectoryPurpose):
   if (!makeOwnDirectory(path, purpose)) requirePrivate(path);
 }
 
-/** A directory that holds something or is a mount point stays. */
+/** Removes a directory, unless it holds something or is a mount point. */
 export function removeIfEmpty(path: string): void {
   try {
     fileCalls.removeDirectory(path);

@@ -63,7 +63,7 @@ export function openForRead(path: string, role: FileRole): OpenFile {
 /** Files that pileshuf makes for itself: `temp` for this user alone, `store` with the mode that the umask gives. */
 export type OwnRole = 'temp' | 'store';
 
-/** Never follows a symbolic link planted under the name, nor waits for the writer of a pipe. */
+/** Opens a file of pileshuf. Never follows a symbolic link planted under the name, nor waits for the writer of a pipe. */
 export function openOwnForRead(path: string, role: OwnRole): OpenFile {
   const file = open(path, role, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -74,7 +74,7 @@ export function openOwnForRead(path: string, role: OwnRole): OpenFile {
   }
 }
 
-/** The file must not exist. Never follows a symbolic link planted under its name. */
+/** Creates a file that must not exist. Never follows a symbolic link planted under its name. */
 export function createOwnFile(path: string, role: OwnRole): OpenFile {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);

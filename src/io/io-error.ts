@@ -86,7 +86,7 @@ export function ioError(doing: string, role: FileRole, path: string, error: unkn
   return new SystemError('ERR_IO', message, { cause: error });
 }
 
-/** A failure becomes an `ioError`. */
+/** Makes a call of the system, whose failure becomes an `ioError`. */
 export function systemCall<T>(doing: string, role: FileRole, path: string, call: () => T): T {
   try {
     return call();

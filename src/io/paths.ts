@@ -21,7 +21,7 @@ export function lstatPath(path: string, role: FileRole): BigIntStats | undefined
   return examine(path, role, () => fileCalls.lstat(path));
 }
 
-/** True also for a symbolic link that leads nowhere. */
+/** Returns whether a name exists, even as a symbolic link that leads nowhere. */
 export function nameExists(path: string, role: FileRole): boolean {
   return lstatPath(path, role) !== undefined;
 }

@@ -183,7 +183,7 @@ export function applyUmask(path: string): void {
   systemCall('open to others', 'output', path, () => fileCalls.chmod(path, 0o777 & ~process.umask()));
 }
 
-/** `to` must not exist. */
+/** Gives a directory the name `to`, which must not exist. */
 export function moveDirectoryIntoPlace(from: string, to: string): void {
   try {
     fileCalls.rename(from, to);

@@ -78,7 +78,7 @@ export function endedNotePath({ stagingDirectory }: JobPaths): string {
   return stagingDirectory.replace(/out$/, ENDED_NAME);
 }
 
-/** The same for all jobs of an output, wherever their job directories are. */
+/** Returns an id that all jobs of an output have in common, wherever their job directories are. */
 export function idOfOutput({ stagingDirectory }: JobPaths): string {
   return basename(stagingDirectory, '.out').slice('.pileshuf-'.length);
 }

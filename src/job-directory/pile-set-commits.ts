@@ -48,7 +48,7 @@ export interface PileSetOfSlice {
 }
 
 /**
- * The index of each pile set must be a file.
+ * Commits pile sets, the index of each of which must be a file.
  * @param giveName called for each when all are durable. Default: `nameIndex`, for a job that meets no other attempt.
  */
 export async function commitPileSets<Done extends PileSetOfSlice>(

@@ -60,7 +60,7 @@ function tempDirsOf(places: FilePlaces): string[] {
 
 type Words = readonly (readonly [what: string, value: unknown])[];
 
-/** The requested spec. If its seed was drawn, it has that of the earlier attempt. */
+/** Returns the requested spec. If its seed was drawn, it has that of the earlier attempt. */
 export function withSeedOf(
   earlier: ShuffleSpec,
   { spec, isSeedDrawn }: Pick<ShuffleRequest, 'spec' | 'isSeedDrawn'>,

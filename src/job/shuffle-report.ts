@@ -60,7 +60,7 @@ export function reportShuffle(
   };
 }
 
-/** The rest of a shuffle that was killed after it had written the whole output: moves to the final names. */
+/** Finishes a shuffle that was killed after it had written the whole output: moves it to the final names. */
 export async function finishMoves(
   { request, inputs, plan }: PreparedShuffle,
   staging: FilesStaging,

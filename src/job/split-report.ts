@@ -16,7 +16,10 @@ export type ReportedOutput = Pick<
   'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'emptyShards'
 >;
 
-/** Readers of the directory would take shards of other splits, which an earlier job made, for a part of this output. */
+/**
+ * Warns of shards of other splits, which an earlier job made: readers of the directory would take them for a part of this
+ * output.
+ */
 export function warnOfOtherShards(
   { spec, output = '', onWarning }: Pick<OutputRequest & Callbacks, 'spec' | 'output' | 'onWarning'>,
   place: OutputPlace,

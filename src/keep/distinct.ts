@@ -26,7 +26,7 @@ export function isDistinct({ unique }: UniqueSpec): boolean {
   return unique !== undefined;
 }
 
-/** The same with the number of a column, once the header is known that names it. */
+/** Returns the rule with the number of its column in place of a name, which the header has. */
 export function withColumn<Keep extends UniqueSpec>(keep: Keep, header: FoundHeader | undefined): Keep {
   const { unique } = keep;
   return { ...keep, unique: unique && { by: unique.by && withColumnNumber(unique.by, header) } };

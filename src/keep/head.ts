@@ -26,12 +26,12 @@ export function isHead({ headCount }: HeadSpec): boolean {
   return headCount !== undefined;
 }
 
-/** Infinity: nobody asked for a number of records. */
+/** Returns the most records of the output. Infinity: nobody asked for a number of records. */
 export function mostRecords({ headCount = Number.POSITIVE_INFINITY }: HeadSpec): number {
   return headCount;
 }
 
-/** The same with the records that are not in the head. */
+/** Returns the rules without a head: all records come. */
 export function withoutHead<Keep extends HeadSpec>(keep: Keep): Keep {
   return { ...keep, headCount: undefined };
 }

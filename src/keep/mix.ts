@@ -56,7 +56,7 @@ export function withUnitColumn(mix: MixSpec, seek: SeekColumn): MixSpec {
   return { ...mix, shares: { ...shares, field: withNumberColumn(shares.field, seek) } };
 }
 
-/** Copies have keys of their own, so they would come into several splits. */
+/** Refuses copies where splits cut the order: they have keys of their own, so they would come into several splits. */
 export function requireNoCopies({ weights, shares, option }: MixSpec, cut: CutSpec): void {
   if (cut.splits === undefined || isSplitByValue(cut)) return;
   const hasCopies =

@@ -45,7 +45,7 @@ export function numberOf({ numerator, denominator }: Fraction): number {
   return Number(whole) + Number(numerator - whole * denominator) / Number(denominator);
 }
 
-/** A chance is rounded down to a part of 2^64. */
+/** Returns the weight of a factor. A chance is rounded down to a part of 2^64. */
 export function weightOf({ numerator, denominator }: Fraction): Weight {
   const copies = numerator / denominator;
   return { copies: Number(copies), chance: ((numerator - copies * denominator) << 64n) / denominator };

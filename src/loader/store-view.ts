@@ -98,7 +98,7 @@ function requireTotals({ records }: PileTotals, { directory, manifest }: StoreSn
   );
 }
 
-/** A small store is read on the calling thread: starting threads would take longer. */
+/** Returns whether the calling thread reads a store: for a small one, starting threads would take longer. */
 export function isReadInline({ manifest }: StoreSnapshot): boolean {
   return manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0) <= INLINE_BYTES;
 }

@@ -30,7 +30,7 @@ export function readMemory(readText: ReadText = readSystemText): Memory {
   return { totalBytes, availableBytes: Math.max(0, availableBytes) };
 }
 
-/** 0 where that cannot be read, as when the process may open no more files. */
+/** Returns the memory of the process; 0 where that cannot be read, as when it may open no more files. */
 export function readResidentBytes(): number {
   try {
     return process.memoryUsage.rss();

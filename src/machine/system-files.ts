@@ -66,7 +66,7 @@ export function parseMounts(mountinfo: string): readonly Mount[] {
   });
 }
 
-/** Both paths are absolute and normalized. */
+/** Returns whether a path is a directory or lies below it. Both are absolute and normalized. */
 export function isWithin(path: string, directory: string): boolean {
   return directory === '/' || path === directory || path.startsWith(`${directory}/`);
 }

@@ -67,7 +67,7 @@ export function parseSplits(text: string, flag: string): readonly SplitRule[] {
   });
 }
 
-/** Standard input is for records. */
+/** Parses the path of a random source. Standard input is for records. */
 export function parseSourcePath(text: string, flag: string): string {
   if (text !== '-') return parsePath(text, flag);
   throw new UsageError(`${flag} -: expected the name of a file; for standard input, name /dev/stdin`);

@@ -114,7 +114,7 @@ export function totalsOfRange({ records, recordBytes, checksums }: PileTotals, f
   };
 }
 
-/** 16 hex digits. */
+/** Returns a checksum as 16 hex digits. */
 export function checksumTextOf(checksum: bigint): string {
   return checksum.toString(16).padStart(16, '0');
 }

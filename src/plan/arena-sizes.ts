@@ -48,7 +48,7 @@ export function storedByteCost(meanRecordBytes: number): number {
   return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
 }
 
-/** The last 64 KiB are room for alignment. */
+/** Returns the bytes of an arena in pass 1, the last 64 KiB of which are room for alignment. */
 export function pass1Arena({ pileCount, bufferBytes, readBytes }: Pass1Sizes): number {
   return pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB;
 }

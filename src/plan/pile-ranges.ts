@@ -14,7 +14,7 @@ export interface PileRange {
 }
 
 /**
- * A range ends when it holds `rangeBytes` or more, and at the last pile of each stripe.
+ * Divides the piles into ranges. A range ends when it holds `rangeBytes` or more, and at the last pile of each stripe.
  * @param isDone whether the output of a pile is written already, so that no range needs the pile.
  */
 export function planPileRanges(

@@ -232,8 +232,8 @@ type MeasureCrossings = (bytes: readonly number[]) => Promise<readonly Crossing[
 const SPARE_SHARES = [512, 16] as const;
 
 /**
- * No shard is empty or too large, and only next to a long record may one be much smaller than the others. Returns the
- * even cuts if they make as few shards.
+ * Cuts the output where records begin: no shard is empty or too large, and only next to a long record may one be much smaller
+ * than the others. Returns the even cuts if they make as few shards.
  */
 export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<EvenCuts | FittedCuts> {
   const { totalBytes, roomBytes, even } = limits;

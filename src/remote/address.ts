@@ -20,7 +20,7 @@ export function remoteRefused(path: string): InputError {
 /** Parameters of addresses that somebody signed. */
 const SECRET_PARAMETER = /sig|token|key|cred|auth|pass|secret|policy/i;
 
-/** A name and a password never stand in an address that is shown, nor does a query with a signature. */
+/** Returns an address as it is shown: without the name and the password, and without a query that has a signature. */
 export function shownAddress(address: string): string {
   const withoutUser = address.replace(/^(\w+:\/\/)[^/?#]*@/, '$1');
   if (!/^https?:/.test(withoutUser)) return withoutUser;
@@ -73,7 +73,7 @@ export function shownText(text: string): string {
   return shown.length > LONGEST_TEXT ? `${shown.slice(0, LONGEST_TEXT)}...` : shown;
 }
 
-/** It may stand in plans and messages, so nothing in it is secret. */
+/** Refuses an endpoint that is not an address, or holds a secret: it may stand in plans and messages. */
 export function requireEndpoint(endpoint: unknown, what: string): asserts endpoint is string {
   if (typeof endpoint !== 'string' || !/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
     throw new UsageError(`${what} ${shownAddress(String(endpoint))} is not an address; expected https://HOST`);

@@ -45,7 +45,10 @@ export interface Service {
 /** Checksums of the whole object, whatever range of it a reply has. */
 const CHECKSUMS = ['repr-digest', 'digest', 'x-goog-hash', 'x-checksum-sha256'];
 
-/** `If-Match` compares strong tags alone. Mirrors give the same object other tags, so that a checksum says more. */
+/**
+ * Returns what the headers say of the version. `If-Match` compares strong tags alone; mirrors give the same object other tags,
+ * so that a checksum says more.
+ */
 export function validatorOfHttp(headers: Headers): string {
   const { etag, 'last-modified': modified } = headers;
   const sums = CHECKSUMS.flatMap((name) => headers[name] ?? []);

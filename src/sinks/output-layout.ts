@@ -43,7 +43,7 @@ export function bytesAround({ headerBytes, trailer }: PlainEnds): number {
   return headerBytes + trailer.byteLength;
 }
 
-/** The length of what follows the regions of a file. Where that is an index of them, this reads what they say. */
+/** Returns the length of what follows the regions of a file. Where that is an index of them, this reads what they say. */
 export function trailerBytesOf(ends: StoredEnds, content: FileContent): number {
   let byteLength = 0;
   for (const piece of ends.trailerOf(content)) byteLength += piece.byteLength;

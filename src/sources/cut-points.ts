@@ -93,7 +93,7 @@ export function plannedInput(
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
 }
 
-/** Undefined if the input cannot be cut: its members do not declare their length, or one member is all of it. */
+/** Finds where an input may be cut. Undefined: nowhere, as its members declare no length, or one member is all of it. */
 export function findCuts(
   input: FileInput,
   framing: Framing,

@@ -22,14 +22,14 @@ export type InputIdRule = 'ordinal' | 'path' | 'name' | readonly string[];
 /** The ids of the inputs. Undefined: the ordinals are the ids. */
 export type InputIds = readonly string[] | undefined;
 
-/** The keys of the records of an input are derived from this key. */
+/** Returns the key from which the keys of the records of an input are derived. */
 export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): bigint {
   const id = ids === undefined ? String(inputOrdinal) : ids[inputOrdinal];
   if (id === undefined) throw new RangeError(`input ${inputOrdinal} has no id`);
   return deriveInputKey(seed, id);
 }
 
-/** The generator key of an input: where the order follows from the content of records, the same for all. */
+/** Returns the function that gives an input its key: one for all where the order follows from the content of records. */
 export function inputKeysOf(
   { key: { seed }, keep }: ShuffleSpec,
   inputIds: InputIds,

@@ -53,11 +53,11 @@ export async function dropDuplicates(
 
 /** @param distinct what stays of each pile. */
 export function distinctPiles(piles: ScatteredPiles, distinct: readonly RecordTotalsText[]): ScatteredPiles {
-  return withTotals(piles, requireDistinct(pileTotalsOf(distinct.map(totalsOfText)), piles.totals));
+  return withTotals(piles, requireWithinPiles(pileTotalsOf(distinct.map(totalsOfText)), piles.totals));
 }
 
-/** No more of a pile can stay than it has. */
-export function requireDistinct(distinct: PileTotals, all: PileTotals): PileTotals {
+/** Refuses totals of an earlier attempt that have more of a pile than it holds. */
+export function requireWithinPiles(distinct: PileTotals, all: PileTotals): PileTotals {
   const pile = distinct.records.findIndex(
     (records, i) => records > (all.records[i] ?? 0) || (distinct.recordBytes[i] ?? 0) > (all.recordBytes[i] ?? 0),
   );

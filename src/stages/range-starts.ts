@@ -10,8 +10,8 @@ import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /**
- * A range that starts inside a shard must know at which byte of the output that shard starts. With arithmetic cuts the pile
- * with the cut is measured for that, at most one pile a range. Fitted cuts say it.
+ * Returns where each range starts: in which shard, and at which byte of it. With arithmetic cuts, the pile with the cut is
+ * measured for that, at most one pile a range. Fitted cuts say it.
  */
 export async function findRangeStarts(
   work: ShuffleWork,

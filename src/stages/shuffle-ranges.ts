@@ -26,7 +26,7 @@ import { cutsWithin } from '../plan/shard-cuts.js';
 import { unitsOfRange } from '../plan/unit-cuts.js';
 import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
 import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
-import { requireDistinct, textsOf } from './drop-duplicates.js';
+import { requireWithinPiles, textsOf } from './drop-duplicates.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { GroupCommit, withGroupCommit } from './group-commit.js';
 import { findRangeEnds, findRangeStarts } from './range-starts.js';
@@ -255,7 +255,7 @@ function commitsOf(
   );
 }
 
-/** The task has verified its piles, too; but its result may come from elsewhere. */
+/** Compares what a task wrote with what its piles hold. The task does that, too; but its result may come from elsewhere. */
 export function verifyRange(
   totals: PileTotals,
   { first, end }: Pick<PileRange, 'first' | 'end'>,
@@ -281,7 +281,7 @@ function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readon
       setTotalsOfPile(written, first + i, pileTotals);
     }
   }
-  return hasDuplicates === true ? requireDistinct(written, totals) : totals;
+  return hasDuplicates === true ? requireWithinPiles(written, totals) : totals;
 }
 
 class StripeRemoval {

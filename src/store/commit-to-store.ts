@@ -27,7 +27,7 @@ interface CommitOptions {
 }
 
 /**
- * The indexes of the pile sets must be files.
+ * Adds pile sets to a store. Their indexes must be files.
  * @param snapshot of the store, however old.
  * @throws SystemError, also when the pile sets are gone. Nothing is committed, unless the error says so (`commitManifest`,
  *   `StoreAttempt.abandon`).

@@ -27,7 +27,7 @@ function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly a
   return pileSet === undefined || attempt === undefined ? undefined : { pileSet, attempt };
 }
 
-/** The token of a mark's owner is the name of the attempt. */
+/** Finds the marks of writers among these names. The token of the owner of a mark is the name of the attempt. */
 export function findWriterMarks(fileNames: readonly string[]): OwnedName[] {
   return judgeNames(KIND, fileNames, judgeOwnerAmongHosts);
 }
@@ -92,7 +92,10 @@ export interface FoundAttempt {
   owner: OwnerState | undefined;
 }
 
-/** Whoever reads the manifest after this finds the commits of all attempts without a mark. */
+/**
+ * Lists the attempts whose files or marks are there. Whoever reads the manifest after this finds the commits of all attempts
+ * without a mark.
+ */
 export async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<FoundAttempt[]> {
   const attempts = new Map<string, FoundAttempt>();
   const attemptOf = (name: string): FoundAttempt => {

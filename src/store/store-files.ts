@@ -34,7 +34,7 @@ export function pileSetDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, PILE_SETS_NAME);
 }
 
-/** `identity` tells the device and the inode. */
+/** Yields the files of a store. `identity` tells the device and the inode. */
 export function* filesOfStore(storeDirectory: string): Generator<{ readonly path: string; readonly identity: string }> {
   for (const directory of [storeDirectory, manifestDirectoryOf(storeDirectory), pileSetDirectoryOf(storeDirectory)]) {
     for (const name of listNames(directory, 'store')) {
@@ -62,7 +62,7 @@ export function manifestName(number: number): string {
   return String(number).padStart(12, '0');
 }
 
-/** Undefined for other names. */
+/** Returns the number in the name of a manifest. Undefined for other names. */
 export function manifestNumberOf(name: string): number | undefined {
   return MANIFEST_NAME.test(name) ? Number(name) : undefined;
 }
@@ -96,7 +96,7 @@ export const settingsFormat = new SealedFormat({
   remedy: STORE_REMEDY,
 });
 
-/** Undefined when the directory is not a store, or does not exist. */
+/** Reads the settings of a store. Undefined when the directory is not one, or does not exist. */
 export function readStoreSettings(storeDirectory: string): StoreSettings | undefined {
   return settingsFormat.read(join(storeDirectory, STORE_SETTINGS_NAME));
 }

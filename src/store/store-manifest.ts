@@ -85,7 +85,7 @@ export const manifestFormat = new SealedFormat({
   remedy: STORE_REMEDY,
 });
 
-/** 0 if there are no commits. */
+/** Returns the length of the longest record of all commits; 0 if there are none. */
 export function longestRecordBytesOf(commits: readonly StoreCommit[]): number {
   return commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
 }

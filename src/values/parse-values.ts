@@ -24,7 +24,7 @@ export function parseRecords(text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 1, ${UNITS_OF_RECORDS}`);
 }
 
-/** No name twice: an object would keep the last. */
+/** Parses `NAME=VALUE,NAME=VALUE`. Refuses a name that comes twice: an object would keep the last. */
 export function parsePairs(text: string, flag: string, expected: string): [name: string, value: string][] {
   const pairs = text.split(',').map((pair): [string, string] => {
     const [, name, value] = /^([^=]+)=([^=]+)$/.exec(pair) ?? [];
@@ -37,7 +37,7 @@ export function parsePairs(text: string, flag: string, expected: string): [name:
   return pairs;
 }
 
-/** A larger number would be rounded. */
+/** Refuses a number that would be rounded. */
 export function requireSafe(value: number, text: string, flag: string): number {
   if (Number.isSafeInteger(value)) return value;
   throw new UsageError(`${flag} ${text}: expected at most ${Number.MAX_SAFE_INTEGER}`);
@@ -69,7 +69,7 @@ export function parsePaths(text: string, flag: string, previous: readonly string
   return [...previous, parsePath(text, flag)];
 }
 
-/** The last `=` divides, because a path may hold one. */
+/** Parses `PATH=VALUE`. The last `=` divides, because a path may hold one. */
 export function parsePathAndValue(text: string, flag: string, expected: string): [path: string, value: string] {
   const cut = text.lastIndexOf('=');
   if (cut < 1) throw new UsageError(`${flag} ${text}: expected ${expected}`);
@@ -82,7 +82,7 @@ export function parseBytes(text: string, flag: string): number {
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** A whole number and a unit, in milliseconds. 0 needs no unit. */
+/** Parses a whole number and a unit. Returns milliseconds. 0 needs no unit. */
 export function parseDuration(text: string, flag: string): number {
   const [, digits, unit = ''] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? [];
   const seconds = digits === '0' ? 1 : SECONDS[unit];

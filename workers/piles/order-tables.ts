@@ -3,7 +3,7 @@ import type { MergedPile } from '../../src/piles/merged-pile.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { ArenaLayout } from '../arena.js';
 
-/** The tables of an order lie after the stored records. */
+/** Lays out the tables of an order, after the stored records. */
 export function orderTables(storedEnd: number, records: number) {
   // log2 of the number of ranges in the counting step, for about two records a range.
   const bits = Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));

@@ -64,7 +64,7 @@ function describeTasks(kind: string, count: number): string[] {
 
 interface JobWords extends Pick<ParsedWords<'cluster plan'>, 'operands' | 'values'> {}
 
-/** The inputs are as typed: no file that the words name is read. */
+/** Returns the options of the plan as they were typed: no file that the words name is read. */
 export function clusterJobOptions({ operands, values }: JobWords) {
   const { inputLists = [], inputIds: _, randomSource: __, mix: ___, ...others } = values;
   const { output, jobDir, tasks, ...rest } = others;

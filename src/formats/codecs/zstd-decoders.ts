@@ -31,7 +31,7 @@ const ZSTD_D_WINDOW_LOG_MAX = 100;
 /** The largest window that libzstd accepts if the limit is raised: 2 GiB, as `zstd --long=31`. */
 export const MOST_WINDOW_LOG = 31;
 
-/** Undefined before Node 22.15. */
+/** Returns the zstd of `node:zlib`. Undefined before Node 22.15. */
 export function findZstdInNode(): ZstdInNode | undefined {
   return hasZstd(zlib) ? zlib : undefined;
 }
@@ -100,7 +100,7 @@ function* decodeInSteps(
 
 const STREAM_OPTIONS = { chunkSize: DECODED_PIECE_BYTES, params: { [ZSTD_D_WINDOW_LOG_MAX]: MOST_WINDOW_LOG } };
 
-/** A stream of `node:zlib` stops at the end of the first frame and drops what follows, so each frame gets its own. */
+/** Returns the decoder of `node:zlib`. A stream of it ends after the first frame, so each frame gets a stream of its own. */
 export function nodeDecoder(inNode: ZstdInNode): ZstdDecoder {
   return {
     name: 'node:zlib',

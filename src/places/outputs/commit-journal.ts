@@ -79,7 +79,7 @@ export async function removeJournal(jobDirectory: string): Promise<void> {
   await syncPath(jobDirectory, 'temp');
 }
 
-/** Undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
+/** Reads the journal. Undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
 export function readJournal(jobDirectory: string): CommitJournal | undefined {
   const path = join(jobDirectory, JOURNAL_NAME);
   const journal = format.read(path);

@@ -77,7 +77,7 @@ export function findReplacedFiles({ path, naming }: { readonly path: string; rea
   return replacedFilesAmong(listNames(path, 'output'), naming);
 }
 
-/** First shards, then markers. */
+/** Returns the names that new shards replace: first shards, then markers. */
 export function replacedFilesAmong(all: readonly string[], naming: Pick<ShardNaming, 'prefixes'>): string[] {
   const names = all.filter((name) => isReplaced(naming, name));
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];

@@ -8,14 +8,14 @@ export function mark(table: usize, index: u32, start: usize, end: usize): void {
   store<u32>(entry, end as u32, 4);
 }
 
-/** The first of adjacent records begins at `start`; `markEnd` marks where each one ends. */
+/** Begins to mark adjacent records, the first of which begins at `start`; `markEnd` marks where each one ends. */
 // @ts-ignore: decorator
 @inline
 export function beginMarks(table: usize, start: usize): void {
   store<u32>(table, start as u32, 0);
 }
 
-/** The next record begins at `end`, too. */
+/** Marks the end of a record, where the next one begins. */
 // @ts-ignore: decorator
 @inline
 export function markEnd(table: usize, index: u32, end: usize): void {

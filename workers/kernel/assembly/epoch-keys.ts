@@ -47,7 +47,7 @@ export let rangeRecords: u32 = 0;
 export let recordsBefore: u32 = 0;
 export let recordsSeen: u32 = 0;
 
-/** `compactRange` moves the records of the range to `target`. */
+/** Begins a range, whose records `compactRange` moves to `target`. */
 export function beginRange(target: usize): void {
   rangeEnd = target;
   rangeRecords = 0;

@@ -2,7 +2,7 @@ import { DECODED_PLACE, scratchAt } from './scratch';
 
 const BACKSLASH: u32 = 0x5c;
 
-/** One character of a decoded string. */
+/** Returns where `decodeEscape` puts a decoded character. */
 // @ts-ignore: decorator
 @inline
 export function decodedAddress(): usize {

@@ -27,7 +27,7 @@ let byOrdinal: bool = false;
 let nextOrdinal: u64 = 0;
 let bytesBefore: u64 = 0;
 
-/** The position of a record is the place of its first byte, less `before`. */
+/** Has keys follow from the place of the first byte of a record, less `before`. */
 export function keyByPlace(before: u32): void {
   byOrdinal = false;
   bytesBefore = before;
@@ -53,14 +53,14 @@ export function offsetOf(index: u32, start: u32, base: usize): u32 {
   return byOrdinal ? index : start - (base as u32);
 }
 
-/** Call it when `count` more records have all of their copies. */
+/** Counts `count` more records. Call it when they have all of their copies. */
 // @ts-ignore: decorator
 @inline
 export function advanceOrdinals(count: u32): void {
   nextOrdinal += count;
 }
 
-/** The position of a record is its ordinal: `first`, and one more for each record after it. */
+/** Has keys follow from the ordinal of a record: `first`, and one more for each record after it. */
 export function keyByOrdinal(first: u64): void {
   byOrdinal = true;
   nextOrdinal = first;

@@ -185,7 +185,7 @@ function laneAt(lane: u32): usize {
   return scratchAt(HASH_LANES_PLACE) + (lane as usize) * LANE_BYTES;
 }
 
-/** Each lane has one hash of pieces at a time. */
+/** Begins to hash pieces. Each lane has one such hash at a time. */
 export function beginHash(lane: u32): void {
   memory.fill(laneAt(lane), 0, LANE_BYTES);
 }

@@ -36,7 +36,7 @@ declare function findValue(selector: usize, start: usize, end: usize): u32;
 @external('host', 'compareValues')
 declare function compareFound(selector: usize, a: usize, endA: usize, b: usize, endB: usize): i32;
 
-/** Call it before the first record of a selector: another selector may have been at work. */
+/** Prepares the search for the values of a selector. Call it before the first record: another one may have been at work. */
 export function useSelector(selector: usize): void {
   const kind: u32 = load<u16>(selector);
   if (kind == FIELD) setFieldPath(selector + BODY, load<u16>(selector, 2));

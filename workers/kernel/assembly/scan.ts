@@ -53,7 +53,7 @@ export function countByte(from: usize, to: usize, byte: u32): u64 {
   return count;
 }
 
-/** The host puts the sequence there at which records end or begin: at most 1 KiB. */
+/** Returns where the host puts the sequence at which records end or begin: at most 1 KiB. */
 export function sequenceAddress(): usize {
   return scratchAt(SEQUENCE_PLACE);
 }

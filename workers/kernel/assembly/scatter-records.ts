@@ -38,7 +38,10 @@ let recent: usize = 0;
 
 const RECENT_SLOTS: u64 = 2048;
 
-/** `tableAt` has room for 32 KiB; 0: drops none. Call it after `prepareScatter`. */
+/**
+ * Has `scatterRecords` drop records that equal one in the buffer of their pile. `tableAt` has room for 32 KiB; 0: it drops
+ * none. Call it after `prepareScatter`.
+ */
 export function dropRecent(tableAt: usize): void {
   recent = tableAt;
   if (tableAt != 0) memory.fill(tableAt, 0, (RECENT_SLOTS as usize) << 4);

@@ -19,12 +19,12 @@ export function splitByNone(): void {
   isByValue = false;
 }
 
-/** The host puts the bounds there, and the selector after them. */
+/** Returns where the host puts the bounds, and the selector after them. */
 export function splitsAddress(): usize {
   return scratchAt(SPLITS_PLACE);
 }
 
-/** The value chooses the split of a record. The selector lies after `count` bounds; `key` is the key of the draws. */
+/** Has the value of a record choose its split. The selector lies after `count` bounds; `key` is the key of the draws. */
 export function splitByValue(count: u32, key: u64): void {
   bounds = splitsAddress();
   boundCount = count;

@@ -174,7 +174,7 @@ function commonMultiple(a: number, b: number): number {
   return (a / one) * b;
 }
 
-/** Whole chunks of all datasets, and some of them if they are small. */
+/** Returns the rows of a unit: whole chunks of all datasets, and several if they are small. */
 export function unitRowsOf(datasets: readonly RowsDataset[]): number {
   const rowBytes = datasets.reduce((sum, dataset) => sum + dataset.rowBytes, 0);
   const common = datasets.map(({ chunkLengths }) => chunkLengths[0] ?? 1).reduce(commonMultiple, 1);

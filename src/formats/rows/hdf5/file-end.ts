@@ -86,7 +86,7 @@ function chunksOf(
   return { rows, chunks };
 }
 
-/** A unit is the chunks of some rows, dataset by dataset. @returns what follows them. */
+/** Describes a unit, the chunks of some rows, dataset by dataset. Returns what follows them in the staged file. */
 export function describeChunks(rows: number, chunkBytes: readonly number[]): Buffer {
   const numbers = new Uint8Array(Uint32Array.from([rows, ...chunkBytes]).buffer);
   return encodeUnitDescription(

@@ -63,7 +63,10 @@ interface Places {
   readonly links: number[];
 }
 
-/** No length follows from an address. So a head is made until its addresses are those of the last time. */
+/**
+ * Makes the head of a file. Its addresses follow from lengths, never lengths from addresses: so it is made again until all
+ * addresses are those of the last time.
+ */
 export function makeHead(request: HeadRequest): FileHead {
   let [places, before]: Places[] = [];
   for (;;) {

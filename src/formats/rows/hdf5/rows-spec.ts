@@ -59,7 +59,7 @@ export interface Hdf5Output extends WrittenRowsSpec {
   readonly head: FileHead;
 }
 
-/** The rows that a chunk reaches over, and a chunk before and after its filters. */
+/** Returns the memory of a writer: the rows that a chunk reaches over, and a chunk before and after its filters. */
 export function writerBytes(datasets: readonly RowsDataset[]): number {
   return datasets.reduce(
     (sum, dataset) =>

@@ -177,7 +177,7 @@ export function attributesOf({ metadata }: ArrowField): ReadonlyMap<string, stri
   return new Map(meaningful.map(({ key, value }) => [key, canonicalText(value.toString())]));
 }
 
-/** Some programs say in pandas' metadata alone what others say in Arrow's schema. */
+/** Returns the fields that pandas' metadata describe: some programs say there alone what others say in Arrow's schema. */
 export function fieldsOfPandas(
   root: SchemaNode,
   columns: readonly { readonly name: string; readonly timezone: string | undefined; readonly isOrdered: boolean }[],

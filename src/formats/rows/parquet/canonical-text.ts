@@ -35,7 +35,9 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, each]) => `${JSON.stringify(key)}: ${key === 'crs' ? crsNameOf(each) : canonicalJson(each)}`).join(', ')}}`;
 }
 
-/** PROJJSON differs with the version of PROJ, its authority and code do not. */
+/**
+ * Returns the name of a coordinate reference system. PROJJSON differs with the version of PROJ, authority and code do not.
+ */
 export function crsNameOf(crs: unknown): string {
   const { authority, code } = objectOf(objectOf(crs)?.['id']) ?? {};
   if (typeof crs === 'string') return crs;

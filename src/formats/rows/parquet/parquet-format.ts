@@ -24,7 +24,7 @@ import {
   type TableChoice,
   type TableOutput,
   type WrittenTable,
-  writtenFor,
+  writtenCodecFor,
 } from './table-output.js';
 import type { TableSpec } from './table-spec.js';
 
@@ -81,7 +81,7 @@ export const PARQUET: RowFormat = {
   expectStored: ({ codec, storedBytes, rowBytes }: ParquetFacts, { codec: written }: TableOutput) => {
     // Pages of a few rows are mostly headers, and a row group of many rows has none such.
     const pageBytes = Math.min(storedBytes, rowBytes);
-    if (codec === undefined || writtenFor(codec) === written) return { byteLength: pageBytes, isGuess: false };
+    if (codec === undefined || writtenCodecFor(codec) === written) return { byteLength: pageBytes, isGuess: false };
     if (written === 'UNCOMPRESSED') return { byteLength: rowBytes, isGuess: true };
     return { byteLength: codec === 'UNCOMPRESSED' ? rowBytes / USUAL_RATIO : pageBytes, isGuess: true };
   },

@@ -70,7 +70,9 @@ const USUAL_ROW_GROUP_BYTES = 128 * 2 ** 20;
 export function completeTable(choice: TableChoice, codecOfInput: PageCodec | undefined): TableOutput {
   const { parquetCodec: requestedCodec, rowGroupBytes = USUAL_ROW_GROUP_BYTES, rowGroupRows } = choice;
   const compression =
-    requestedCodec === undefined ? pageCompressionOf(writtenFor(codecOfInput)) : compressionOfOption(requestedCodec);
+    requestedCodec === undefined
+      ? pageCompressionOf(writtenCodecFor(codecOfInput))
+      : compressionOfOption(requestedCodec);
   return { format: 'Parquet', ...compression, rowGroupBytes, rowGroupRows };
 }
 
@@ -86,8 +88,10 @@ export function compressionOfOption(parquetCodec: NonNullable<TableChoice['parqu
   return pageCompressionOf(CODECS[parquetCodec.codec], parquetCodec.level);
 }
 
-/** LZ4 with Hadoop's frames is deprecated; the same compression without them is not. */
-export function writtenFor(codec: PageCodec | undefined): WrittenCodec {
+/**
+ * Returns the codec that is written for one that was read. LZ4 with the frames of Hadoop is deprecated: LZ4_RAW replaces it.
+ */
+export function writtenCodecFor(codec: PageCodec | undefined): WrittenCodec {
   if (codec === undefined) return 'ZSTD';
   return codec === 'LZ4' ? 'LZ4_RAW' : codec;
 }

@@ -39,9 +39,8 @@ export function isBefore(order: ValueOrder, a: Uint8Array, b: Uint8Array): boole
 }
 
 /**
- * Both are values, so that a text stays a text.
- * @param bytes the first bytes of a longer value.
- * @returns a bound that no value which begins so lies outside; undefined: there is none.
+ * Returns a short bound that no value which begins with `bytes` lies outside; undefined: there is none. A bound is a value, so
+ * that of a text is a text.
  */
 export function shortBound(order: ValueOrder, bytes: Uint8Array, isLeast: boolean): Uint8Array | undefined {
   if (order === 'text') return shortText(bytes, isLeast);

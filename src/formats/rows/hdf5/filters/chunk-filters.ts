@@ -95,7 +95,7 @@ function withoutChecksum(bytes: Uint8Array): Uint8Array {
   throw new Hdf5Problem('does not have its fletcher32 checksum');
 }
 
-/** Through the filters that are written. @param chunk is left as it is. */
+/** Sends a chunk through the filters that are written. @param chunk is not changed. */
 export function encodeChunk(chunk: Uint8Array, filters: readonly Filter[]): Uint8Array {
   let bytes = chunk;
   for (const { id, values } of filters) {

@@ -57,7 +57,7 @@ export function slotCountOf(entries: number): number {
   return slotsOf(entries <= ENTRIES_OF_DENSE_SLOTS ? entries : Math.max(ENTRIES_OF_DENSE_SLOTS, entries / 2));
 }
 
-/** A power of 2, at least four times the entries. */
+/** Returns the slots of a hash table: a power of 2, at least four times the entries. */
 export function slotsOf(entries: number): number {
   return 2 ** (32 - Math.clz32(4 * Math.ceil(entries) - 1));
 }
