@@ -190,7 +190,7 @@ export class WindowOverMemoryError extends UsageError {
 }
 
 /** @param problem begins with the place. */
-export function corruptInput(path: string, problem: string, options?: { cause?: unknown }): InputError {
+export function corruptInputError(path: string, problem: string, options?: { cause?: unknown }): InputError {
   return new InputError('ERR_INPUT_CORRUPT', `${path}: ${problem}`, options);
 }
 

@@ -152,11 +152,11 @@ export async function readNamedFile(what: string, path: string, signal: AbortSig
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
   } catch (cause) {
     if (signal.aborted) throw new AbortError(signal.reason);
-    throw unreadableFile(what, cause);
+    throw unreadableFileError(what, cause);
   }
 }
 
-export function unreadableFile(what: string, cause: unknown): InputError {
+export function unreadableFileError(what: string, cause: unknown): InputError {
   const isMissing = errnoOf(cause) === 'ENOENT';
   const reason = isMissing ? 'no such file; check the path' : reasonOf(cause);
   const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
@@ -174,7 +174,7 @@ export async function readSeedFrom(path: string, readsStandardInput: boolean): P
     throw new UsageError(`--random-source ${path}: standard input is read as an input; name another file`);
   }
   const seed = await seedIn(path).catch((cause: unknown) => {
-    throw unreadableFile(`the random source ${path}`, cause);
+    throw unreadableFileError(`the random source ${path}`, cause);
   });
   if (seed !== undefined) return seed;
   throw new InputError('ERR_INPUT_UNREADABLE', `the random source ${path} is empty; expected one byte or more`);

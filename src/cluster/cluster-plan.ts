@@ -25,7 +25,7 @@ import { createDurably } from '../io/atomic-files.js';
 import type { FileVersion } from '../io/files.js';
 import { asSealed, object, type Shape, text } from '../io/json-shape.js';
 import { lstatPath } from '../io/paths.js';
-import { damagedFile, type Remedy } from '../io/sealed-file.js';
+import { damagedFileError, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { ownVersion } from '../io/shipped-files.js';
 import type { MachineRequest } from '../job/request.js';
@@ -209,7 +209,8 @@ export async function writeClusterPlan(jobDirectory: string, { inputs, slices, .
 
 export function readClusterPlan(jobDirectory: string): ClusterPlan | undefined {
   const path = join(jobDirectory, PLAN_NAME);
-  if (lstatPath(path, 'temp')?.isFile() === false) throw damagedFile(path, 'expected a regular file', CLUSTER_REMEDY);
+  if (lstatPath(path, 'temp')?.isFile() === false)
+    throw damagedFileError(path, 'expected a regular file', CLUSTER_REMEDY);
   const sealed = planFormat.read(path);
   if (sealed === undefined) return undefined;
   if (sealed.program === ownVersion()) {

@@ -57,7 +57,7 @@ import {
   type ProfilePlace,
   writeClusterPlan,
 } from './cluster-plan.js';
-import { ADVICE_OF_PLANS, adviseInError, warningsWith } from './task-advice.js';
+import { ADVICE_OF_PLANS, adviseInError, adviseInWarnings } from './task-advice.js';
 
 /** The tasks of a planned job. */
 export interface ClusterPlanReport {
@@ -102,7 +102,7 @@ export async function planCluster(
   tuning: Partial<Tuning> = {},
 ): Promise<ClusterPlanReport> {
   requireKnownOptions('planCluster()', options, CLUSTER_PLAN_OPTIONS);
-  const advised = warningsWith(options, ADVICE_OF_PLANS);
+  const advised = adviseInWarnings(options, ADVICE_OF_PLANS);
   try {
     const { value } = await runJob(advised, (scope) => planTasks(advised, tuning, scope));
     return value;

@@ -7,7 +7,7 @@ import { PagedList } from '../floor/paged-list.js';
 import { createDurablyFrom } from '../io/atomic-files.js';
 import { openOwnForRead, readBytes, withFile } from '../io/files.js';
 import { asSealed, list, object, readShape, text, wholeNumber } from '../io/json-shape.js';
-import { damagedFile, type Remedy, seal, unseal } from '../io/sealed-file.js';
+import { damagedFileError, type Remedy, seal, unseal } from '../io/sealed-file.js';
 
 const VERSION = 1;
 
@@ -86,7 +86,7 @@ export class StoredTable<Row extends object> extends PagedList<Row> {
       remedy,
     );
     if (plan !== this.#plan || first !== number * pageLength)
-      throw damagedFile(
+      throw damagedFileError(
         this.#path,
         `expected row ${number * pageLength} of the plan ${this.#plan}, got row ${first} of ${plan}`,
         remedy,

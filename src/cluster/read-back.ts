@@ -36,7 +36,7 @@ export async function runVerifyTask(job: ClusterJob): Promise<number | undefined
   const name = noteNameOf('verify', index, rewrite);
   if (statPath(join(directory, name), 'temp') !== undefined) return undefined;
   const record = await deadline.waitUntilFound(directory, () => readShuffledNote(directory, index, rewrite));
-  if (record === undefined) throw notWritten(job, [index]);
+  if (record === undefined) throw notWrittenError(job, [index]);
   const threads = await startTaskThreads(job);
   const bytes = await requireUndamaged(job, [record], threads);
   await VERIFIED.write(directory, name, {}, `verify task ${index}`);
@@ -47,7 +47,7 @@ export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
   const { directory, plan } = job;
   return tasksOf(plan, 'shuffle').map((task) => {
     const record = readShuffledNote(directory, task, rewriteCountOf(directory, task));
-    if (record === undefined) throw notWritten(job, [task]);
+    if (record === undefined) throw notWrittenError(job, [task]);
     return record;
   });
 }
@@ -55,12 +55,12 @@ export function readShuffleRecords(job: ClusterJob): ShuffledNote[] {
 /** Throws a VerificationError if tasks are not done because what they wrote was damaged. */
 export async function requireWritten(job: ClusterJob, isOver: () => boolean): Promise<void> {
   await waitUntilDone(job, 'shuffle', isOver).catch((error: unknown) => {
-    throw damageOf(job, unfinishedTasks(job, 'shuffle')) ?? error;
+    throw damagedOutputError(job, unfinishedTasks(job, 'shuffle')) ?? error;
   });
 }
 
-function notWritten(job: ClusterJob, tasks: readonly number[]): Error {
-  return damageOf(job, tasks) ?? notReadyError(unfinishedMessage('shuffle', tasks, job.directory));
+function notWrittenError(job: ClusterJob, tasks: readonly number[]): Error {
+  return damagedOutputError(job, tasks) ?? notReadyError(unfinishedMessage('shuffle', tasks, job.directory));
 }
 
 /** Bytes of a staged file, and who wrote them. */
@@ -151,7 +151,7 @@ async function changedAmong(
   return changed;
 }
 
-function damageOf(job: ClusterJob, tasks: readonly number[]): VerificationError | undefined {
+function damagedOutputError(job: ClusterJob, tasks: readonly number[]): VerificationError | undefined {
   const found = tasks.map((task) => [task, lastDamagedRegions(job.directory, task)] as const);
   const damaged = found.filter(([, regions]) => regions.length > 0);
   return damaged.length === 0 ? undefined : damageError(job, new Map(damaged));

@@ -14,7 +14,7 @@ import { TASK_KINDS, type TaskKind, taskCountOf } from './cluster-plan.js';
 import { type ClusterOutput, commitJob, removeJobFiles } from './commit-job.js';
 import { type ClusterJob, isCommitted, openClusterJob, type TaskAttempt } from './open-job.js';
 import { runVerifyTask } from './read-back.js';
-import { ADVICE_OF_TASKS, adviseInError, warningsWith } from './task-advice.js';
+import { ADVICE_OF_TASKS, adviseInError, adviseInWarnings } from './task-advice.js';
 
 export interface ClusterTaskOptions extends TaskOptions {
   /** There is one task of the kind `commit`, without an index. */
@@ -50,7 +50,7 @@ const DEFAULT_WAIT_SECONDS = 60;
 export async function runClusterTask(options: ClusterTaskOptions, startSeconds = 0): Promise<ClusterTaskReport> {
   requireKnownOptions('runClusterTask()', options, CLUSTER_TASK_OPTIONS);
   const began = performance.now();
-  const report = await runTask(warningsWith(options, ADVICE_OF_TASKS), startSeconds);
+  const report = await runTask(adviseInWarnings(options, ADVICE_OF_TASKS), startSeconds);
   return { ...report, seconds: (performance.now() - began) / 1000 };
 }
 

@@ -270,11 +270,11 @@ export async function watchJobs<T>(
     if (found !== undefined || looksWithoutJobs >= LOOKS_WITHOUT_JOBS) return { found, ended: [...ended.values()] };
     const milliseconds = Math.max(pause, PAUSES_A_LOOK * (performance.now() - began));
     await sleep(milliseconds, undefined, { signal }).catch(() => {});
-    if (signal?.aborted === true) throw stillRunning(jobs);
+    if (signal?.aborted === true) throw stillRunningError(jobs);
   }
 }
 
-function stillRunning(jobs: readonly SlurmId[]): PileshufError {
+function stillRunningError(jobs: readonly SlurmId[]): PileshufError {
   const ids = jobs.map(({ id }) => id);
   const stay = jobs.some(({ kind }) => kind === 'plan')
     ? `job ${ids} stays in Slurm and submits the others, and scancel ${ids} ends it`

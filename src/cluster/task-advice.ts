@@ -42,7 +42,7 @@ export const ADVICE_OF_TASKS: Advice = [
   ['`tempDirs`', '`scratchDir`'],
 ];
 
-export function warningsWith<Options extends { readonly onWarning?: ((line: string) => void) | undefined }>(
+export function adviseInWarnings<Options extends { readonly onWarning?: ((line: string) => void) | undefined }>(
   options: Options,
   advice: Advice,
 ): Options {

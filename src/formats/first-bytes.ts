@@ -43,7 +43,7 @@ export function examineFirstBytes(
   const head = all.subarray(skippedBytes);
   const nul = head.indexOf(0);
   const foreign = foreignFormatOf(head, nul) ?? namedFormatOf(path, head.subarray(markBytesOf(head)), format);
-  if (foreign !== undefined) return refusalOf(path, foreign, format);
+  if (foreign !== undefined) return refusedFormatError(path, foreign, format);
   const json = headBytesOf(path, format) === JSON_HEAD_BYTES ? examineJson(all, isWhole, path, format) : undefined;
   if (json instanceof InputError) return json;
   if (nul >= 0) return { kind: 'NUL', position: skippedBytes + nul };
@@ -51,7 +51,11 @@ export function examineFirstBytes(
   return cr >= 0 ? { kind: 'CR', position: skippedBytes + cr } : json;
 }
 
-function refusalOf(path: string, { name, remedy, output }: RefusedFormat, { linesAssumed }: RecordFormat): InputError {
+function refusedFormatError(
+  path: string,
+  { name, remedy, output }: RefusedFormat,
+  { linesAssumed }: RecordFormat,
+): InputError {
   // The lines of rows are worth nothing: nobody could put the file together again.
   const advice = linesAssumed && !isOfRows(output) ? `${remedy}, or ${INSIST}` : remedy;
   const what = linesAssumed ? 'lines' : 'text';

@@ -2,7 +2,7 @@
  * The contract of a header: the bytes before the first record of every input, which stand once before the records of
  * the output, and of each shard. `record-format.ts` lists the rules.
  */
-import { corruptInput, counted } from '../errors.js';
+import { corruptInputError, counted } from '../errors.js';
 import type { FramingSpec } from './framing-table.js';
 
 /** All of a header is held in memory, on every thread that reads an input. */
@@ -54,7 +54,7 @@ export function requireSameHeader(rule: HeaderRule, first: FoundHeader, { path, 
   const difference = rule.difference(first.header, header);
   if (difference === undefined) return;
   const { position, expected, got } = difference;
-  throw corruptInput(
+  throw corruptInputError(
     path,
     `byte ${position} of its header differs from that of ${first.path}: expected ${expected}, got ${got}`,
   );
@@ -72,7 +72,7 @@ export function requireRecordBytes(
     inputBytes < expected
       ? `byte ${inputBytes} is the end of the input; expected ${counted(expected, 'byte')} by its header: it is truncated`
       : `byte ${expected} lies after the last record that its header declares; expected the end of the input`;
-  throw corruptInput(path, problem);
+  throw corruptInputError(path, problem);
 }
 
 /** Up to here the rule sees every piece as it comes; from here on, each time that the bytes have doubled. */
@@ -110,7 +110,7 @@ export async function readHeader(
     if (isWhole) throw new RangeError('a header rule must measure a whole input or refuse it');
     if (filled >= MOST_HEADER_BYTES) {
       const problem = `its header has more than ${MOST_HEADER_BYTES} bytes; check the format and the options for the header`;
-      throw corruptInput(path, problem);
+      throw corruptInputError(path, problem);
     }
     lookAt = filled < OFTEN_LOOKED_AT_BYTES ? 0 : Math.min(2 * filled, MOST_HEADER_BYTES);
   }

@@ -194,11 +194,12 @@ export function withColumnNumber<R extends Rule>(rule: R, header: FoundHeader | 
   const takesQuotes = framing !== undefined && framingOf(framing).hasQuotedFields === true;
   const names = columnNames(Buffer.from(header.header.bytes).toString(), selector, takesQuotes);
   const index = names.indexOf(selector.column);
-  if (index < 0 || names.lastIndexOf(selector.column) > index) throw notOne(selector, names, index >= 0, header.path);
+  if (index < 0 || names.lastIndexOf(selector.column) > index)
+    throw columnError(selector, names, index >= 0, header.path);
   return { ...rule, selector: { ...selector, column: index + 1 } };
 }
 
-function notOne({ text }: Selector, names: readonly string[], isThere: boolean, path: string): InputError {
+function columnError({ text }: Selector, names: readonly string[], isThere: boolean, path: string): InputError {
   const shown = names.slice(0, MOST_SHOWN).map((name) => JSON.stringify(name));
   const more = names.length > MOST_SHOWN ? ', …' : '';
   return new InputError(

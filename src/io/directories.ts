@@ -16,7 +16,7 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: Di
   try {
     return fileCalls.makeUniqueDirectory(path);
   } catch (error) {
-    throw cannotMake(path, purpose, error);
+    throw cannotMakeError(path, purpose, error);
   }
 }
 
@@ -28,7 +28,7 @@ export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boole
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
     removeIfMade(path);
-    throw cannotMake(path, purpose, error);
+    throw cannotMakeError(path, purpose, error);
   }
 }
 
@@ -41,7 +41,7 @@ function removeIfMade(path: string): void {
   }
 }
 
-function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): SystemError {
+function cannotMakeError(path: string, purpose: DirectoryPurpose, error: unknown): SystemError {
   const parent = dirname(path);
   const reason = errnoOf(error) === 'ENOENT' ? reasonOfNone(parent) : reasonOf(error);
   const [code, message] = {

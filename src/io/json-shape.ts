@@ -6,7 +6,7 @@
  * reach nothing.
  */
 import { inDigits } from '../errors.js';
-import { damagedFile, JOB_REMEDY, type Remedy } from './sealed-file.js';
+import { damagedFileError, JOB_REMEDY, type Remedy } from './sealed-file.js';
 
 export type Shape<T> = (value: unknown, place: JsonPlace) => T;
 
@@ -110,7 +110,7 @@ export function object<const Fields extends Readonly<Record<string, Shape<unknow
     }
     const found = new Map<string, unknown>(Object.entries(value));
     for (const name of found.keys()) {
-      if (!expected.has(name)) throw damagedAt(place, `expected no field ${show(name)}`);
+      if (!expected.has(name)) throw damagedJsonError(place, `expected no field ${show(name)}`);
     }
     const checked = [...expected].map(([name, shape]): [string, unknown] => {
       const inside = place.inside === '' ? name : `${place.inside}.${name}`;
@@ -121,12 +121,12 @@ export function object<const Fields extends Readonly<Record<string, Shape<unknow
 }
 
 function unexpected(expected: string, value: unknown, place: JsonPlace) {
-  return damagedAt(place, `expected ${expected}, got ${show(value)}`);
+  return damagedJsonError(place, `expected ${expected}, got ${show(value)}`);
 }
 
-function damagedAt({ file, inside, remedy, refuse }: JsonPlace, problem: string): Error {
+function damagedJsonError({ file, inside, remedy, refuse }: JsonPlace, problem: string): Error {
   const inPlace = inside === '' ? problem : `${inside}: ${problem}`;
-  return refuse === undefined ? damagedFile(file, inPlace, remedy) : refuse(inPlace);
+  return refuse === undefined ? damagedFileError(file, inPlace, remedy) : refuse(inPlace);
 }
 
 function show(value: unknown): string {

@@ -103,7 +103,7 @@ export function linkOrRename(from: string, to: string): void {
   try {
     if (!linkIfPossible(from, to, 'output')) fileCalls.rename(from, to);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw outputAppeared(to);
+    if (errnoOf(error) === 'EEXIST') throw outputAppearedError(to);
     throw ioError('give its name to', 'output', to, error);
   }
 }
@@ -189,7 +189,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
     fileCalls.rename(from, to);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw outputAppeared(to);
+    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw outputAppearedError(to);
     throw ioError('give its name to', 'output', to, error);
   }
 }
@@ -197,7 +197,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
 /** The advice for a job; tasks write over an output in another way. */
 export const REPLACE_ADVICE = 'give `force` to replace it';
 
-export function outputAppeared(path: string): UsageError {
+export function outputAppearedError(path: string): UsageError {
   return new UsageError(
     `the output ${path} appeared during the job and was left alone; ${REPLACE_ADVICE}`,
     'ERR_OUTPUT_EXISTS',

@@ -28,7 +28,7 @@ export const JOB_REMEDY: Remedy = {
 };
 
 /** @param problem what is wrong, in one line: `expected ..., got ...`. */
-export function damagedFile(path: string, problem: string, remedy: Remedy = JOB_REMEDY): VerificationError {
+export function damagedFileError(path: string, problem: string, remedy: Remedy = JOB_REMEDY): VerificationError {
   return new VerificationError(`${path} is damaged: ${problem}; ${remedy.ifDamaged}`);
 }
 
@@ -59,7 +59,7 @@ export function unseal(
   path: string,
   remedy: Remedy = JOB_REMEDY,
 ): unknown {
-  const damaged = (problem: string) => damagedFile(path, problem, remedy);
+  const damaged = (problem: string) => damagedFileError(path, problem, remedy);
   const line = firstLineOf(bytes);
   const { prefix, kind: foundKind, version: foundVersion, byteLength, digest } = FIRST_LINE.exec(line)?.groups ?? {};
   if (prefix === undefined) throw damaged(`expected it to begin with "pileshuf ${kind}" and a checksum`);

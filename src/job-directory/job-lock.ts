@@ -78,11 +78,11 @@ function createLockFile(directory: string, path: string): void {
   try {
     closeFile(createOwnFile(path, 'temp'));
   } catch (error) {
-    throw error instanceof Error && errnoOf(error.cause) === 'ENOENT' ? vanished(directory) : error;
+    throw error instanceof Error && errnoOf(error.cause) === 'ENOENT' ? vanishedError(directory) : error;
   }
 }
 
-function vanished(directory: string): SystemError {
+function vanishedError(directory: string): SystemError {
   return new SystemError(
     'ERR_TEMP_DIR',
     `the job directory ${directory} was removed or replaced while this job began; start it again`,
@@ -99,7 +99,7 @@ function releaseIfPossible(release: () => void): void {
 
 function removeStaleLocks(directory: string, ownName: string): readonly LockHolder[] {
   const names = lockNamesIn(directory);
-  if (!names.includes(ownName)) throw vanished(directory);
+  if (!names.includes(ownName)) throw vanishedError(directory);
   const locks = judgeLocks(
     directory,
     names.filter((name) => name !== ownName),

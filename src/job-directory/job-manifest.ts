@@ -25,7 +25,7 @@ import {
   wholeOfAnySize,
 } from '../io/json-shape.js';
 import { moveIntoPlace } from '../io/rename-and-sync.js';
-import { damagedFile } from '../io/sealed-file.js';
+import { damagedFileError } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { MOST_PILES, MOST_STRIPES } from '../piles/pile-layout.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
@@ -146,18 +146,18 @@ function withFingerprints(
   path: string,
 ): ManifestInputs {
   if (hash('sha256', rest) === fingerprintsDigest) return { count, digest, fingerprints: rest };
-  throw damagedFile(path, 'its fingerprints of inputs do not match their checksum');
+  throw damagedFileError(path, 'its fingerprints of inputs do not match their checksum');
 }
 
 /** Refuses numbers that contradict each other: piece by piece, they would cut the manifest wrongly. */
 function requireConsistent({ isResumable, inputs, layout }: JobManifest, path: string): void {
   if (layout !== null && layout.stripeCount > layout.pileCount) {
-    throw damagedFile(path, `expected at most ${layout.pileCount} stripes, one a pile, got ${layout.stripeCount}`);
+    throw damagedFileError(path, `expected at most ${layout.pileCount} stripes, one a pile, got ${layout.stripeCount}`);
   }
   const expectedBytes = isResumable ? inputs.count * FINGERPRINT_BYTES : 0;
   const foundBytes = inputs.fingerprints.byteLength;
   if (foundBytes === expectedBytes) return;
-  throw damagedFile(
+  throw damagedFileError(
     path,
     `expected ${expectedBytes} bytes of fingerprints for its ${inputs.count} inputs, got ${foundBytes}`,
   );

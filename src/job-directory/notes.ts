@@ -33,7 +33,7 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { damagedFile, type Remedy } from '../io/sealed-file.js';
+import { damagedFileError, type Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { uploadedPart } from '../remote/object-store.js';
 
@@ -229,7 +229,7 @@ export const NOTES: { readonly [Name in NoteName]: NoteKind<JobNotes[Name]> } = 
     shape: distinctNote,
     requireWithin: ({ piles }, { pileCount }, path) => {
       if (piles.length === pileCount) return;
-      throw damagedFile(path, `expected the totals of ${pileCount} piles, got ${piles.length}`);
+      throw damagedFileError(path, `expected the totals of ${pileCount} piles, got ${piles.length}`);
     },
   }),
 };
@@ -298,12 +298,12 @@ export function readNotes(jobDirectory: string, limits: RangeLimits): FoundNotes
 }
 
 function requireAscending(starts: readonly number[], path: string, mostShards: number): void {
-  if (starts[0] !== 0) throw damagedFile(path, `expected the first shard to begin at byte 0, got ${starts[0]}`);
+  if (starts[0] !== 0) throw damagedFileError(path, `expected the first shard to begin at byte 0, got ${starts[0]}`);
   if (starts.length > mostShards)
-    throw damagedFile(path, `expected at most ${mostShards} shards, got ${starts.length}`);
+    throw damagedFileError(path, `expected at most ${mostShards} shards, got ${starts.length}`);
   for (const [i, start] of starts.entries()) {
     const before = starts[i - 1] ?? -1;
-    if (start <= before) throw damagedFile(path, `starts[${i}]: expected a byte after ${before}, got ${start}`);
+    if (start <= before) throw damagedFileError(path, `starts[${i}]: expected a byte after ${before}, got ${start}`);
   }
 }
 
@@ -363,7 +363,7 @@ export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): F
     const name = rangesNoteName(number);
     const note = RANGES.read(jobDirectory, name, limits);
     if (note === undefined)
-      throw damagedFile(join(jobDirectory, name), `it is missing, expected ${recordCount} records`);
+      throw damagedFileError(join(jobDirectory, name), `it is missing, expected ${recordCount} records`);
     for (const range of note.ranges) ranges.push(range);
   }
   requireDisjoint(ranges, jobDirectory);
@@ -376,21 +376,21 @@ function requireWithin(
   path: string,
 ): void {
   if (first >= end || end > pileCount) {
-    throw damagedFile(path, `expected a range of the ${pileCount} piles, got ${first} to ${end}`);
+    throw damagedFileError(path, `expected a range of the ${pileCount} piles, got ${first} to ${end}`);
   }
   if (distinct !== undefined && distinct.length !== end - first) {
-    throw damagedFile(path, `expected the totals of ${end - first} piles, got ${distinct.length}`);
+    throw damagedFileError(path, `expected the totals of ${end - first} piles, got ${distinct.length}`);
   }
   for (const { shard, start, end: regionEnd } of regions) {
-    if (shard >= mostShards) throw damagedFile(path, `expected one of at most ${mostShards} shards, got ${shard}`);
-    if (start > regionEnd) throw damagedFile(path, `expected a range of bytes, got ${start} to ${regionEnd}`);
+    if (shard >= mostShards) throw damagedFileError(path, `expected one of at most ${mostShards} shards, got ${shard}`);
+    if (start > regionEnd) throw damagedFileError(path, `expected a range of bytes, got ${start} to ${regionEnd}`);
   }
 }
 
 /** Refuses a pile that is finished twice, and a byte of a shard that is written twice. */
 function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string): void {
   const damaged = (what: string) =>
-    damagedFile(join(jobDirectory, rangesNoteName(1)), `${what}, by it and those after it`);
+    damagedFileError(join(jobDirectory, rangesNoteName(1)), `${what}, by it and those after it`);
   let pile = 0;
   for (const { first, end } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (first < pile) throw damaged(`pile ${first} is finished twice`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { START_ANEW_ADVICE, UsageError, VerificationError } from '../errors.js';
 import { ifPossible, type Release } from '../floor/cleanup.js';
 import { nameExists } from '../io/paths.js';
-import { damagedFile } from '../io/sealed-file.js';
+import { damagedFileError } from '../io/sealed-file.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, idOfOutput, JOURNAL_NAME } from '../job-directory/job-paths.js';
@@ -218,7 +218,7 @@ function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobM
   try {
     const manifest = readJobManifest(jobDirectory);
     // A job that is killed at its very end may leave only a journal.
-    if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
+    if (manifest === undefined && hasWork) throw damagedFileError(join(jobDirectory, MANIFEST_NAME), 'it is missing');
     return manifest;
   } catch (error) {
     const isNeeded = hasWork || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');

@@ -35,7 +35,7 @@ export async function findDifferingNames(
           'ERR_INPUT_CHANGED',
           `${one.input.path} or ${other.input.path}: the input changed during the job; start again when nothing writes to it`,
         );
-      if (keyOf(first.name) !== keyOf(second.name)) return differingNames(ordinal, [one, first], [other, second]);
+      if (keyOf(first.name) !== keyOf(second.name)) return differingNamesError(ordinal, [one, first], [other, second]);
     }
   };
   return thenAlwaysAsync(find, async () => {
@@ -44,7 +44,7 @@ export async function findDifferingNames(
   });
 }
 
-function differingNames(ordinal: number, ...pair: [NamedReads, ReadName][]): InputError {
+function differingNamesError(ordinal: number, ...pair: [NamedReads, ReadName][]): InputError {
   const reads = pair.map(
     ([{ input }, { name, position }]) =>
       `read ${ordinal} of ${input.path} (byte ${position}) is ${JSON.stringify(name)}`,

@@ -250,7 +250,7 @@ async function writeSpans(
 ): Promise<WrittenSpans> {
   const { path, version, codec } = input;
   const { name, listMembers } = codec ?? { name: 'it' };
-  if (listMembers === undefined) throw cannotReach(path, `${name} can only be decoded from its beginning`);
+  if (listMembers === undefined) throw unreachableError(path, `${name} can only be decoded from its beginning`);
   let [pieces, pieceBytes, place]: [Buffer[], number, number] = [[], 0, offset];
   const writePieces = () => {
     writeAt(index, Buffer.concat(pieces), 0, pieceBytes, place);
@@ -268,7 +268,7 @@ async function writeSpans(
     return false;
   });
   if (cuts === undefined)
-    throw cannotReach(path, `not all of its ${name} members say how many bytes they hold, or the file was cut`);
+    throw unreachableError(path, `not all of its ${name} members say how many bytes they hold, or the file was cut`);
   cells.end(version.byteLength, cuts.decodedBytes);
   writePieces();
   return { ...cuts, cellCount: cells.cellCount };
@@ -280,13 +280,13 @@ const MOST_STORED_BYTES = 2 * MOST_SPAN_BYTES;
 /** A reader decodes a whole span to get at one record. */
 function requireShort(path: string, { storedStart, decodedBytes, storedBytes }: Span): void {
   if (decodedBytes <= MOST_SPAN_BYTES && storedBytes <= MOST_STORED_BYTES) return;
-  throw cannotReach(
+  throw unreachableError(
     path,
     `the member at its byte ${storedStart} (compressed) holds ${decodedBytes} bytes and must be decoded as a whole; expected at most ${MOST_SPAN_BYTES}`,
   );
 }
 
-function cannotReach(path: string, reason: string): UsageError {
+function unreachableError(path: string, reason: string): UsageError {
   return new UsageError(
     `cannot index ${path}: ${reason}; decompress it, or compress it again in small members: with bgzip, or with \`pileshuf --compress zstd\``,
   );

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { InputError, START_ANEW_ADVICE, UsageError } from '../errors.js';
-import { damagedFile } from '../io/sealed-file.js';
+import { damagedFileError } from '../io/sealed-file.js';
 import { type JobManifest, MANIFEST_NAME } from '../job-directory/job-manifest.js';
 import type { Weighing } from '../keep/mix.js';
 import { resumedValues } from '../options/option.js';
@@ -100,7 +100,7 @@ function requireSpec({ spec }: JobManifest, jobDirectory: string): ShuffleSpec {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }
-  throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'expected the spec of a shuffle in it');
+  throw damagedFileError(join(jobDirectory, MANIFEST_NAME), 'expected the spec of a shuffle in it');
 }
 
 function wordsOfPlace({ output, tempDirs, inputIds }: Pick<JobManifest, 'output' | 'tempDirs' | 'inputIds'>): Words {

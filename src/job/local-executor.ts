@@ -5,7 +5,7 @@
 import type { Release } from '../floor/cleanup.js';
 import { orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
-import { tooLargeToDrawFrom } from '../keep/repeat.js';
+import { drawBudgetError } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { sumOverPiles } from '../piles/pile-totals.js';
 import { inputKeysOf } from '../sources/ids.js';
@@ -113,7 +113,7 @@ async function scatterLocally(job: RunningShuffle): Promise<LocalScatter> {
   const { value: outcome, seconds } = await progress
     .during('scatter', plan.inputBytes, watched)
     .catch((error: unknown) => {
-      throw isTooLargeToDraw(error) ? tooLargeToDrawFrom(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
+      throw isTooLargeToDraw(error) ? drawBudgetError(plan.memoryNeed, expectedRecordBytes(prepared)) : error;
     });
   const { startFindings, recordEnds, header } = outcome.found;
   startFindings.tell(prepared.inputs, 'output', request.onWarning);

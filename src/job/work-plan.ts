@@ -360,7 +360,7 @@ function expectCompressedBytes(inputs: Inputs, { rows: write }: WriteSpec, forma
 function takeSlices(planned: Iterable<Slice>, earlier?: NotedLayout): List<Slice> {
   const slices = new PackedSlices();
   for (const slice of planned) {
-    if (slices.length === earlier?.sliceCount) throw cutDifferently();
+    if (slices.length === earlier?.sliceCount) throw otherDivisionError();
     slices.push(slice);
   }
   return slices;
@@ -374,11 +374,11 @@ function notedLayout(
   const hash = createHash('sha256');
   for (const slice of slices) hash.update(JSON.stringify(slice));
   const slicesDigest = hash.digest('hex');
-  if (earlier !== undefined && earlier.slicesDigest !== slicesDigest) throw cutDifferently();
+  if (earlier !== undefined && earlier.slicesDigest !== slicesDigest) throw otherDivisionError();
   return { pileCount, stripeCount, sliceBytes, sliceCount: slices.length, slicesDigest };
 }
 
-function cutDifferently(): UsageError {
+function otherDivisionError(): UsageError {
   return new UsageError(
     'another version of pileshuf cut the unfinished job into slices; finish it with that version, or give `force` without `resume` to discard it',
     'ERR_JOB_VERSION',

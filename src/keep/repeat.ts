@@ -1,6 +1,6 @@
 /** `repeat`: each place of the output takes a record that is drawn from all, with replacement. */
 import { InputError, UsageError } from '../errors.js';
-import { tooLargeToDraw } from '../piles/pile-set-writer.js';
+import { tooLargeToDrawError } from '../piles/pile-set-writer.js';
 import { callerMemoryOf, type GivenMemory, leastMemoryWith } from '../plan/given-memory.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { budgetText, leastMemoryForPlan, staysInMemory } from '../plan/pile-levels.js';
@@ -35,11 +35,11 @@ export function planInMemory(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     const memory = planMemory({ ...need, workers }, { ...tuning, mayUseRamPool: true });
     if (memory.ramPoolBytes > 0) return memory;
   }
-  throw tooLargeToDrawFrom(need, need.recordBytes);
+  throw drawBudgetError(need, need.recordBytes);
 }
 
 /** The error for records that do not fit in memory, with a budget that suffices. @param recordBytes of all records, about. */
-export function tooLargeToDrawFrom(need: MemoryNeed, recordBytes: number): UsageError {
+export function drawBudgetError(need: MemoryNeed, recordBytes: number): UsageError {
   const memoryBytes = leastMemoryForPlan({ ...need, recordBytes }, Number.MAX_SAFE_INTEGER, staysInMemory);
-  return tooLargeToDraw(memoryBytes === undefined ? undefined : `at least ${budgetText(memoryBytes)}`);
+  return tooLargeToDrawError(memoryBytes === undefined ? undefined : `at least ${budgetText(memoryBytes)}`);
 }

@@ -8,7 +8,7 @@ import type { GateNumber, JobControl } from '../floor/job-control.js';
 import { inPhase } from '../floor/phase-clock.js';
 import { type OpenFile, type OwnRole, readAt, withFileAsync } from '../io/files.js';
 import { dataFilePath, diskAt, diskOfPile, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
-import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
+import { damagedPileSetError, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import { type PileEntry, readPileEntries } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
@@ -211,7 +211,7 @@ export class MergedPileReader {
   }
 
   #dataFileStore(file: OpenFile, pileSetName: string, role: OwnRole, gate: GateNumber): SegmentStore {
-    const damaged = (what: string) => damagedPileSet(what, pileSetName, role);
+    const damaged = (what: string) => damagedPileSetError(what, pileSetName, role);
     return {
       name: file.path,
       load: async (place, { target, offset, byteLength }) => {

@@ -32,7 +32,7 @@ const UNREADABLE = new Set([
   'Unknown system error -117',
 ]);
 
-export function damagedPileSet(
+export function damagedPileSetError(
   what: string,
   pileSetName: string | undefined,
   role: OwnRole = 'temp',
@@ -82,9 +82,9 @@ export function openPileSetFile(path: string, pileSetName: string | undefined, r
     return readingPileSet(path, pileSetName, role, () => openOwnForRead(path, role));
   } catch (error) {
     const errno = error instanceof SystemError ? errnoOf(error.cause) : '';
-    if (errno === 'ELOOP') throw damagedPileSet(`${path} is a symbolic link`, pileSetName, role);
+    if (errno === 'ELOOP') throw damagedPileSetError(`${path} is a symbolic link`, pileSetName, role);
     if (errno !== 'ENOENT' || statPath(dirname(path), role) === undefined) throw error;
-    throw damagedPileSet(`${path} does not exist any more`, pileSetName, role);
+    throw damagedPileSetError(`${path} does not exist any more`, pileSetName, role);
   }
 }
 

@@ -23,7 +23,7 @@ import { crc32 } from 'node:zlib';
 import type { VerificationError } from '../errors.js';
 import { type OwnRole, readAt, versionOf, withFile } from '../io/files.js';
 import { stripeOfPile } from './pile-layout.js';
-import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
+import { damagedPileSetError, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import {
   addTotals,
   emptyTotals,
@@ -334,6 +334,10 @@ class OpenIndex {
   }
 
   #damaged(what: string): VerificationError {
-    return damagedPileSet(`the index ${this.#where} of a pile set is damaged: ${what}`, this.#pileSetName, this.#role);
+    return damagedPileSetError(
+      `the index ${this.#where} of a pile set is damaged: ${what}`,
+      this.#pileSetName,
+      this.#role,
+    );
   }
 }

@@ -64,7 +64,7 @@ const TOO_LARGE_TO_DRAW = '`repeat` draws from records in memory, which it holds
  * Returns the error of a job whose piles must stay in memory: its layout has no disks. @param enough `memoryBytes` that
  * suffices.
  */
-export function tooLargeToDraw(enough = 'more'): UsageError {
+export function tooLargeToDrawError(enough = 'more'): UsageError {
   return new UsageError(
     `${TOO_LARGE_TO_DRAW}; give ${enough} with \`memoryBytes\`, or leave out \`repeat\`: then no record comes twice`,
     'ERR_MEMORY_BUDGET',
@@ -115,7 +115,7 @@ export class PileSetWriter {
 
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const { layout, control, hasher, compressor } = this.#parts;
-    if (layout.disks.length === 0) throw tooLargeToDraw();
+    if (layout.disks.length === 0) throw tooLargeToDrawError();
     const disk = diskOfPile(layout, pile);
     const { gate, rotates } = diskAt(layout, disk);
     const data = this.#dataFile(stripeOfPile(layout, pile), disk);

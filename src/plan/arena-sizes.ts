@@ -49,10 +49,14 @@ export function storedByteCost(meanRecordBytes: number): number {
 }
 
 /** Returns the bytes of an arena in pass 1, the last 64 KiB of which are room for alignment. */
-export function pass1Arena({ pileCount, bufferBytes, readBytes }: Pass1Sizes): number {
+export function pass1ArenaBytesOf({ pileCount, bufferBytes, readBytes }: Pass1Sizes): number {
   return pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB;
 }
 
-export function pass2Arena({ pileCount, outputBytes }: Pass2Sizes, storedBytes: number, perStoredByte: number): number {
+export function pass2ArenaBytesOf(
+  { pileCount, outputBytes }: Pass2Sizes,
+  storedBytes: number,
+  perStoredByte: number,
+): number {
   return (storedBytes / pileCount) * perStoredByte + OUTPUT_BUFFER_COUNT * outputBytes + 128 * KIB;
 }

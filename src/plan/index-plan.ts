@@ -2,7 +2,7 @@
  * Divides the memory budget of an index job. A thread holds a read window, the boundary table, the ends of one block of
  * records and a piece of the index. Pure.
  */
-import { pass1Arena } from './arena-sizes.js';
+import { pass1ArenaBytesOf } from './arena-sizes.js';
 import { INLINE_BYTES, type MemoryNeed, type Tuning } from './memory-plan.js';
 
 const MIB = 1024 * 1024;
@@ -36,7 +36,7 @@ export function planIndex(
   const wanted = inline ? 1 : need.workers;
   const windowOf = (workers: number) => Math.floor((need.budgetBytes / workers) * WINDOW_SHARE);
   const readBytes = tuning.readBytes ?? Math.max(SMALLEST_READ_BYTES, Math.min(LARGEST_READ_BYTES, windowOf(wanted)));
-  const arenaBytes = Math.ceil(pass1Arena({ pileCount: 0, bufferBytes: 0, readBytes }));
+  const arenaBytes = Math.ceil(pass1ArenaBytesOf({ pileCount: 0, bufferBytes: 0, readBytes }));
   const threadBytes = arenaBytes + BLOCK_MEMORY_BYTES;
   const workers = Math.max(1, Math.min(wanted, Math.floor(need.budgetBytes / threadBytes)));
   return {

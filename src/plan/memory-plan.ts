@@ -21,8 +21,8 @@ import { MOST_STRIPES } from '../piles/pile-layout.js';
 import {
   LARGEST_ARENA_BYTES,
   OUTPUT_BUFFER_COUNT,
-  pass1Arena,
-  pass2Arena,
+  pass1ArenaBytesOf,
+  pass2ArenaBytesOf,
   SLACK_BYTES,
   STORED_HEADER_BYTES,
   storedByteCost,
@@ -240,8 +240,8 @@ function finish(
   const pileCount = need.layout?.pileCount ?? tuning.pileCount ?? sizes.pileCount;
   const bufferBytes = tuning.bufferBytes ?? sizes.bufferBytes;
   const readBytes = tuning.readBytes ?? sizes.readBytes;
-  const pass1ArenaBytes = Math.ceil(pass1Arena({ pileCount, bufferBytes, readBytes }));
-  const wanted = pass2Arena(sizes, storedBytes, storedByteCost(need.meanRecordBytes));
+  const pass1ArenaBytes = Math.ceil(pass1ArenaBytesOf({ pileCount, bufferBytes, readBytes }));
+  const wanted = pass2ArenaBytesOf(sizes, storedBytes, storedByteCost(need.meanRecordBytes));
   const pass2ArenaBytes = Math.max(Math.floor(Math.min(share, wanted, LARGEST_ARENA_BYTES)), pass1ArenaBytes);
   return {
     workers,

@@ -5,8 +5,8 @@ import {
   LARGEST_ARENA_BYTES,
   MOST_SUB_PILES,
   OUTPUT_BUFFER_COUNT,
-  pass1Arena,
-  pass2Arena,
+  pass1ArenaBytesOf,
+  pass2ArenaBytesOf,
   SLACK_BYTES,
   SUB_PILE_FILL,
   TALLY_BYTES,
@@ -172,7 +172,7 @@ export function divideInMemory(
 ): PileSizes | undefined {
   for (let share = budgetBytes / place.workers; ; share = Math.max((share * 7) / 8, SMALLEST_SHARE_IN_MEMORY_BYTES)) {
     const sizes = dividePiles(storedBytes, share, perStoredByte, place);
-    const arenaBytes = Math.max(pass1Arena(sizes), pass2Arena(sizes, storedBytes, perStoredByte));
+    const arenaBytes = Math.max(pass1ArenaBytesOf(sizes), pass2ArenaBytesOf(sizes, storedBytes, perStoredByte));
     if (sizes.oneLevel && poolBytes + place.workers * arenaBytes <= budgetBytes) return sizes;
     if (share <= SMALLEST_SHARE_IN_MEMORY_BYTES) return undefined;
   }

@@ -1,7 +1,7 @@
 /** The number of piles of a new store, which never changes, and the memory of a pile writer. Pure. */
 import { UsageError } from '../errors.js';
 import { MOST_PILES } from '../piles/pile-layout.js';
-import { pass1Arena, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
+import { pass1ArenaBytesOf, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -54,17 +54,21 @@ export interface WriterMemory {
 
 /** @param memoryBytes undefined: enough for good buffers. */
 export function planWriterMemory(pileCount: number, memoryBytes: number | undefined): WriterMemory {
-  const leastBytes = pass1Arena({ pileCount, bufferBytes: SMALLEST_BUFFER_BYTES, readBytes: SMALLEST_WINDOW_BYTES });
+  const leastBytes = pass1ArenaBytesOf({
+    pileCount,
+    bufferBytes: SMALLEST_BUFFER_BYTES,
+    readBytes: SMALLEST_WINDOW_BYTES,
+  });
   if (memoryBytes !== undefined && memoryBytes < leastBytes) {
     throw new UsageError(
       `a memory budget of ${memoryBytes} bytes is too small for ${pileCount} piles: expected at least ${leastBytes}; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
-  const goodBytes = pass1Arena({ pileCount, bufferBytes: GOOD_BUFFER_BYTES, readBytes: WINDOW_BYTES });
+  const goodBytes = pass1ArenaBytesOf({ pileCount, bufferBytes: GOOD_BUFFER_BYTES, readBytes: WINDOW_BYTES });
   const arenaBytes = memoryBytes ?? Math.max(DEFAULT_BYTES, goodBytes);
   const windowBytes = arenaBytes < goodBytes ? SMALLEST_WINDOW_BYTES : WINDOW_BYTES;
-  const besideBuffers = pass1Arena({ pileCount: 0, bufferBytes: 0, readBytes: windowBytes });
+  const besideBuffers = pass1ArenaBytesOf({ pileCount: 0, bufferBytes: 0, readBytes: windowBytes });
   const forBuffers = Math.max(leastBytes - besideBuffers, (arenaBytes - besideBuffers) * BUFFERS_SHARE);
   const affordable = Math.floor((forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES) / SMALLEST_BUFFER_BYTES);
   return {

@@ -266,11 +266,11 @@ class DecodedBytes implements RecordBytes {
     const bytes = new Uint8Array(span.decodedBytes);
     let decodedBytes = 0;
     for await (const piece of this.#codec.decode(this.#sourceOf(span), DECODER_MEMORY)) {
-      if (decodedBytes + piece.byteLength > bytes.byteLength) throw otherLength(this.#file.path, span, 'more');
+      if (decodedBytes + piece.byteLength > bytes.byteLength) throw lengthError(this.#file.path, span, 'more');
       bytes.set(piece, decodedBytes);
       decodedBytes += piece.byteLength;
     }
-    if (decodedBytes < bytes.byteLength) throw otherLength(this.#file.path, span, decodedBytes);
+    if (decodedBytes < bytes.byteLength) throw lengthError(this.#file.path, span, decodedBytes);
     this.#decoded.put(span.decodedStart, bytes);
     return bytes;
   }
@@ -290,7 +290,7 @@ class DecodedBytes implements RecordBytes {
   }
 }
 
-function otherLength(path: string, span: Span, decodedBytes: number | 'more'): InputError {
+function lengthError(path: string, span: Span, decodedBytes: number | 'more'): InputError {
   const { storedStart, storedBytes } = span;
   return new InputError(
     'ERR_INPUT_CORRUPT',

@@ -7,7 +7,7 @@ import { UsageError, type VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
 import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
-import { damagedFile, type Remedy } from '../io/sealed-file.js';
+import { damagedFileError, type Remedy } from '../io/sealed-file.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import {
   BLOCK_ENTRY_BYTES,
@@ -191,7 +191,7 @@ export class OpenIndex {
   }
 
   #damaged(problem: string): VerificationError {
-    return damagedFile(this.#file.path, problem, this.#remedy);
+    return damagedFileError(this.#file.path, problem, this.#remedy);
   }
 }
 

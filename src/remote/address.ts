@@ -10,7 +10,7 @@ export function requireOnDisk(what: string, path: string): void {
   if (isRemote(path)) throw new UsageError(`${what} ${path} lies on another machine; name a directory on a disk`);
 }
 
-export function remoteRefused(path: string): InputError {
+export function remoteRefusedError(path: string): InputError {
   return new InputError(
     'ERR_INPUT_UNREADABLE',
     `${path} lies on another machine, and this job reads local files; copy it to a disk first`,

@@ -91,7 +91,7 @@ export class AwsCredentialChain {
     if (accessKeyId !== undefined) {
       this.#source = 'the environment';
       if (secretAccessKey === undefined)
-        throw notFound('AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not; set both');
+        throw notFoundError('AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not; set both');
       return { accessKeyId, secretAccessKey, sessionToken: settings.variable('AWS_SESSION_TOKEN') };
     }
     this.#source = `the profile ${profileName}`;
@@ -102,7 +102,9 @@ export class AwsCredentialChain {
     const [keyOfProfile, secretOfProfile] = [profile.get('aws_access_key_id'), profile.get('aws_secret_access_key')];
     if (keyOfProfile !== undefined) {
       if (secretOfProfile === undefined)
-        throw notFound(`the profile ${profileName} has an aws_access_key_id and no aws_secret_access_key; give both`);
+        throw notFoundError(
+          `the profile ${profileName} has an aws_access_key_id and no aws_secret_access_key; give both`,
+        );
       const sessionToken = profile.get('aws_session_token');
       return { accessKeyId: keyOfProfile, secretAccessKey: secretOfProfile, sessionToken };
     }
@@ -122,7 +124,7 @@ export class AwsCredentialChain {
     } catch (error) {
       if (error instanceof InputError) throw error;
       const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-      throw notFound(`${what} failed: ${shownText(said === '' ? reasonOf(error) : said)}`, error);
+      throw notFoundError(`${what} failed: ${shownText(said === '' ? reasonOf(error) : said)}`, error);
     }
   }
 
@@ -130,7 +132,7 @@ export class AwsCredentialChain {
     this.#source = 'the web identity';
     const settings = this.#settings;
     const role = settings.find('AWS_ROLE_ARN', 'role_arn');
-    if (role === undefined) throw notFound('a web identity is given without a role; set AWS_ROLE_ARN');
+    if (role === undefined) throw notFoundError('a web identity is given without a role; set AWS_ROLE_ARN');
     const body = new URLSearchParams({
       Action: 'AssumeRoleWithWebIdentity',
       Version: '2011-06-15',
@@ -160,7 +162,9 @@ export class AwsCredentialChain {
     if (address === undefined) return undefined;
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url?.protocol === 'https:' || (url?.protocol === 'http:' && CONTAINER_HOSTS.test(url.hostname))) return url;
-    throw notFound('AWS_CONTAINER_CREDENTIALS_FULL_URI is not an address of this machine, and not encrypted; check it');
+    throw notFoundError(
+      'AWS_CONTAINER_CREDENTIALS_FULL_URI is not an address of this machine, and not encrypted; check it',
+    );
   }
 
   async #byContainer(url: URL): Promise<AwsCredentials> {
@@ -216,18 +220,18 @@ export class AwsCredentialChain {
       name
     ).catch(() => undefined);
     if (sdk === undefined)
-      throw notFound(
+      throw notFoundError(
         `the credentials of the profile ${profile} need the SDK of AWS; run npm install ${SDK} where pileshuf is installed`,
       );
     try {
       return await sdk.fromNodeProviderChain({ profile, logger })();
     } catch (error) {
-      throw notFound(`the SDK of AWS found no credentials: ${shownText(reasonOf(error))}`, error);
+      throw notFoundError(`the SDK of AWS found no credentials: ${shownText(reasonOf(error))}`, error);
     }
   }
 }
 
-function notFound(problem: string, cause?: unknown): InputError {
+function notFoundError(problem: string, cause?: unknown): InputError {
   return new InputError('ERR_INPUT_UNREADABLE', problem, { cause });
 }
 
@@ -235,7 +239,7 @@ function textOf(path: string, variable: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw notFound(`cannot read ${path}: ${reasonOf(error)}; check ${variable}`, error);
+    throw notFoundError(`cannot read ${path}: ${reasonOf(error)}; check ${variable}`, error);
   }
 }
 
@@ -252,7 +256,7 @@ async function askNearby(
 function answered(what: string, status: number, text: string, names: readonly string[]): AwsCredentials {
   if (status === 200) return credentialsIn(text, names, what);
   const problem = `${what} gave no credentials: status ${status} (${shownText(xmlText(text, 'Message') ?? text)})`;
-  throw status === 429 || status >= 500 ? new TransientError(problem) : notFound(`${problem}; check the role`);
+  throw status === 429 || status >= 500 ? new TransientError(problem) : notFoundError(`${problem}; check the role`);
 }
 
 /** @param names of the key, its secret, the token and the end. */
@@ -265,7 +269,7 @@ function credentialsIn(json: string, names: readonly string[], what: string): Aw
   }
   const [accessKeyId, secretAccessKey, sessionToken, end] = names.map((name) => found[name]);
   if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string')
-    throw notFound(`${what} gave no credentials; expected JSON with ${names.slice(0, 2).join(' and ')}`);
+    throw notFoundError(`${what} gave no credentials; expected JSON with ${names.slice(0, 2).join(' and ')}`);
   return {
     accessKeyId,
     secretAccessKey,

@@ -109,7 +109,7 @@ export class AwsSettings {
     try {
       return readFileSync(this.#expanded(path), 'utf8');
     } catch (error) {
-      throw unreadableFile(path, 'AWS_CA_BUNDLE', error);
+      throw unreadableFileError(path, 'AWS_CA_BUNDLE', error);
     }
   }
 
@@ -196,11 +196,11 @@ function textOf(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (/^(?:ENOENT|ENOTDIR)$/.test(errnoOf(error))) return '';
-    throw unreadableFile(path, 'HOME', error);
+    throw unreadableFileError(path, 'HOME', error);
   }
 }
 
-function unreadableFile(path: string, variable: string, error: unknown): InputError {
+function unreadableFileError(path: string, variable: string, error: unknown): InputError {
   return new InputError(
     'ERR_INPUT_UNREADABLE',
     `cannot read ${path}, a file of the AWS tools: ${reasonOf(error)}; check ${variable} and the permissions of the file`,

@@ -3,7 +3,7 @@ import { InputError } from '../errors.js';
 import type { HttpClient } from './http.js';
 import { type BodySink, type Headers, type HttpRequest, type Reply, requestTo } from './http-messages.js';
 import { type OnRetry, type RetryPolicy, type StallWatch, TransientError, withRetries } from './retries.js';
-import { changedObject, refusal, type Service } from './service.js';
+import { changedObjectError, refusalError, type Service } from './service.js';
 import type { ObjectVersion } from './transfer-channel.js';
 
 /** The most requests of one try: after redirects, or signed anew. */
@@ -57,7 +57,7 @@ export class RangeReader {
         if (turns < MOST_ROUNDS && advice === 'again') request = await makeRequest();
         // A repository of the Hub may have another name.
         else if (turns < MOST_ROUNDS && location !== undefined) request = redirectedRequest(path, request, location);
-        else throw refusal(path, reply, advice);
+        else throw refusalError(path, reply, advice);
       }
     };
     return this.withRetries(path, attempt);
@@ -72,7 +72,7 @@ export class RangeReader {
         const reply = await this.#http.getRange(request, () => undefined);
         if (reply.status === 200 || reply.status === 206) return reply.headers;
         const advice = service.advise(path, reply, request);
-        const failure = refusal(path, reply, advice);
+        const failure = refusalError(path, reply, advice);
         if (failure instanceof TransientError) throw failure;
         if (advice !== 'again' || turns === MOST_ROUNDS) return undefined;
       }
@@ -158,10 +158,10 @@ export class RangeReader {
   }
 
   #refused({ path, version }: ObjectRange, reply: Reply, advice: string | undefined): Error {
-    if (reply.status === 412) return changedObject(path, 'it was written to or replaced');
+    if (reply.status === 412) return changedObjectError(path, 'it was written to or replaced');
     if (reply.status === 416 && version !== undefined)
-      return changedObject(path, `its size was ${version.byteLength} bytes and is smaller`);
-    return refusal(path, reply, advice);
+      return changedObjectError(path, `its size was ${version.byteLength} bytes and is smaller`);
+    return refusalError(path, reply, advice);
   }
 }
 
@@ -255,7 +255,7 @@ class RangeExchange {
       );
     const answer = this.#versionIn(headers, inputBytes);
     if (version !== undefined && (version.byteLength !== inputBytes || answer.validator !== version.validator))
-      throw changedObject(
+      throw changedObjectError(
         path,
         version.byteLength === inputBytes
           ? 'it was written to or replaced'
@@ -265,7 +265,7 @@ class RangeExchange {
     if (status === 200 && (start > 0 || wantedEnd < inputBytes))
       throw version === undefined
         ? new RangesUnsupportedError()
-        : changedObject(path, 'the server gives no ranges of it any more');
+        : changedObjectError(path, 'the server gives no ranges of it any more');
     if (
       status === 206 &&
       inputBytes > 0 &&

@@ -5,7 +5,7 @@
 import { createHash, getFips, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { SystemError, VerificationError } from '../errors.js';
-import { outputAppeared } from '../io/rename-and-sync.js';
+import { outputAppearedError } from '../io/rename-and-sync.js';
 import { CRC32, type SizedCrc } from './crc.js';
 import type { HttpClient } from './http.js';
 import type { Headers, HttpRequest, Reply } from './http-messages.js';
@@ -151,7 +151,7 @@ export class S3Uploads {
       const found = await this.#head(path);
       const isOurs = token !== undefined && found?.headers[TOKEN_HEADER] === token;
       if (found === undefined || isOurs || !onlyIfAbsent) return isOurs;
-      throw outputAppeared(path);
+      throw outputAppearedError(path);
     };
     if (onlyIfAbsent && (await isMade())) return;
     // Other objects are made meanwhile: the service may have refused the condition of one of them.

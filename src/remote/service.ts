@@ -58,7 +58,7 @@ export function validatorOfHttp(headers: Headers): string {
 }
 
 /** Returns the error for a reply that is not data: a transient one, or a final one. */
-export function refusal(path: string, reply: Reply, advice: string | undefined): Error {
+export function refusalError(path: string, reply: Reply, advice: string | undefined): Error {
   const { status, headers, text } = reply;
   const said = reasonIn(text);
   const reason = said === undefined ? '' : ` (${said})`;
@@ -76,7 +76,7 @@ export function refusal(path: string, reply: Reply, advice: string | undefined):
   return new InputError('ERR_INPUT_UNREADABLE', `cannot read ${path}: ${what}; ${advice ?? 'check the address'}`);
 }
 
-export function changedObject(path: string, change: string): InputError {
+export function changedObjectError(path: string, change: string): InputError {
   return new InputError(
     'ERR_INPUT_CHANGED',
     `${path}: the input changed during the job (${change}); start again when nothing writes to it`,

@@ -11,7 +11,7 @@
  */
 import { getEnvironmentData } from 'node:worker_threads';
 import { decodeError, type EncodedError, SystemError } from '../errors.js';
-import { remoteRefused } from './address.js';
+import { remoteRefusedError } from './address.js';
 
 /** Key of the buffers in the environment data of threads. */
 export const TRANSFER_BUFFERS = 'pileshuf transfer buffers';
@@ -188,7 +188,7 @@ let currentClient: ChannelClient | undefined;
 
 export function channelClient(path: string): ChannelClient {
   const buffers = getEnvironmentData(TRANSFER_BUFFERS) as TransferBuffers | undefined;
-  if (buffers === undefined) throw remoteRefused(path);
+  if (buffers === undefined) throw remoteRefusedError(path);
   if (currentClient?.buffers !== buffers)
     currentClient = { buffers: buffers, channel: new TransferChannel(buffers), pool: new Uint8Array(buffers.pool) };
   return currentClient;

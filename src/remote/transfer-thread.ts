@@ -345,7 +345,7 @@ class TransferThread {
       this.#blocks.markUsed(answer, isSequential);
       try {
         const head = first.start === 0 ? this.#headCrcs.get(`${validator} ${path}`) : undefined;
-        if (head !== undefined && head !== this.#headCrc(first)) throw checksumMismatch(path);
+        if (head !== undefined && head !== this.#headCrc(first)) throw checksumMismatchError(path);
         if (checksum !== undefined) this.#addToChecksum(request, checksum, answer);
       } catch (error) {
         this.#blocks.channel.release(first.block);
@@ -384,7 +384,7 @@ class TransferThread {
     for (const block of blocks) {
       if (block.isInChecksum) continue;
       block.isInChecksum = true;
-      if (checksum.add(block.start, this.#bytesOf(block)) === false) throw checksumMismatch(path);
+      if (checksum.add(block.start, this.#bytesOf(block)) === false) throw checksumMismatchError(path);
     }
   }
 
@@ -576,7 +576,7 @@ class TransferThread {
   }
 }
 
-function checksumMismatch(path: string): InputError {
+function checksumMismatchError(path: string): InputError {
   return new InputError(
     'ERR_INPUT_CHANGED',
     `${path}: the bytes that arrived do not have the checksum that the service states; start again, and if it happens again, check the network and the memory of this machine`,

@@ -107,7 +107,7 @@ async function filesOf(
         refuseHubCache(folder, entries);
         return false;
       }
-      if (place === '') throw ownDirectory(directory, kind);
+      if (place === '') throw ownDirectoryError(directory, kind);
       own.push(folder);
       return true;
     },
@@ -230,7 +230,7 @@ async function matchesOf(pattern: string, signal: AbortSignal | undefined): Prom
   );
 }
 
-function ownDirectory(path: string, kind: string): InputError {
+function ownDirectoryError(path: string, kind: string): InputError {
   const advice = kind === 'a pile store' ? 'pileshuf shuffle-store reads it' : 'name another';
   return new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is ${kind} and holds no data files; ${advice}`);
 }

@@ -402,7 +402,7 @@ function examine(path: string, { format, decompressProgram, takesRows = false }:
     const read = (position: number, byteLength: number) => readBytes(file, position, byteLength);
     const mayHoldRows = takesRows && format?.linesAssumed === true;
     const rows = mayHoldRows ? rowsIn(path, begin, version.byteLength, read) : undefined;
-    if (rows !== undefined && !isSeekable(version)) throw needsRanges(path);
+    if (rows !== undefined && !isSeekable(version)) throw needsRangesError(path);
     const pointer = decompressProgram === undefined ? pointerIn(begin) : undefined;
     if (mayHoldRows && (rows ?? codec ?? pointer) === undefined) refuseNameOfRows(path, begin);
     const isLookedAt = codec === undefined && format !== undefined && rows === undefined;
@@ -423,7 +423,7 @@ function isAsListed({ input, ownKind, pointer }: OpenedInput, listed: FileVersio
   return [ownKind, pointer, finding, rows].every((each) => each === undefined);
 }
 
-function needsRanges(path: string): InputError {
+function needsRangesError(path: string): InputError {
   return new InputError(
     'ERR_INPUT_UNREADABLE',
     `cannot read ${path}: its server cannot send parts of it, which reading rows needs; download it to a disk first`,

@@ -18,7 +18,7 @@ import {
   sliceOfPileSet,
 } from '../job-directory/pile-set-commits.js';
 import { dataFilePath, type PileSetLayout, roleOf } from '../piles/pile-layout.js';
-import { damagedPileSet, describeDamage, isUnreadable } from '../piles/pile-set-file.js';
+import { damagedPileSetError, describeDamage, isUnreadable } from '../piles/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
 import type { PileTotals } from '../piles/pile-totals.js';
@@ -124,7 +124,7 @@ export function readCommitted(
   const read = readShape(reportShape, report, path);
   const inputOrdinals = read.coverage.map(({ inputOrdinal }) => inputOrdinal);
   const isOfTheseInputs = inputOrdinals.every((ordinal) => ordinal < inputCount);
-  if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw ofOtherJob(path);
+  if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw otherJobError(path);
   // An index does not say which decoders there were, nor what an earlier attempt has told.
   return { ...read, streamHeader: undefined, decoders: {}, doubts: [], pileSet, totals };
 }
@@ -145,20 +145,24 @@ export function readPileSet(
     stripeCount === layout.stripeCount &&
     diskCount === layout.disks.length &&
     totals.records.length === layout.pileCount;
-  if (!isOfThisJob) throw ofOtherJob(path);
+  if (!isOfThisJob) throw otherJobError(path);
   for (const { stripe, disk, byteLength } of dataFiles) {
     if (isStripeDone(stripe)) continue;
     const dataPath = dataFilePath(layout, name, stripe, disk);
     const size = statPath(dataPath, 'temp')?.size;
     if (size === BigInt(byteLength)) continue;
     const found = size === undefined ? 'is missing' : `has ${size} bytes`;
-    throw damagedPileSet(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`, undefined, roleOf(layout));
+    throw damagedPileSetError(
+      `the data file ${dataPath} ${found}, expected ${byteLength} bytes`,
+      undefined,
+      roleOf(layout),
+    );
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
   return { pileSet: { name, index, diskBytes, dataFiles }, totals, report };
 }
 
-function ofOtherJob(path: string): VerificationError {
+function otherJobError(path: string): VerificationError {
   return new VerificationError(`the index ${path} belongs to another job`);
 }
 

@@ -99,11 +99,11 @@ export class CoverageCheck {
       requireTiled(input, this.headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
     }
     if (takenBytes === this.#recordBytes) return;
-    throw bytesMissing(takenBytes, this.#recordBytes);
+    throw missingBytesError(takenBytes, this.#recordBytes);
   }
 }
 
-export function bytesMissing(takenBytes: number, readBytes: number): VerificationError {
+export function missingBytesError(takenBytes: number, readBytes: number): VerificationError {
   return new VerificationError(
     `pass 1 put ${counted(takenBytes, 'byte')} on the piles, expected the ${readBytes} that it read; check the memory of this machine`,
   );

@@ -14,7 +14,7 @@ import type { WrittenRegion } from '../job-directory/notes.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import { type NumberOrder, orderOfNumbers, sourceAmount } from '../keep/numbers.js';
 import { requireRecords } from '../keep/repeat.js';
-import { tooLargeToDraw } from '../piles/pile-set-writer.js';
+import { tooLargeToDrawError } from '../piles/pile-set-writer.js';
 import { addRecordTotals, pileTotalsOf, type RecordTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import type { MemoryPlan } from '../plan/memory-plan.js';
 import { ONE_OUTPUT, planShardCuts, shardAt } from '../plan/shard-cuts.js';
@@ -97,7 +97,7 @@ async function orderInMemory(
     return { range, expected, sum: sumOverPiles(expected) };
   });
   const slabBytes = Math.max(...pieces.map(({ sum }) => orderedSlabBytes(sum.records, sum.bytes)));
-  if (slabBytes > MOST_SLAB_BYTES) throw tooLargeToDraw();
+  if (slabBytes > MOST_SLAB_BYTES) throw tooLargeToDrawError();
   const memory = await openSlabs(pieces.length, slabBytes, isOnCallingThread, threads.stop, releases);
   const tasks = pieces.map(
     ({ range, expected }, slab): OrderPilesTask => ({

@@ -35,7 +35,7 @@ import {
   recordsWithCopies,
 } from '../sources/input-part.js';
 import { type CheckpointPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
-import { bytesMissing } from './coverage-check.js';
+import { missingBytesError } from './coverage-check.js';
 import { GroupCommit, withGroupCommit } from './group-commit.js';
 import { type Pass1Facts, Pass1Results } from './pass1-results.js';
 import { retryOnce, runTasks, tasksAtOnce } from './run-tasks.js';
@@ -307,7 +307,7 @@ function requireScattered(result: ScatterResult, { parts }: ScatterTask): Scatte
   const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
   const totals = sumOverPiles(result.totals);
   const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);
-  if (takenBytes !== readBytes) throw bytesMissing(takenBytes, readBytes);
+  if (takenBytes !== readBytes) throw missingBytesError(takenBytes, readBytes);
   if (parts.every(({ weight }) => weight === undefined)) return result;
   const takenRecords = totals.records + (result.leftOut?.records ?? 0);
   const records = result.coverage.reduce((sum, part, i) => sum + recordsWithCopies(part, parts[i]?.weight), 0);

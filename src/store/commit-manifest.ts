@@ -66,7 +66,9 @@ export async function commitManifest(
       }
     } catch (error) {
       if (error instanceof NameTakenError) continue;
-      throw error instanceof SystemError && hasBytes(path, bytes) ? commitInDoubt(storeDirectory, next, error) : error;
+      throw error instanceof SystemError && hasBytes(path, bytes)
+        ? commitInDoubtError(storeDirectory, next, error)
+        : error;
     }
     removeFile(path, 'store');
   }
@@ -83,7 +85,7 @@ function hasBytes(path: string, bytes: Uint8Array): boolean {
 }
 
 /** A state that others can see is not taken back: they may rely on it already. */
-function commitInDoubt(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
+function commitInDoubtError(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
   return new SystemError(
     'ERR_IO',
     `the commit is state ${number} of the pile store ${storeDirectory}, but it may not survive a power failure: ${cause.message}; check the disk, then run the same command again, with \`replace\` if it adds inputs`,

@@ -16,7 +16,7 @@ import { removeFile } from '../io/files.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists } from '../io/paths.js';
 import { ensureFile, syncPath } from '../io/rename-and-sync.js';
-import { damagedFile } from '../io/sealed-file.js';
+import { damagedFileError } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { PILE_SET_NAME } from '../piles/pile-set-index.js';
 import {
@@ -32,7 +32,7 @@ import {
 const pileSetName: Shape<string> = (value, place) => {
   const name = text(value, place);
   if (PILE_SET_NAME.test(name)) return name;
-  throw damagedFile(place.file, `${place.inside}: expected the name of a pile set`, place.remedy);
+  throw damagedFileError(place.file, `${place.inside}: expected the name of a pile set`, place.remedy);
 };
 
 /** Pile sets that were added to the store together. */
@@ -95,7 +95,7 @@ export function readStoreManifest(storeDirectory: string, number: number): Store
   const manifest = manifestFormat.read(path);
   if (manifest === undefined) return undefined;
   if (manifest.number !== number) {
-    throw damagedFile(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
+    throw damagedFileError(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
   }
   requireRemovedAreGone(manifest, path);
   return manifest;
@@ -106,7 +106,7 @@ function requireRemovedAreGone({ commits, removed }: StoreManifest, path: string
   const named = pileSetsOfCommits(commits);
   const both = removed.flatMap(({ pileSets }) => pileSets).find((name) => named.has(name));
   if (both === undefined) return;
-  throw damagedFile(path, `removed: expected no pile set that a commit has, got ${both}`, STORE_REMEDY);
+  throw damagedFileError(path, `removed: expected no pile set that a commit has, got ${both}`, STORE_REMEDY);
 }
 
 /** Lists the numbers of manifests in ascending order. */
@@ -173,7 +173,7 @@ export function findNewestManifest(storeDirectory: string): NewestManifest {
     const manifest = readStoreManifest(storeDirectory, number);
     if (manifest !== undefined) return { manifest, lostState: number < reached ? reached : undefined };
     // If it was deleted, there is a newer one.
-    if (isLast) throw manifestVanished(storeDirectory, number);
+    if (isLast) throw vanishedManifestError(storeDirectory, number);
     blockFor(PAUSE_MILLISECONDS);
   }
 }
@@ -225,7 +225,7 @@ export function requirePresent(
   );
 }
 
-function manifestVanished(storeDirectory: string, number: number): SystemError {
+function vanishedManifestError(storeDirectory: string, number: number): SystemError {
   const path = manifestPath(storeDirectory, number);
   return new SystemError(
     'ERR_IO',

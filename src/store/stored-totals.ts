@@ -7,7 +7,7 @@ import { UNGATED } from '../floor/job-control.js';
 import { yieldAndCheckAbort } from '../floor/pause.js';
 import { statPath } from '../io/paths.js';
 import { dataFilePath, indexFilePath } from '../piles/pile-layout.js';
-import { damagedPileSet } from '../piles/pile-set-file.js';
+import { damagedPileSetError } from '../piles/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
 import {
   addTotals,
@@ -69,5 +69,5 @@ function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
 }
 
 function damaged(problem: string) {
-  return damagedPileSet(problem, undefined, 'store');
+  return damagedPileSetError(problem, undefined, 'store');
 }

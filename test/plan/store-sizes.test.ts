@@ -1,7 +1,7 @@
 /** The number of piles of a store, and the memory of a pile writer: buffers, a window, and room for a long record. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pass1Arena } from '#src/plan/arena-sizes.js';
+import { pass1ArenaBytesOf } from '#src/plan/arena-sizes.js';
 import { pilesForBytes, pilesForFirstInputs, planWriterMemory } from '#src/plan/store-sizes.js';
 
 const KIB = 1024;
@@ -39,7 +39,7 @@ describe('planWriterMemory', () => {
     });
     fc.assert(
       fc.property(anyGiven, ({ piles, bytes }) => {
-        const leastBytes = pass1Arena({ pileCount: piles, bufferBytes: 4 * KIB, readBytes: 64 * KIB });
+        const leastBytes = pass1ArenaBytesOf({ pileCount: piles, bufferBytes: 4 * KIB, readBytes: 64 * KIB });
         if (bytes < leastBytes) {
           expect(() => planWriterMemory(piles, bytes)).toThrow(
             `a memory budget of ${bytes} bytes is too small for ${piles} piles: expected at least ${leastBytes}`,
@@ -51,7 +51,7 @@ describe('planWriterMemory', () => {
         expect(bufferBytes % (4 * KIB)).toBe(0);
         expect(bufferBytes).toBeGreaterThanOrEqual(4 * KIB);
         expect(bufferBytes).toBeLessThanOrEqual(256 * KIB);
-        expect(pass1Arena({ pileCount: piles, bufferBytes, readBytes: windowBytes })).toBeLessThanOrEqual(bytes);
+        expect(pass1ArenaBytesOf({ pileCount: piles, bufferBytes, readBytes: windowBytes })).toBeLessThanOrEqual(bytes);
       }),
     );
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type PileshufError, previewShuffle, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { fileCalls } from '#src/io/file-calls.js';
-import { outputAppeared } from '#src/io/rename-and-sync.js';
+import { outputAppearedError } from '#src/io/rename-and-sync.js';
 import { TransferClient } from '#src/remote/transfer-client.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
@@ -236,7 +236,9 @@ it.each(sampled([true, false], 2))(
   'is withdrawn when one of another job appears at the last moment: resume %s',
   async (resume) => {
     let completed = 0;
-    const restore = replaceCall('complete', (address) => (completed++ === 0 ? outputAppeared(address) : undefined));
+    const restore = replaceCall('complete', (address) =>
+      completed++ === 0 ? outputAppearedError(address) : undefined,
+    );
     const job = shuffle({ ...options('s3://bucket/out'), ...SHARDS, resume }, SMALL);
     const { code, unfinishedJob } = (await errorOf(job)) as PileshufError;
     restore();

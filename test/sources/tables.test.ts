@@ -204,7 +204,10 @@ describe('files of rows', () => {
     const csv = await listInputs([path], () => {}, { format: asCsv, takesRows: true });
     expect([...csv.inputs]).toMatchObject([{ finding: { code: 'ERR_INPUT_FORMAT' }, rows: undefined }]);
     writeFileSync(directory.path('table.gz'), gzipSync('PAR1'));
-    const packed = await listInputs([directory.path('table.gz')], () => {}, { format: LINES_ASSUMED, takesRows: true });
+    const packed = await listInputs([directory.path('table.gz')], () => {}, {
+      format: LINES_ASSUMED,
+      takesRows: true,
+    });
     expect([...packed.inputs]).toMatchObject([{ codec: { name: 'gzip' }, rows: undefined }]);
   });
 });

@@ -248,7 +248,7 @@ export class PileOrderer {
     // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
     // As many piles as keys: all different records of this one have the same key.
-    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparableRecords(merged);
+    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparableRecordsError(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await waitForWrites();
@@ -343,7 +343,7 @@ function requireRecords({ pile, records }: MergedPile, found: number, strayBytes
 }
 
 /** Keys that follow from the content are as different as the hashes of the records. */
-function inseparableRecords({ pile, records, storedBytes }: MergedPile): InputError {
+function inseparableRecordsError({ pile, records, storedBytes }: MergedPile): InputError {
   return new InputError(
     'ERR_RECORDS_COLLIDE',
     `${records} different records, ${storedBytes} bytes in all, have one hash and are too many for the memory of a thread (pile ${pile}); somebody has made them for that`,

@@ -92,7 +92,7 @@ export class PortionOrderer {
       },
     });
     if (walked !== filled || this.#wasm.walkedCount.value >>> 0 !== records) {
-      throw miscounted(merged, this.#wasm.walkedCount.value >>> 0, filled - walked);
+      throw miscountedError(merged, this.#wasm.walkedCount.value >>> 0, filled - walked);
     }
     this.#wasm.orderWalked();
     return { records, recordsBefore: 0, storedBytes };
@@ -123,7 +123,7 @@ export class PortionOrderer {
       },
     });
     if (seen !== filled || wasm.recordsSeen.value >>> 0 !== merged.records) {
-      throw miscounted(merged, wasm.recordsSeen.value >>> 0, filled - seen);
+      throw miscountedError(merged, wasm.recordsSeen.value >>> 0, filled - seen);
     }
     const records = wasm.rangeRecords.value >>> 0;
     this.#prepare(merged, records, filled, this.#placeOf(merged, portion));
@@ -209,7 +209,7 @@ export class PortionOrderer {
   }
 }
 
-function miscounted(merged: MergedPile, records: number, strayBytes: number): VerificationError {
+function miscountedError(merged: MergedPile, records: number, strayBytes: number): VerificationError {
   return new VerificationError(
     `pile ${merged.pile} holds ${records} records and ${strayBytes} stray bytes, expected ${merged.records} records; check the disk, and restore the store from a copy`,
   );

@@ -100,13 +100,13 @@ export class RecordScatterer {
   /** The window is empty, and grows. */
   #addLong(bytes: Uint8Array): void {
     const { byteLength } = bytes;
-    if (byteLength > this.#mostBytes) throw tooLong(byteLength, `longer than ${this.#mostBytes}`);
+    if (byteLength > this.#mostBytes) throw tooLongError(byteLength, `longer than ${this.#mostBytes}`);
     const window = this.#window;
     window.clear();
     for (let done = 0; done < byteLength; ) {
       const room = window.makeRoom();
       if (typeof room !== 'number')
-        throw tooLong(byteLength, 'too long for the memory of the writer; give more with `memoryBytes`');
+        throw tooLongError(byteLength, 'too long for the memory of the writer; give more with `memoryBytes`');
       const count = Math.min(room, byteLength - done);
       this.#kernel.bytes.set(bytes.subarray(done, done + count), window.filledEnd);
       window.filledEnd += count;
@@ -129,6 +129,6 @@ function kindOf(value: unknown): string {
   return `of the class ${value.constructor?.name ?? 'Object'}`;
 }
 
-function tooLong(byteLength: number, problem: string): UsageError {
+function tooLongError(byteLength: number, problem: string): UsageError {
   return new UsageError(`cannot write a record of ${counted(byteLength, 'byte')}: it is ${problem}`);
 }

@@ -73,14 +73,14 @@ function plainReads(
         control.count('decodedBytes', counted);
       }
       position += count;
-      if (count === 0 && position < version.byteLength) throw endsEarly(input, position, version.byteLength);
+      if (count === 0 && position < version.byteLength) throw endsEarlyError(input, position, version.byteLength);
       return count;
     },
     finish: () => input.requireUnchanged(),
   };
 }
 
-function endsEarly(input: RegularInput, position: number, end: number): InputError {
+function endsEarlyError(input: RegularInput, position: number, end: number): InputError {
   input.requireUnchanged();
   return new InputError(
     'ERR_INPUT_UNREADABLE',
@@ -121,11 +121,11 @@ function withDecoded<T>(
     };
     for await (const piece of decodePart(input, storedStart, storedEnd, decode, context)) {
       const bytes = wanted(piece);
-      if (decodedEnd !== undefined && position > decodedEnd) throw otherLength(path, members, 'more');
+      if (decodedEnd !== undefined && position > decodedEnd) throw lengthError(path, members, 'more');
       control.count('decodedBytes', bytes.byteLength);
       yield bytes;
     }
-    if (decodedEnd !== undefined && position < decodedEnd) throw otherLength(path, members, position - decodedStart);
+    if (decodedEnd !== undefined && position < decodedEnd) throw lengthError(path, members, position - decodedStart);
     isDecoded = true;
     if (isLast) return;
     for await (const piece of decode(storedBytes(input, storedEnd, version.byteLength, control))) yield wanted(piece);
@@ -174,7 +174,7 @@ function decodePart(
   });
 }
 
-function otherLength(path: string, members: MemberRange | undefined, decodedBytes: number | 'more'): InputError {
+function lengthError(path: string, members: MemberRange | undefined, decodedBytes: number | 'more'): InputError {
   const { storedStart = 0, storedEnd = 0, decodedStart = 0, decodedEnd = 0 } = members ?? {};
   return new InputError(
     'ERR_INPUT_CORRUPT',

@@ -24,7 +24,7 @@ import { sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
-import { type PlaceOfLongRecord, recordOverLimit, recordOverMemory, whyUnfit } from './unfit-record.js';
+import { type PlaceOfLongRecord, recordOverLimitError, recordOverMemoryError, whyUnfit } from './unfit-record.js';
 
 /** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {
@@ -162,13 +162,13 @@ export class RecordReader implements FramingKernel {
       position: this.#dropped?.position ?? position,
       byteLength: (this.#dropped?.byteLength ?? 0) + room.byteLength,
     };
-    if (this.#dropped.byteLength >= this.#longestBytes) throw this.#recordOverLimit(this.#dropped.position);
+    if (this.#dropped.byteLength >= this.#longestBytes) throw this.#recordOverLimitError(this.#dropped.position);
     this.window.clear();
     return this.window.capacityBytes;
   }
 
-  #recordOverLimit(position: number): InputError {
-    return recordOverLimit(this.#place(position), this.#longestBytes);
+  #recordOverLimitError(position: number): InputError {
+    return recordOverLimitError(this.#place(position), this.#longestBytes);
   }
 
   /** @param ordinal among the records of the part. */
@@ -178,10 +178,10 @@ export class RecordReader implements FramingKernel {
   }
 
   #noRoom(place: PlaceOfLongRecord, { limit, byteLength }: RecordTooLong): InputError {
-    if (limit === 'record') return recordOverLimit(place, this.#longestBytes);
+    if (limit === 'record') return recordOverLimitError(place, this.#longestBytes);
     const { recordBytes } = this.#scanner;
-    if (recordBytes !== undefined) return recordOverMemory(place, this.#job, String(recordBytes), recordBytes);
-    return recordOverMemory(place, this.#job, `more than ${byteLength}`, 2 * byteLength, byteLength);
+    if (recordBytes !== undefined) return recordOverMemoryError(place, this.#job, String(recordBytes), recordBytes);
+    return recordOverMemoryError(place, this.#job, `more than ${byteLength}`, 2 * byteLength, byteLength);
   }
 
   /** Takes the `count` bytes at the end of the window; leaves records that begin at `end` or later. */
@@ -320,8 +320,8 @@ export class RecordReader implements FramingKernel {
 
   #refuseDropped({ position, byteLength }: DroppedRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
-    if (recordBytes > this.#longestBytes) throw this.#recordOverLimit(position);
-    throw recordOverMemory(this.#place(position), this.#job, String(recordBytes), recordBytes);
+    if (recordBytes > this.#longestBytes) throw this.#recordOverLimitError(position);
+    throw recordOverMemoryError(this.#place(position), this.#job, String(recordBytes), recordBytes);
   }
 
   #takeComplete(end: number): void {
@@ -367,7 +367,7 @@ export class RecordReader implements FramingKernel {
     const recordCount = this.#job.read.skipsBlank === true ? this.#leaveBlankOut(count) : count;
     if (recordCount > 0) {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(recordCount, base, basePosition)));
-      if (longest > this.#longestBytes) throw recordOverLimit(this.#longestPlace(recordCount), this.#longestBytes);
+      if (longest > this.#longestBytes) throw recordOverLimitError(this.#longestPlace(recordCount), this.#longestBytes);
       this.#requireValues(recordCount, base, basePosition);
       this.#addUndrawn(recordCount, base, basePosition);
     }

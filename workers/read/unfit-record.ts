@@ -12,7 +12,7 @@ export interface PlaceOfLongRecord {
   readonly place: string;
 }
 
-export function recordOverLimit({ path, place }: PlaceOfLongRecord, longestBytes: number): InputError {
+export function recordOverLimitError({ path, place }: PlaceOfLongRecord, longestBytes: number): InputError {
   return new InputError(
     'ERR_RECORD_TOO_LONG',
     `${inputName(path)}: ${place} is longer than the ${counted(longestBytes, 'byte')} that ${RECORD_LIMIT_ADVICE}, or check that the records end as expected`,
@@ -23,7 +23,7 @@ export function recordOverLimit({ path, place }: PlaceOfLongRecord, longestBytes
  * @param byteLength of the record, as far as it is known.
  * @param neededBytes of the record; a guess if its end is unknown.
  */
-export function recordOverMemory(
+export function recordOverMemoryError(
   { path, place }: PlaceOfLongRecord,
   job: ReadSettings,
   byteLength: string,

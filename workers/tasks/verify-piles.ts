@@ -6,7 +6,7 @@ import { counted } from '../../src/errors.js';
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { eachMergedPile, MergedPileReader } from '../../src/piles/merged-pile.js';
 import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/piles/pile-layout.js';
-import { damagedPileSet } from '../../src/piles/pile-set-file.js';
+import { damagedPileSetError } from '../../src/piles/pile-set-file.js';
 import { readPileEntries } from '../../src/piles/pile-set-index.js';
 import type { StoredPileSet } from '../../src/piles/pile-set-writer.js';
 import { describeTotals, pileTotalsOf, textOfTotals, totalsOfPile } from '../../src/piles/pile-totals.js';
@@ -43,7 +43,7 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
   });
   const damaged = (pile: number, problem: string) => {
     const path = dataFilePath(layout, pileSet.name, stripeOfPile(layout, pile), diskOfPile(layout, pile));
-    return damagedPileSet(`${path}: pile ${pile} ${problem}`, pileSet.name, roleOf(layout));
+    return damagedPileSetError(`${path}: pile ${pile} ${problem}`, pileSet.name, roleOf(layout));
   };
   const { window } = scatterArena;
   for (const merged of eachMergedPile([pileSet], first, end)) {

@@ -24,7 +24,7 @@ export const command: CommandDefinition<'pile'> = {
     const [store = '', ...named] = operands;
     const inputs = named.length === 0 ? ['-'] : named;
     const { inputIds = [], ...options } = values;
-    if (inputIds.length !== inputs.length) throw miscounted(inputIds.length, inputs.length);
+    if (inputIds.length !== inputs.length) throw idCountError(inputIds.length, inputs.length);
     if (inputs.includes(''))
       throw new UsageError('an input is an empty string; expected a path, or - for standard input');
     hintAtTerminal(inputs, [], reporter.hint);
@@ -33,7 +33,7 @@ export const command: CommandDefinition<'pile'> = {
   },
 };
 
-function miscounted(idCount: number, inputCount: number): UsageError {
+function idCountError(idCount: number, inputCount: number): UsageError {
   const given = `${idCount === 1 ? 'once' : `${idCount} times`} for ${inputCount} input${inputCount === 1 ? '' : 's'}`;
   const advice = 'To give several files one id, concatenate them with cat and pass them on standard input';
   return new UsageError(`--input-id is given ${given}; expected once for each, in their order. ${advice}`);

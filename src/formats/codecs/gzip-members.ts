@@ -8,7 +8,7 @@
  *         16   u16 bytes of the member, less 1
  *     end - 4  u32 bytes that it decodes to, at most 65,536
  */
-import { corruptInput } from '../../errors.js';
+import { corruptInputError } from '../../errors.js';
 import type { StoredBytes, StoredMember } from '../codec.js';
 
 export const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
@@ -72,7 +72,7 @@ export function refuseSwallowedMember(member: Uint8Array, start: number, path: s
   const inside = header.subarray(0, end);
   for (let at = inside.indexOf(MAGIC, SUBFIELDS_AT); at >= 0; at = inside.indexOf(MAGIC, at + 1)) {
     if (headerEnd(inside, at) !== end) continue;
-    throw corruptInput(
+    throw corruptInputError(
       path,
       `the extra field of the gzip header at byte ${start} (compressed) reaches into the member at byte ${start + at}; copy or make the file again`,
     );

@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import { types } from 'node:util';
 import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
-import { corruptInput } from '../../errors.js';
+import { corruptInputError } from '../../errors.js';
 import { freeBytes, freeLastPiece, shrinkToFit } from '../../machine/free-bytes.js';
 import type { Codec, CompressedSource, DecodedHead, MemberEncoder } from '../codec.js';
 import { findBgzfMember, isBgzfHeader, listGzipMembers, refuseSwallowedMember } from './gzip-members.js';
@@ -169,7 +169,7 @@ const NO_MEMBER = 'incorrect header check';
 function requireZeros(bytes: Uint8Array, start: number, path: string): void {
   const index = bytes.findIndex((byte) => byte !== 0);
   if (index < 0) return;
-  throw corruptInput(
+  throw corruptInputError(
     path,
     `byte ${start + index} (compressed) lies after the last gzip member and is neither a new member nor zero padding; expected the end of the file; ${WITHOUT_JUNK}`,
   );
@@ -180,14 +180,14 @@ function asInputError(error: unknown, path: string, consumed: number, end: numbe
   if (!types.isNativeError(error) || !('code' in error)) return error;
   const { code } = error;
   if (code === 'Z_BUF_ERROR') {
-    return corruptInput(
+    return corruptInputError(
       path,
       `the gzip data ends at byte ${consumed} (compressed) inside a member: the file is truncated; copy or make it again`,
       { cause: error },
     );
   }
   if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
-    return corruptInput(
+    return corruptInputError(
       path,
       `the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}${error.message === NO_MEMBER ? ` after a whole member; ${WITHOUT_JUNK}` : ''}; check it with \`gzip -t\``,
       { cause: error },

@@ -7,7 +7,7 @@
  * input. A program that ends before it has read everything is noticed if more is left than a pipe holds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { corruptInput, InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
+import { corruptInputError, InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
 import { errnoOf, reasonOf } from '../../io/io-error.js';
 import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-program.js';
 import { freeBytes } from '../../machine/free-bytes.js';
@@ -103,15 +103,15 @@ async function* decode(program: DecodingProgram, source: CompressedSource): Asyn
     if (end.exitCode !== 0) {
       await delay(GRACE_MILLISECONDS);
       source.throwIfAborted?.();
-      throw failure(program, path, end, child.errorText);
+      throw programError(program, path, end, child.errorText);
     }
     if (!(await hasReadAll())) {
       const problem = 'ended before it had read all of the input; expected a program that decodes all of it';
-      throw corruptInput(path, `${nameOf(program)} ${problem}`);
+      throw corruptInputError(path, `${nameOf(program)} ${problem}`);
     }
     if (program.leavingOut?.test(await child.allErrorText())) {
       const said = printable(child.errorText);
-      throw corruptInput(path, `${nameOf(program)} left out a part of the input and said: ${said}`);
+      throw corruptInputError(path, `${nameOf(program)} left out a part of the input and said: ${said}`);
     }
   } finally {
     await child.stop();
@@ -127,11 +127,16 @@ async function start(program: DecodingProgram, path: string): Promise<ChildProgr
   }
 }
 
-function failure(program: DecodingProgram, path: string, { exitCode, signal }: ProgramEnd, text: string): InputError {
+function programError(
+  program: DecodingProgram,
+  path: string,
+  { exitCode, signal }: ProgramEnd,
+  text: string,
+): InputError {
   const said = printable(text);
   const words = said === '' ? 'and said nothing' : `and said: ${said}`;
   return signal === null
-    ? corruptInput(path, `${nameOf(program)} ended with exit code ${exitCode} ${words}`)
+    ? corruptInputError(path, `${nameOf(program)} ended with exit code ${exitCode} ${words}`)
     : new InputError('ERR_INPUT_UNREADABLE', `${path}: ${nameOf(program)} was ended by ${signal} ${words}`);
 }
 

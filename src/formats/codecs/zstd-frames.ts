@@ -7,7 +7,7 @@
  *     block       3 bytes, little-endian: last (1 bit), type (2), size (21) | content
  *     skippable   magic 5x 2A 4D 18 | size of the content, 4 bytes | content
  */
-import { corruptInput, type InputError } from '../../errors.js';
+import { corruptInputError, type InputError } from '../../errors.js';
 import type { StoredBytes } from '../codec.js';
 
 export interface ZstdFrameHeader {
@@ -67,7 +67,7 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
   let offset = start;
   const inHeader = (byteLength: number) => ({ offset, byteLength, isBetweenFrames: false, frame: undefined });
   const corrupt = (problem: string) =>
-    corruptInput(
+    corruptInputError(
       path,
       `the zstd data is corrupt at byte ${offset} (compressed): ${problem}; check it with \`zstd -t\``,
     );
@@ -79,7 +79,7 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
       offset += 4 + littleEndian(yield inHeader(4), 0, 4);
       continue;
     }
-    if (magic !== MAGIC) throw afterLastFrame(path, offset);
+    if (magic !== MAGIC) throw trailingBytesError(path, offset);
     offset += 4;
 
     const [descriptor = 0] = yield inHeader(1);
@@ -96,7 +96,8 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
     }
     const windowBytes = layout.idOffset === 0 ? (contentBytes ?? 0) : windowOf(bytes[0] ?? 0);
     const beyond = beyondDecoders(littleEndian(bytes, layout.idOffset, layout.idBytes), windowBytes);
-    if (beyond !== undefined) throw corruptInput(path, `the zstd frame at byte ${storedOffset} (compressed) ${beyond}`);
+    if (beyond !== undefined)
+      throw corruptInputError(path, `the zstd frame at byte ${storedOffset} (compressed) ${beyond}`);
     offset += layout.byteLength;
 
     const frame = { storedOffset, contentBytes, windowBytes };
@@ -126,16 +127,16 @@ function beyondDecoders(dictionaryId: number, windowBytes: number): string | und
 export function requireEnd(path: string, field: ZstdField, storedBytes: number, rest: Uint8Array): void {
   if (field.isBetweenFrames && field.offset <= storedBytes) {
     if (rest.byteLength === 0) return;
-    if (!beginsMagic(rest)) throw afterLastFrame(path, field.offset);
+    if (!beginsMagic(rest)) throw trailingBytesError(path, field.offset);
   }
-  throw corruptInput(
+  throw corruptInputError(
     path,
     `the zstd data ends at byte ${storedBytes} (compressed) inside a frame: the file is truncated; copy or make it again`,
   );
 }
 
-function afterLastFrame(path: string, offset: number): InputError {
-  return corruptInput(
+function trailingBytesError(path: string, offset: number): InputError {
+  return corruptInputError(
     path,
     `byte ${offset} (compressed) lies after the last zstd frame and begins no other; expected the end of the file`,
   );

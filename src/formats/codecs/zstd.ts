@@ -4,7 +4,7 @@
  */
 import { types } from 'node:util';
 import {
-  corruptInput,
+  corruptInputError,
   counted,
   InputError,
   PileshufError,
@@ -218,7 +218,7 @@ export function decodeZstdHead(
 function requireLength({ frame, storedOffset, bytes }: FramePiece, decodedBytes: number, path: string): void {
   const { contentBytes } = frame;
   if (contentBytes === undefined || contentBytes === decodedBytes) return;
-  throw corruptInput(
+  throw corruptInputError(
     path,
     `the zstd frame at byte ${frame.storedOffset} (compressed) says that it holds ${counted(contentBytes, 'byte')} and ends at byte ${storedOffset + bytes.byteLength} after ${decodedBytes}; check it with \`zstd -t\``,
   );
@@ -234,7 +234,7 @@ function asInputError(error: unknown, path: string, { storedOffset, bytes }: Fra
     );
   }
   const end = storedOffset + bytes.byteLength;
-  return corruptInput(
+  return corruptInputError(
     path,
     `the zstd data is corrupt between byte ${storedOffset} and byte ${end} (compressed): ${error.message}; check it with \`zstd -t\``,
     { cause: error },

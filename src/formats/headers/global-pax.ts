@@ -2,13 +2,13 @@
  * Global pax headers at the beginning of a tar file, which speak of all its members; git archive writes one. After the
  * records come the two zero blocks that end every tar file.
  */
-import { corruptInput } from '../../errors.js';
+import { corruptInputError } from '../../errors.js';
 import { type HeaderRule, headerDifference, headerOfBytes } from '../header.js';
 import { BLOCK_BYTES, isZeroBlock, parseNote, parseTarHeader, problemOfNote, storedDataBytes } from '../tar-header.js';
 
 export const globalPax: HeaderRule = {
   measure: (head, isWhole, path) => {
-    const fail = (position: number, problem: string) => corruptInput(path, `byte ${position} ${problem}`);
+    const fail = (position: number, problem: string) => corruptInputError(path, `byte ${position} ${problem}`);
     for (let at = 0; ; ) {
       const end = lookAtHeader(head, at, fail);
       if (end === at) return headerOfBytes(head.subarray(0, at));

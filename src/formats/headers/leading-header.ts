@@ -3,7 +3,7 @@
  * begin with a text. Lines end as the records do: in a newline, in a delimiter, or, for CSV, in a newline outside
  * double quotes.
  */
-import { corruptInput, counted } from '../../errors.js';
+import { corruptInputError, counted } from '../../errors.js';
 import { NO_BYTES } from '../framing.js';
 import { missingLineEnd } from '../framings/lines.js';
 import { type Header, type HeaderRule, headerDifference, headerOfBytes, markBytesOf, mayBeMark } from '../header.js';
@@ -51,7 +51,7 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
       const isLastUnended = found === count - 1 && text.byteLength > foundEnd;
       if (isLastUnended && !(isQuoted && endsInQuotes(text))) return headerOf(text, missingEnd(text, end), markBytes);
       const expected = `expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`;
-      throw corruptInput(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
+      throw corruptInputError(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
     },
     ...AS_IT_IS,
   };
@@ -110,7 +110,7 @@ export function bytesHeader(byteLength: number): HeaderRule {
     measure: (head, isWhole, path) => {
       if (head.byteLength >= byteLength) return headerOfBytes(head.subarray(0, byteLength));
       if (!isWhole) return undefined;
-      throw corruptInput(
+      throw corruptInputError(
         path,
         `byte ${head.byteLength} is the end of the input; expected a header of ${counted(byteLength, 'byte')}`,
       );

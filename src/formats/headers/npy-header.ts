@@ -6,7 +6,7 @@
  *     byte 0   \x93NUMPY          6   major and minor version
  *          8   u16, in versions 2 and 3 u32: bytes of the dictionary, including the newline
  */
-import { corruptInput } from '../../errors.js';
+import { corruptInputError } from '../../errors.js';
 import { NO_BYTES } from '../framing.js';
 import { MOST_FIXED_BYTES } from '../framings/lengths.js';
 import type { HeaderRule } from '../header.js';
@@ -36,7 +36,7 @@ const BYTES_OF_A_CHARACTER = 4;
 
 export const npyHeader: HeaderRule = {
   measure: (head, isWhole, path) => {
-    const fail = (position: number, problem: string) => corruptInput(path, `byte ${position} ${problem}`);
+    const fail = (position: number, problem: string) => corruptInputError(path, `byte ${position} ${problem}`);
     const incomplete = () => {
       if (isWhole) throw fail(head.byteLength, 'is the end of the input, inside its .npy header: it is truncated');
       return undefined;

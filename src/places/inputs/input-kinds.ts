@@ -1,7 +1,7 @@
 /** The kinds of inputs, by the form of their names. A job loads the places that it reads from; local files need none. */
 import { normalize, resolve } from 'node:path';
 import { type OpenFile, openForRead } from '../../io/files.js';
-import { isRemote, remoteRefused, shownAddress } from '../../remote/address.js';
+import { isRemote, remoteRefusedError, shownAddress } from '../../remote/address.js';
 import type { TransferRequest } from '../../remote/transfer-client.js';
 import type { InputFacts, InputPlace, ReadPlan, WaitForPrefetch } from './input-place.js';
 
@@ -81,7 +81,7 @@ export async function loadInputPlaces(paths: Iterable<string>): Promise<readonly
 export function openInput(path: string, plan?: ReadPlan): OpenFile {
   const kind = inputKindOf(path);
   if (kind === undefined) return openForRead(path, 'input');
-  if (kind.place === undefined) throw remoteRefused(path);
+  if (kind.place === undefined) throw remoteRefusedError(path);
   return { fd: -1, path, role: 'input', reader: kind.place.open(path, plan) };
 }
 

@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from '../../io/json-shape.js';
 import { syncPath } from '../../io/rename-and-sync.js';
-import { damagedFile } from '../../io/sealed-file.js';
+import { damagedFileError } from '../../io/sealed-file.js';
 import { SealedFormat } from '../../io/sealed-format.js';
 import { splitSummary } from '../../job-directory/job-manifest.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
@@ -92,23 +92,29 @@ function requireConsistent(journal: CommitJournal, path: string): void {
   const { names, byteLengths, replaced, intoExisting } = journal;
   const shardCount = names.length;
   if (byteLengths.length !== Math.max(1, shardCount) || shardCount > MOST_SHARDS) {
-    throw damagedFile(path, `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`);
+    throw damagedFileError(
+      path,
+      `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`,
+    );
   }
   if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
-    throw damagedFile(path, 'expected replaced files only in a directory of shards that existed before');
+    throw damagedFileError(path, 'expected replaced files only in a directory of shards that existed before');
   }
   const counts = journal.splits?.map((split) => split.shardCount) ?? [shardCount];
   const places = counts.flatMap((count) => Array.from({ length: count }, (_, shard) => ({ shard, count })));
   if (places.length !== shardCount)
-    throw damagedFile(path, `expected as many names as the splits have shards, got ${shardCount} of ${places.length}`);
+    throw damagedFileError(
+      path,
+      `expected as many names as the splits have shards, got ${shardCount} of ${places.length}`,
+    );
   for (const [i, { shard, count }] of places.entries()) {
     if (isShardName(names[i] ?? '', shard, count)) continue;
-    throw damagedFile(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
+    throw damagedFileError(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
   }
   const stranger = replaced.findIndex((name) => !isReplaceableName(name));
-  if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
+  if (stranger !== -1) throw damagedFileError(path, `replaced[${stranger}]: expected the name of a former shard`);
   for (const list of [names, replaced]) {
-    if (new Set(list).size !== list.length) throw damagedFile(path, 'it has a name twice');
+    if (new Set(list).size !== list.length) throw damagedFileError(path, 'it has a name twice');
   }
 }
 

@@ -18,8 +18,8 @@ import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
 import { openForRead, openStagedOutput, withFile, writeAt } from '../../io/files.js';
 import { nameExists } from '../../io/paths.js';
-import { byteLengthOf, ensureFile, outputAppeared, syncPath } from '../../io/rename-and-sync.js';
-import { damagedFile } from '../../io/sealed-file.js';
+import { byteLengthOf, ensureFile, outputAppearedError, syncPath } from '../../io/rename-and-sync.js';
+import { damagedFileError } from '../../io/sealed-file.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
@@ -249,7 +249,7 @@ export class StagedOutput {
     const names = finalNames(to, totals, shards.length);
     const replaced = await this.#place.replacedNames();
     const appeared = replaced.find(isShard);
-    if (appeared !== undefined && !to.mayReplace) throw outputAppeared(this.#place.pathOf(appeared));
+    if (appeared !== undefined && !to.mayReplace) throw outputAppearedError(this.#place.pathOf(appeared));
     const intoExisting = shardsAt(to).exists;
     return { outputIdentity, phase: 'move-aside', byteLengths, ...totals, intoExisting, names, replaced };
   }
@@ -261,7 +261,7 @@ export class StagedOutput {
     const expected = finalNames(to, journal, byteLengths.length);
     if (names.length === expected.length && names.every((name, shard) => name === expected[shard])) return;
     const path = join(this.#directories.jobDirectory, JOURNAL_NAME);
-    throw damagedFile(path, `expected the outputs of ${to.path}, got others`);
+    throw damagedFileError(path, `expected the outputs of ${to.path}, got others`);
   }
 
   #afterMoves({ names }: CommitJournal): readonly string[] {

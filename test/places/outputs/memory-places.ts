@@ -1,6 +1,6 @@
 /** Places in the memory of this process: what a further service of objects takes. */
 import { readFileSync } from 'node:fs';
-import { outputAppeared } from '#src/io/rename-and-sync.js';
+import { outputAppearedError } from '#src/io/rename-and-sync.js';
 import { ObjectsPlace } from '#src/places/outputs/output-objects.js';
 import type { OutputPlaces } from '#src/places/outputs/output-place.js';
 import type { ObjectStore } from '#src/remote/object-store.js';
@@ -8,7 +8,7 @@ import type { ObjectStore } from '#src/remote/object-store.js';
 export function memoryPlaces(objects: Map<string, Buffer>): OutputPlaces {
   const parts = new Map<string, Map<number, Buffer>>();
   const put = (address: string, bytes: Buffer, onlyIfAbsent: boolean) => {
-    if (onlyIfAbsent && objects.has(address)) throw outputAppeared(address);
+    if (onlyIfAbsent && objects.has(address)) throw outputAppearedError(address);
     objects.set(address, bytes);
   };
   const store: ObjectStore = {

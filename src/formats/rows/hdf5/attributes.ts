@@ -4,7 +4,7 @@
  */
 import { productOf } from './chunk-box.js';
 import { type Datatype, FLOAT, INTEGER, readDatatype, SEQUENCE, STRING } from './datatype.js';
-import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, sharedTable } from './hdf5-bytes.js';
+import { Cursor, type Hdf5Bytes, Hdf5Problem, packFields, sharedTableProblem } from './hdf5-bytes.js';
 import { type Message, SHARED, sharedType } from './object-header.js';
 import { readAttribute } from './object-messages.js';
 
@@ -12,7 +12,7 @@ import { readAttribute } from './object-messages.js';
 export const SCALE_USERS = 'REFERENCE_LIST';
 
 export function openAttribute(file: Hdf5Bytes, { flags, body }: Message) {
-  if ((flags & SHARED) !== 0) throw sharedTable();
+  if ((flags & SHARED) !== 0) throw sharedTableProblem();
   const { name, isTypeShared, type, typeAt, shape, dataAt } = readAttribute(body);
   const datatype = readDatatype(new Cursor(isTypeShared ? sharedType(file, type) : type));
   const dataBytes = shape.isNull ? 0 : productOf(shape.lengths, datatype.byteLength);
@@ -40,7 +40,7 @@ export function shownValue(file: Hdf5Bytes, type: Datatype, bytes: Buffer): stri
   return String((bits & 8) === 0 ? value : BigInt.asIntN(8 * byteLength, value));
 }
 
-export function foreignReference(where: string): Hdf5Problem {
+export function foreignReferenceProblem(where: string): Hdf5Problem {
   return new Hdf5Problem(
     `${where} refers to rows of a dataset, or to another file, and such references do not move with rows; remove it`,
     false,
@@ -77,12 +77,12 @@ function heapObject(file: Hdf5Bytes, address: number, index: number): Buffer {
 
 export function collectionOf(entries: readonly Buffer[]): Buffer {
   const pieces = entries.flatMap((bytes, i) => [
-    packed([i + 1, 2], [1, 2], [0, 4], [bytes.byteLength, 8], bytes),
+    packFields([i + 1, 2], [1, 2], [0, 4], [bytes.byteLength, 8], bytes),
     Buffer.alloc((8 - (bytes.byteLength % 8)) % 8),
   ]);
   const usedBytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, ENTRY_HEAD_BYTES);
   const byteLength = Math.max(LEAST_HEAP_BYTES, usedBytes);
   // The rest is free: an entry without a number.
-  const free = byteLength - usedBytes < ENTRY_HEAD_BYTES ? [] : [packed([0, 8], [byteLength - usedBytes, 8])];
-  return Buffer.concat([packed(Buffer.from('GCOL'), [1, 4], [byteLength, 8]), ...pieces, ...free], byteLength);
+  const free = byteLength - usedBytes < ENTRY_HEAD_BYTES ? [] : [packFields([0, 8], [byteLength - usedBytes, 8])];
+  return Buffer.concat([packFields(Buffer.from('GCOL'), [1, 4], [byteLength, 8]), ...pieces, ...free], byteLength);
 }

@@ -30,7 +30,7 @@ export function chooseRows(
   const named = names?.map((name) => {
     const found = objectAt(name);
     const dataset = all.find(({ address }) => address === found?.address);
-    if (dataset === undefined) throw noDataset(name, all);
+    if (dataset === undefined) throw noDatasetError(name, all);
     return { ...dataset, path: pathOf(name) };
   });
   const chosen = (named ?? withRows).toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -95,7 +95,7 @@ function pathOf(name: string): string {
   return `/${name.split('/').filter(Boolean).join('/')}`;
 }
 
-function noDataset(name: string, all: readonly Dataset[]): UsageError {
+function noDatasetError(name: string, all: readonly Dataset[]): UsageError {
   const known =
     nameSome(
       all.map(({ path }) => path),

@@ -1,5 +1,5 @@
 /** Writes a B-tree of version 1 over chunks: the index that all libraries read. */
-import { packed } from './hdf5-bytes.js';
+import { packFields } from './hdf5-bytes.js';
 
 export interface TreeEntry {
   /** The place in the grid. */
@@ -48,7 +48,7 @@ export function chunkTree(chunks: ChunksToIndex, address: number): WrittenTree {
     const entry = chunks.entryAt(isLast ? chunkCount - 1 : i);
     const start = entry.place.map((each, i) => (each + Number(isLast)) * (chunkLengths[i] ?? 1));
     const numbers = [...start, isLast ? elementBytes : 0].map((each) => [each, 8] as const);
-    return packed([isLast ? 0 : entry.byteLength, 4], [isLast ? 0 : entry.mask, 4], ...numbers);
+    return packFields([isLast ? 0 : entry.byteLength, 4], [isLast ? 0 : entry.mask, 4], ...numbers);
   };
   /** @param before nodes of lower levels. */
   const nodeOf = (level: number, node: number, before: number) => {
@@ -58,10 +58,10 @@ export function chunkTree(chunks: ChunksToIndex, address: number): WrittenTree {
     const span = MOST_ENTRIES ** level;
     const left = node === 0 ? undefined : addressOf(before + node - 1);
     const right = node === count - 1 ? undefined : addressOf(before + node + 1);
-    const parts = [packed(SIGNATURE, [1, 1], [level, 1], [end - first, 2], [left, 8], [right, 8])];
+    const parts = [packFields(SIGNATURE, [1, 1], [level, 1], [end - first, 2], [left, 8], [right, 8])];
     for (let i = first; i < end; i++) {
       const child = level === 0 ? chunks.entryAt(i).address : addressOf(before - below + i);
-      parts.push(keyOf(i * span), packed([child, 8]));
+      parts.push(keyOf(i * span), packFields([child, 8]));
     }
     return Buffer.concat([...parts, keyOf(end * span)], nodeBytes);
   };

@@ -6,7 +6,7 @@ import { encodeUnitDescription, listStagedUnits, type StagedUnitFile } from '../
 import { gridOf, placeOf, productOf } from './chunk-box.js';
 import { chunkTree } from './chunk-tree.js';
 import { writtenMask } from './filters/chunk-filters.js';
-import { Cursor, packed, withChecksum } from './hdf5-bytes.js';
+import { Cursor, packFields, withChecksum } from './hdf5-bytes.js';
 import type { FileHead, RowsDataset } from './rows-spec.js';
 
 export interface FileEnds {
@@ -38,13 +38,13 @@ export function fileEndsOf(
     if (ofRows === undefined) throw new RangeError(`the head has no dataset ${dataset.path}`);
     const { start, countAt, treeAt } = ofRows;
     const [most = null] = mostLengths;
-    head.set(packed([rows, 8]), countAt);
-    if (most !== null) head.set(packed([Math.max(most, rows), 8]), countAt + 8 * chunkLengths.length);
-    head.set(packed([tree.root, 8]), treeAt);
+    head.set(packFields([rows, 8]), countAt);
+    if (most !== null) head.set(packFields([Math.max(most, rows), 8]), countAt + 8 * chunkLengths.length);
+    head.set(packFields([tree.root, 8]), treeAt);
     head.set(withChecksum(head.subarray(start, ofRows.end - 4)), start);
     return tree;
   });
-  head.set(packed([end, 8]), END_AT);
+  head.set(packFields([end, 8]), END_AT);
   head.set(withChecksum(head.subarray(0, SUM_AT)));
   return {
     head,

@@ -3,7 +3,7 @@
  * datasets that have no rows. Messages of objects stay as they are, with other addresses. The head is the same in all
  * outputs, but for the numbers of rows and the places of the indexes of their chunks.
  */
-import { collectionOf, foreignReference, openAttribute, SCALE_USERS, sequenceAt } from './attributes.js';
+import { collectionOf, foreignReferenceProblem, openAttribute, SCALE_USERS, sequenceAt } from './attributes.js';
 import { gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkTree, type TreeEntry } from './chunk-tree.js';
 import { type Dataset, findChunksOf, readDataset } from './dataset.js';
@@ -11,7 +11,7 @@ import type { Datatype } from './datatype.js';
 import { decodeChunk } from './filters/chunk-filters.js';
 import { HDF5_SIGNATURE } from './find-start.js';
 import { attributesOf, type FoundObject, linksOf } from './groups.js';
-import { Cursor, type Hdf5Bytes, Hdf5Problem, packed, withChecksum } from './hdf5-bytes.js';
+import { Cursor, type Hdf5Bytes, Hdf5Problem, packFields, withChecksum } from './hdf5-bytes.js';
 import { MESSAGE, type Message, SHARED, sharedAt, TRACKS_ORDER } from './object-header.js';
 import { readFill } from './object-messages.js';
 import type { FileHead, RowsDataset, RowsHead } from './rows-spec.js';
@@ -106,7 +106,7 @@ class HeadMaker {
       if (this.#numberOf.has(object.address)) this.places.objects.push(this.#object(object));
     for (let first = 0; first < this.#heap.length; first += MOST_HEAP_ENTRIES)
       this.places.heaps.push(this.#put(collectionOf(this.#heap.slice(first, first + MOST_HEAP_ENTRIES))));
-    const superblock = packed(
+    const superblock = packFields(
       ...[Buffer.from(HDF5_SIGNATURE, 'latin1'), Buffer.of(2, 8, 8, 0)],
       ...[0, undefined, this.#end, this.places.objects[0]].map((address) => [address, 8] as const),
     );
@@ -134,7 +134,7 @@ class HeadMaker {
     }
     const dataset = rows === undefined ? readDataset(this.#file, object) : undefined;
     if (dataset !== undefined) made.push([MESSAGE.LAYOUT, this.#dataOf(dataset)]);
-    if (links > 1) made.push([MESSAGE.LINK_COUNT, packed([0, 1], [links, 4])]);
+    if (links > 1) made.push([MESSAGE.LINK_COUNT, packFields([0, 1], [links, 4])]);
     for (const message of header.messages) {
       if (!COPIED_MESSAGES.has(message.type) || (rows !== undefined && OF_OLD_ROWS.has(message.type))) continue;
       const { type, body, flags } = message;
@@ -156,17 +156,23 @@ class HeadMaker {
       for (const { address: to, body } of linksOf(this.#file, header)) {
         if (to === undefined) made.push([MESSAGE.LINK, body]);
         else if (this.#numberOf.has(to))
-          made.push([MESSAGE.LINK, packed(body.subarray(0, -8), [this.#linked(to, path), 8])]);
+          made.push([MESSAGE.LINK, packFields(body.subarray(0, -8), [this.#linked(to, path), 8])]);
       }
     }
     for (const [, body] of made) requireWritable(body, path);
     const headBytes = (flags & TRACKS_ORDER) === 0 ? 4 : 6;
     const messages = made.map(([type, body, ofMessage = 0, order = 0]) =>
-      packed([type, 1], [body.byteLength, 2], [ofMessage, 1], packed([order, 2]).subarray(0, headBytes - 4), body),
+      packFields(
+        [type, 1],
+        [body.byteLength, 2],
+        [ofMessage, 1],
+        packFields([order, 2]).subarray(0, headBytes - 4),
+        body,
+      ),
     );
     const all = Buffer.concat(messages);
     const start = this.#put(
-      withChecksum(packed(Buffer.from('OHDR'), [2, 1], [flags | LONG, 1], [all.byteLength, 4], all)),
+      withChecksum(packFields(Buffer.from('OHDR'), [2, 1], [flags | LONG, 1], [all.byteLength, 4], all)),
     );
     const shapeAt = start + HEADER_HEAD_BYTES + headBytes;
     if (rows !== undefined)
@@ -191,7 +197,7 @@ class HeadMaker {
   /** A copy of bytes that have the address of a type. */
   #shared(bytes: Uint8Array, at: number, path: string): Buffer {
     const address = new Cursor(bytes).skip(at).u64();
-    return packed(bytes.subarray(0, at), [this.#linked(address, path), 8], bytes.subarray(at + 8));
+    return packFields(bytes.subarray(0, at), [this.#linked(address, path), 8], bytes.subarray(at + 8));
   }
 
   #attribute(message: Message, path: string): Buffer {
@@ -208,7 +214,7 @@ class HeadMaker {
     for (let start = 0; pointers.length > 0 && start + byteLength <= bytes.byteLength; start += byteLength) {
       for (const { offset, to } of pointers) {
         const at = start + offset;
-        if (to === 'other') throw foreignReference(where);
+        if (to === 'other') throw foreignReferenceProblem(where);
         if (to === 'object') {
           const address = new Cursor(bytes).skip(at).u64OrNone() ?? 0;
           const number = this.#numberOf.get(address);
@@ -218,7 +224,7 @@ class HeadMaker {
               `${where} refers to ${lost}, which is left out; name ${lost} with \`hdf5\`, too`,
               false,
             );
-          bytes.set(packed([number === undefined ? 0 : (this.#known.objects[number] ?? 0), 8]), at);
+          bytes.set(packFields([number === undefined ? 0 : (this.#known.objects[number] ?? 0), 8]), at);
         } else {
           const sequence = sequenceAt(this.#file, to, bytes.subarray(at));
           bytes.set(sequence === undefined ? Buffer.alloc(12) : this.#heapEntry(to, sequence, where, mayLose), at + 4);
@@ -234,7 +240,7 @@ class HeadMaker {
     this.#relocate(type, bytes, where, mayLose);
     const number = this.#heap.push(bytes) - 1;
     const heap = this.#known.heaps[Math.floor(number / MOST_HEAP_ENTRIES)] ?? 0;
-    return packed([heap, 8], [1 + (number % MOST_HEAP_ENTRIES), 4]);
+    return packFields([heap, 8], [1 + (number % MOST_HEAP_ENTRIES), 4]);
   }
 
   #count(byteLength: number, path: string): void {
@@ -254,13 +260,13 @@ class HeadMaker {
     if (layout.kind === 'compact') {
       const bytes = Buffer.from(layout.bytes);
       this.#relocate(type, bytes, path);
-      return packed(Buffer.of(3, 0), [bytes.byteLength, 2], bytes);
+      return packFields(Buffer.of(3, 0), [bytes.byteLength, 2], bytes);
     }
     if (layout.kind === 'contiguous') {
       const isThere = layout.address !== undefined && byteLength > 0;
       const bytes = isThere ? this.#file.at(layout.address ?? 0, byteLength).take(byteLength) : Buffer.alloc(0);
       this.#relocate(type, bytes, path);
-      return packed(Buffer.of(3, 1), [isThere ? this.#put(bytes) : undefined, 8], [byteLength, 8]);
+      return packFields(Buffer.of(3, 1), [isThere ? this.#put(bytes) : undefined, 8], [byteLength, 8]);
     }
     const { lengths: chunkLengths } = layout;
     const find = findChunksOf(this.#file, dataset, layout);
@@ -300,17 +306,17 @@ function requireWritable({ byteLength }: Buffer, path: string): void {
 function dataspaceOf({ rowShape, mostLengths }: RowsDataset): Buffer {
   const lengths = [0, ...rowShape].map((length) => [length, 8] as const);
   const most = mostLengths.map((length) => [length ?? undefined, 8] as const);
-  return packed(Buffer.of(2, lengths.length, 1, 1), ...lengths, ...most);
+  return packFields(Buffer.of(2, lengths.length, 1, 1), ...lengths, ...most);
 }
 
 function chunkLayout(root: number | undefined, chunkLengths: readonly number[], elementBytes: number): Buffer {
   const lengths = [...chunkLengths, elementBytes].map((length) => [length, 4] as const);
-  return packed(Buffer.of(3, 2, lengths.length), [root, 8], ...lengths);
+  return packFields(Buffer.of(3, 2, lengths.length), [root, 8], ...lengths);
 }
 
 /** Links and attributes become messages: there is no heap of them. @param orderBytes of the number of the next one. */
 function withoutAddresses(info: Buffer, orderBytes: number): Buffer {
   const flags = (info[1] ?? 0) & 3;
   const noted = info.subarray(2, (flags & 1) === 0 ? 2 : 2 + orderBytes);
-  return packed(Buffer.of(0, flags), noted, Buffer.alloc((flags & 2) === 0 ? 16 : 24, 0xff));
+  return packFields(Buffer.of(0, flags), noted, Buffer.alloc((flags & 2) === 0 ? 16 : 24, 0xff));
 }

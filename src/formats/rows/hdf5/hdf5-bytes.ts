@@ -1,5 +1,5 @@
 /** Bytes of an HDF5 file: numbers are little-endian, addresses and lengths have 8 bytes, as nearly all programs write them. */
-import { corruptInput, InputError } from '../../../errors.js';
+import { corruptInputError, InputError } from '../../../errors.js';
 import { lookup3 } from './checksums.js';
 import { findStart } from './find-start.js';
 
@@ -14,7 +14,7 @@ export class Hdf5Problem extends Error {
   }
 }
 
-export function sharedTable(): Hdf5Problem {
+export function sharedTableProblem(): Hdf5Problem {
   return new Hdf5Problem('it has a table of shared messages, which pileshuf does not read', false);
 }
 
@@ -104,7 +104,7 @@ export class Cursor {
 /** A number and its bytes, undefined for no address; or bytes as they are. */
 type Field = readonly [value: number | undefined, byteLength: 1 | 2 | 4 | 8] | Uint8Array;
 
-export function packed(...fields: readonly Field[]): Buffer {
+export function packFields(...fields: readonly Field[]): Buffer {
   const lengthOf = (field: Field) => (field instanceof Uint8Array ? field.byteLength : field[1]);
   const result = Buffer.alloc(fields.reduce((sum, field) => sum + lengthOf(field), 0));
   let at = 0;
@@ -122,7 +122,7 @@ export function packed(...fields: readonly Field[]): Buffer {
 }
 
 export function withChecksum(body: Uint8Array): Buffer {
-  return packed(body, [lookup3(body), CHECKSUM_BYTES]);
+  return packFields(body, [lookup3(body), CHECKSUM_BYTES]);
 }
 
 /** @returns bytes of their own; fewer only at the end of the file. */
@@ -195,7 +195,7 @@ export function withInputErrors<T>(path: string, use: () => T): T {
     return use();
   } catch (error) {
     if (!(error instanceof Hdf5Problem)) throw error;
-    if (error.isDamage) throw corruptInput(path, `${error.message}; make the file again`, { cause: error });
+    if (error.isDamage) throw corruptInputError(path, `${error.message}; make the file again`, { cause: error });
     throw new InputError('ERR_INPUT_FORMAT', `${path}: ${error.message}`, { cause: error });
   }
 }

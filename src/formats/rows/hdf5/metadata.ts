@@ -4,7 +4,7 @@
  * other chunks, and for references to the same paths at other addresses.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { foreignReference, openAttribute, SCALE_USERS, sequenceAt, shownValue } from './attributes.js';
+import { foreignReferenceProblem, openAttribute, SCALE_USERS, sequenceAt, shownValue } from './attributes.js';
 import { productOf } from './chunk-box.js';
 import { type Dataset, RowReader, readDataset } from './dataset.js';
 import { type Datatype, readDatatype } from './datatype.js';
@@ -121,7 +121,7 @@ class MetadataReader {
     for (let start = 0; pointers.length > 0 && start < bytes.byteLength; start += byteLength) {
       const element = Buffer.from(bytes.subarray(start, start + byteLength));
       for (const { offset, to } of pointers) {
-        if (to === 'other') throw foreignReference(where);
+        if (to === 'other') throw foreignReferenceProblem(where);
         const pointer = Buffer.from(element.subarray(offset, offset + (to === 'object' ? 8 : 16)));
         element.fill(0, offset, offset + pointer.byteLength);
         if (to === 'object') hash.update(`${this.#pathAt.get(new Cursor(pointer).u64OrNone() ?? 0)}\0`);

@@ -1,6 +1,6 @@
 /** The superblock, which begins a file, and object headers, which hold messages: of a dataset its type, shape, layout. */
 import { HDF5_SIGNATURE } from './find-start.js';
-import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem, sharedTable } from './hdf5-bytes.js';
+import { CHECKSUM_BYTES, Cursor, type Hdf5Bytes, Hdf5Problem, sharedTableProblem } from './hdf5-bytes.js';
 
 /** Types of messages. */
 export const MESSAGE = {
@@ -123,7 +123,7 @@ export function messageIn(file: Hdf5Bytes, { messages }: ObjectHeader, type: num
 export function sharedAt(body: Buffer): number {
   const [version = 0, kind] = body;
   if (version < 3 || kind === 2) return version === 1 ? 8 : 2;
-  throw sharedTable();
+  throw sharedTableProblem();
 }
 
 /** Returns the type that a shared message stands for: other ones lie only in tables. */

@@ -1,5 +1,5 @@
 /** Reads what messages of object headers say. */
-import { Cursor, Hdf5Problem, packed, sharedTable } from './hdf5-bytes.js';
+import { Cursor, Hdf5Problem, packFields, sharedTableProblem } from './hdf5-bytes.js';
 
 export interface Shape {
   readonly lengths: readonly number[];
@@ -132,7 +132,7 @@ export function readAttribute(body: Uint8Array): Attribute {
   const name = field(nameBytes);
   const typeAt = cursor.at;
   const type = field(typeBytes);
-  if (version > 1 && (flags & 2) !== 0) throw sharedTable();
+  if (version > 1 && (flags & 2) !== 0) throw sharedTableProblem();
   const shape = readShape(field(shapeBytes));
   return { name, isTypeShared: version > 1 && (flags & 1) !== 0, type, shape, typeAt, dataAt: cursor.at };
 }
@@ -165,7 +165,7 @@ export function symbolTableLink(name: Buffer, address: number, softPath: Buffer 
   const { byteLength } = name;
   const isHard = softPath === undefined;
   const body = isHard
-    ? packed([1, 1], [1, 1], [byteLength, 2], name, [address, 8])
-    : packed([1, 1], [9, 1], [1, 1], [byteLength, 2], name, [softPath.byteLength, 2], softPath);
+    ? packFields([1, 1], [1, 1], [byteLength, 2], name, [address, 8])
+    : packFields([1, 1], [9, 1], [1, 1], [byteLength, 2], name, [softPath.byteLength, 2], softPath);
   return { name, address: isHard ? address : undefined, softPath, body, order: 0 };
 }

@@ -10,7 +10,7 @@
  * A footer of 3,000 columns and 100 row groups has 30 MB. Its row groups stay bytes: each becomes objects when it is asked
  * for.
  */
-import { corruptInput, InputError } from '../../../errors.js';
+import { corruptInputError, InputError } from '../../../errors.js';
 import { annotationOf, readColumnOrders } from './annotation.js';
 import { readKeyValues } from './key-values.js';
 import { ChunkPlaces, type RowGroup, readRowGroup, UnsupportedError } from './row-group.js';
@@ -66,31 +66,31 @@ export function readFooter(
 /** A copy. */
 function readFooterBytes(file: ByteRanges, byteLength: number, path: string, mostBytes: number): Uint8Array {
   if (byteLength < LEAST_BYTES)
-    throw corruptInput(path, `its ${byteLength} bytes are too few for a Parquet file; make the file again`);
+    throw corruptInputError(path, `its ${byteLength} bytes are too few for a Parquet file; make the file again`);
   const tailBytes = Math.min(byteLength, TAIL_BYTES);
   const tail = Buffer.from(file.read(byteLength - tailBytes, tailBytes));
-  if (tail.byteLength < tailBytes) throw corruptInput(path, 'it became shorter while it was read');
+  if (tail.byteLength < tailBytes) throw corruptInputError(path, 'it became shorter while it was read');
   const endsLike = (magic: string) => tail.toString('latin1', tailBytes - MAGIC.length) === magic;
   if (endsLike(ENCRYPTED_MAGIC))
     throw new InputError('ERR_INPUT_FORMAT', `${path} is encrypted Parquet; write it again without encryption`);
   if (!endsLike(MAGIC))
-    throw corruptInput(
+    throw corruptInputError(
       path,
       `byte ${byteLength - MAGIC.length} is not the PAR1 that ends every Parquet file: it is cut off, or bytes were added; copy or make the file again`,
     );
   const head = Buffer.from(file.read(0, MAGIC.length)).toString('latin1');
   if (head !== MAGIC)
-    throw corruptInput(path, 'byte 0 is not the PAR1 that begins every Parquet file; make the file again');
+    throw corruptInputError(path, 'byte 0 is not the PAR1 that begins every Parquet file; make the file again');
   const footerBytes = tail.readUInt32LE(tailBytes - END_BYTES);
   const place = `byte ${byteLength - END_BYTES} claims a footer of ${footerBytes} bytes`;
   if (footerBytes > byteLength - LEAST_BYTES)
-    throw corruptInput(path, `${place} in a file of ${byteLength}; make the file again`);
-  if (footerBytes > mostBytes) throw corruptInput(path, `${place}; expected at most ${mostBytes}`);
+    throw corruptInputError(path, `${place} in a file of ${byteLength}; make the file again`);
+  if (footerBytes > mostBytes) throw corruptInputError(path, `${place}; expected at most ${mostBytes}`);
   const start = byteLength - END_BYTES - footerBytes;
   if (footerBytes <= tailBytes - END_BYTES)
     return new Uint8Array(tail.subarray(tailBytes - END_BYTES - footerBytes, -END_BYTES));
   const bytes = new Uint8Array(file.read(start, footerBytes));
-  if (bytes.byteLength < footerBytes) throw corruptInput(path, 'it became shorter while it was read');
+  if (bytes.byteLength < footerBytes) throw corruptInputError(path, 'it became shorter while it was read');
   return bytes;
 }
 

@@ -3,7 +3,7 @@
  * that follows (`src/formats/rows/parquet/leaf.ts`); its position is its ordinal in the file.
  */
 
-import { corruptInput, counted, InputError, RecordOverMemoryError } from '../../../errors.js';
+import { corruptInputError, counted, InputError, RecordOverMemoryError } from '../../../errors.js';
 import { thenAlways, thenAlwaysAsync } from '../../../floor/cleanup.js';
 import { inPhase } from '../../../floor/phase-clock.js';
 import type { RegularInput } from '../../../places/inputs/input-source.js';
@@ -282,19 +282,19 @@ class RowReader {
       const column = this.#leaf === undefined ? '' : `, column ${this.#leaves[this.#leaf]?.name}`;
       const group = `row group ${this.#group}${column}`;
       if (isDamage)
-        throw corruptInput(
+        throw corruptInputError(
           this.#part.path,
           `${group}, page at byte ${this.#page}: ${error.message}; make the file again`,
           {
             cause: error,
           },
         );
-      if (error instanceof PageMemoryError) throw this.#recordOverMemory(group, error);
+      if (error instanceof PageMemoryError) throw this.#recordOverMemoryError(group, error);
       throw error;
     }
   }
 
-  #recordOverMemory(place: string, { neededBytes, thenBytes }: PageMemoryError): InputError {
+  #recordOverMemoryError(place: string, { neededBytes, thenBytes }: PageMemoryError): InputError {
     const { decoderMemory } = this.#context;
     const knownBytes = this.#columns.allocatedBytes + decoderMemory.reservedBytes + neededBytes + thenBytes;
     if (neededBytes > MOST_REGION_BYTES)

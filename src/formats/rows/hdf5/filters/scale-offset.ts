@@ -1,5 +1,5 @@
 /** The filter scaleoffset: of each number its difference to the least one is stored, in as few bits as all of a chunk need. */
-import { Hdf5Problem, packed } from '../hdf5-bytes.js';
+import { Hdf5Problem, packFields } from '../hdf5-bytes.js';
 import { allocateOutput, BitReader } from './bit-reader.js';
 
 /** The head before the numbers: how many bits each has, and the least one in up to 16 bytes. */
@@ -25,7 +25,7 @@ export function unpackScaleOffset(stored: Uint8Array, values: readonly number[],
   if (bitCount >= 8 * byteLength) {
     if (head.copy(bytes, 0, HEAD_BYTES) < bytes.byteLength) throw new Hdf5Problem('ends before its last number');
   } else {
-    const fill = packed([values[FILL_AT] ?? 0, 4], [values[FILL_AT + 1] ?? 0, 4]);
+    const fill = packFields([values[FILL_AT] ?? 0, 4], [values[FILL_AT + 1] ?? 0, 4]);
     const [lowBits, highBits] = [Math.min(32, bitCount), Math.max(0, bitCount - 32)];
     const bits = new BitReader(stored, HEAD_BYTES);
     const write = writerOf(bytes, byteLength, head.subarray(LEAST_AT), isFloat ? 10 ** (factor | 0) : undefined);
