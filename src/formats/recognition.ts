@@ -171,7 +171,10 @@ for (const format of binary) {
     withoutNul.set(first, [...(withoutNul.get(first) ?? []), format]);
 }
 
-/** @param head at least `FORMAT_HEAD_BYTES` or all; up to 8 KiB, more bytes make formats without magic bytes surer. */
+/**
+ * Returns the refused format that first bytes show.
+ * @param head at least `FORMAT_HEAD_BYTES` or all; up to 8 KiB, more bytes make formats without magic bytes surer.
+ */
 export function foreignFormatOf(head: Buffer, nul = head.indexOf(0)): RefusedFormat | undefined {
   const isWithNul = nul >= 0 && nul < FORMAT_HEAD_BYTES;
   // There may be many thousands of inputs, most of them text, for which no magic bytes are candidates.

@@ -5,24 +5,24 @@
 
 /** Headers begin at multiples of this, and data is filled up to one. */
 export const BLOCK_BYTES = 512;
-/** Notes on the next member take some KiB. More is taken for damage. */
-const MOST_NOTE_BYTES = 2 ** 20;
+/** Extended headers have some KiB of data. More is taken for damage. */
+const MOST_EXTENDED_BYTES = 2 ** 20;
 
-interface NamedMember {
+interface TarMember {
   readonly type: string;
   readonly name: string;
   /** True if members of its type have data, whatever size the header declares. */
   readonly hasData: boolean;
 }
 
-export interface TarHeader extends NamedMember {
+export interface TarHeader extends TarMember {
   readonly dataBytes: number;
   /** True if the map of a sparse file continues in further blocks before the data. */
-  readonly isExtended: boolean;
+  readonly continuesSparseMap: boolean;
 }
 
-/** The facts that the headers before a member declare for it. */
-export interface MemberNotes {
+/** The facts that extended headers declare for the next member, in place of its own. */
+export interface MemberOverrides {
   readonly name?: string;
   readonly dataBytes?: number;
 }
@@ -32,29 +32,29 @@ export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is not a tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);
   if (dataBytes === undefined) return 'is a tar header whose size is not a number';
-  const { type, name, hasData } = namedMember(block);
-  return { type, name, dataBytes, hasData, isExtended: type === 'S' && block[482] !== 0 };
+  const { type, name, hasData } = tarMemberOf(block);
+  return { type, name, dataBytes, hasData, continuesSparseMap: type === 'S' && block[482] !== 0 };
 }
 
 /** @param block a header, which is not checked. */
-export function namedMember(block: Uint8Array): NamedMember {
+export function tarMemberOf(block: Uint8Array): TarMember {
   const magic = textAt(block, 257, 6);
   const name = fullName(block, magic);
   const type = typeOf(block, magic, name);
   return { type, name, hasData: !'123456'.includes(type) };
 }
 
-/** Returns whether a header is only a note on the next member, on its link, or on all members. */
-export function isNote({ type }: NamedMember): boolean {
+/** Returns whether a header is only an extension of the header of the next member, of its link, or of all members. */
+export function isExtendedHeader({ type }: TarMember): boolean {
   return 'xXgLK'.includes(type);
 }
 
-export function problemOfNote({ dataBytes }: TarHeader): string | undefined {
-  if (dataBytes <= MOST_NOTE_BYTES) return undefined;
+export function problemOfExtendedHeader({ dataBytes }: TarHeader): string | undefined {
+  if (dataBytes <= MOST_EXTENDED_BYTES) return undefined;
   return `is a tar header that claims ${dataBytes} bytes of notes on a member; expected some KiB`;
 }
 
-export function parseNote({ type }: TarHeader, data: Buffer): MemberNotes | string {
+export function parseExtendedHeader({ type }: TarHeader, data: Buffer): MemberOverrides | string {
   if (type === 'L') return { name: textAt(data, 0, data.byteLength) };
   return type === 'K' ? {} : parsePax(data);
 }
@@ -63,8 +63,8 @@ export function isZeroBlock(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
-export function storedDataBytes({ hasData, dataBytes }: TarHeader, notes: MemberNotes = {}): number {
-  return hasData ? Math.ceil((notes.dataBytes ?? dataBytes) / BLOCK_BYTES) * BLOCK_BYTES : 0;
+export function storedDataBytes({ hasData, dataBytes }: TarHeader, overrides: MemberOverrides = {}): number {
+  return hasData ? Math.ceil((overrides.dataBytes ?? dataBytes) / BLOCK_BYTES) * BLOCK_BYTES : 0;
 }
 
 function fullName(block: Uint8Array, magic: string): string {
@@ -117,7 +117,7 @@ function textAt(bytes: Uint8Array, start: number, fieldBytes: number): string {
 }
 
 /** Lines of `LENGTH KEY=VALUE\n`. LENGTH counts the whole line; a later line of a key replaces an earlier one. */
-function parsePax(data: Buffer): MemberNotes | string {
+function parsePax(data: Buffer): MemberOverrides | string {
   const values = new Map<string, string>();
   for (let from = 0; from < data.byteLength; ) {
     const digits = /^\d{1,8}(?= )/.exec(data.toString('latin1', from, from + 9))?.[0] ?? '';

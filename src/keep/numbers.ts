@@ -16,7 +16,7 @@ export function isComputed({ low, high }: NumberRange, isRepeated: boolean): boo
   return isRepeated || high - low >= MOST_SORTED;
 }
 
-/** Returns what the records of the output come from. */
+/** Returns the records that the output is made from: those that were read, or the numbers of the range. */
 export function sourceAmount({ range }: NumbersSpec, read: Amount): Amount {
   return range === undefined
     ? read

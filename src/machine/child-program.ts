@@ -137,7 +137,7 @@ async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 /** The path for a process without PATH. */
 const USUAL_PATH = '/bin:/usr/bin';
 
-/** @param name with a slash: a path. */
+/** Returns whether there is a program of this name. @param name with a slash: a path. */
 export function isProgram(name: string, searchPath = process.env['PATH'] ?? USUAL_PATH): boolean {
   if (name.includes('/')) return isExecutable(name);
   return searchPath.split(delimiter).some((directory) => isExecutable(join(directory, name)));

@@ -7,7 +7,7 @@ import { numberText, secondsOf } from './format-text.js';
 
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text for a page; characters that no page may hold are replaced. */
+/** Returns text for a page. Characters that no page may hold are replaced. */
 export function escapedXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced.
   return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd').replace(/[&<>"]/g, (c) => ESCAPED[c] ?? c);

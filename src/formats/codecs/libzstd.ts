@@ -29,15 +29,15 @@ export function openLibzstd(): Libzstd {
   return new WebAssembly.Instance(compiledProgram('libzstd.wasm.br', import.meta.url)).exports as unknown as Libzstd;
 }
 
-/** The result of a call. @throws Error with the reason of libzstd. */
-export function checked(libzstd: Libzstd, result: number): number {
+/** Returns the result of a call. @throws Error with the reason of libzstd. */
+export function requireSuccess(libzstd: Libzstd, result: number): number {
   if (libzstd.ZSTD_isError(result) === 0) return result >>> 0;
   const name = Buffer.from(libzstd.memory.buffer, libzstd.ZSTD_getErrorName(result));
   throw new Error(name.toString('latin1', 0, name.indexOf(0)).toLowerCase());
 }
 
-/** The address of what libzstd has allocated. @throws SystemError if there is no memory for it. */
-export function allocated(address: number): number {
+/** Returns the address of what libzstd has allocated. @throws SystemError if there is no memory for it. */
+export function requireAllocated(address: number): number {
   if (address !== 0) return address >>> 0;
   throw new SystemError('ERR_OUT_OF_MEMORY', 'no memory for zstd in this thread; use fewer `workers`');
 }

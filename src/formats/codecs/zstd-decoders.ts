@@ -6,7 +6,7 @@ import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { counted } from '../../errors.js';
 import { freeBytes, freeLastPiece } from '../../machine/free-bytes.js';
-import { allocated, checked, type Libzstd, openLibzstd } from './libzstd.js';
+import { type Libzstd, openLibzstd, requireAllocated, requireSuccess } from './libzstd.js';
 import { zstdContentBytes } from './zstd-frames.js';
 
 export interface ZstdInNode {
@@ -183,9 +183,9 @@ class WasmContext {
   constructor() {
     opened ??= openLibzstd();
     this.#libzstd = opened;
-    this.#context = allocated(opened.ZSTD_createDCtx());
+    this.#context = requireAllocated(opened.ZSTD_createDCtx());
     opened.ZSTD_DCtx_setParameter(this.#context, ZSTD_D_WINDOW_LOG_MAX, MOST_WASM_WINDOW_LOG);
-    this.#structs = allocated(opened.malloc(2 * BUFFER_STRUCT_BYTES + INPUT_BYTES + DECODED_PIECE_BYTES));
+    this.#structs = requireAllocated(opened.malloc(2 * BUFFER_STRUCT_BYTES + INPUT_BYTES + DECODED_PIECE_BYTES));
     this.#input = this.#structs + 2 * BUFFER_STRUCT_BYTES;
     this.#room = this.#input + INPUT_BYTES;
   }
@@ -198,7 +198,10 @@ class WasmContext {
     const buffers = [this.#input, given.byteLength, 0, this.#room, DECODED_PIECE_BYTES, filled];
     new Uint32Array(memory.buffer, this.#structs).set(buffers);
     const output = this.#structs + BUFFER_STRUCT_BYTES;
-    const missing = checked(this.#libzstd, this.#libzstd.ZSTD_decompressStream(this.#context, output, this.#structs));
+    const missing = requireSuccess(
+      this.#libzstd,
+      this.#libzstd.ZSTD_decompressStream(this.#context, output, this.#structs),
+    );
     const [, , inputPosition = 0, , , outputPosition = 0] = new Uint32Array(memory.buffer, this.#structs, 6);
     return { consumedBytes: inputPosition, producedBytes: outputPosition - filled, isFrameOver: missing === 0 };
   }

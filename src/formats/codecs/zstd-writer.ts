@@ -9,7 +9,7 @@ import { UsageError } from '../../errors.js';
 import { freeBytes, shrinkToFit } from '../../machine/free-bytes.js';
 import type { SegmentCompressor, SegmentExpander } from '../../piles/segments.js';
 import type { MemberEncoder } from '../codec.js';
-import { allocated, checked, type Libzstd, openLibzstd } from './libzstd.js';
+import { type Libzstd, openLibzstd, requireAllocated, requireSuccess } from './libzstd.js';
 import {
   expandZstd,
   findZstdInNode,
@@ -139,14 +139,14 @@ function contextFor(byteLength: number): OpenedContext {
   libzstd.free(opened.region);
   opened.region = 0;
   opened.roomBytes = 0;
-  opened.region = allocated(libzstd.malloc(roomBytes + libzstd.ZSTD_compressBound(roomBytes)));
+  opened.region = requireAllocated(libzstd.malloc(roomBytes + libzstd.ZSTD_compressBound(roomBytes)));
   opened.roomBytes = roomBytes;
   return opened;
 }
 
 function openContext(): OpenedContext {
   const libzstd = openLibzstd();
-  return { libzstd, context: allocated(libzstd.ZSTD_createCCtx()), region: 0, roomBytes: 0 };
+  return { libzstd, context: requireAllocated(libzstd.ZSTD_createCCtx()), region: 0, roomBytes: 0 };
 }
 
 const wasmWriter: ZstdWriter = {
@@ -159,7 +159,7 @@ const wasmWriter: ZstdWriter = {
     libzstd.ZSTD_CCtx_reset(context, RESET_ALL);
     for (const [parameter, value] of parameters) libzstd.ZSTD_CCtx_setParameter(context, parameter, value);
     const result = libzstd.ZSTD_compress2(context, room, boundBytes, input, bytes.byteLength);
-    return new Uint8Array(libzstd.memory.buffer, room, checked(libzstd, result));
+    return new Uint8Array(libzstd.memory.buffer, room, requireSuccess(libzstd, result));
   },
 };
 

@@ -16,15 +16,15 @@ import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from 
 import type { RecordKindOf } from '../record-kind.js';
 import {
   BLOCK_BYTES,
-  isNote,
+  isExtendedHeader,
   isZeroBlock,
-  type MemberNotes,
-  namedMember,
-  parseNote,
+  type MemberOverrides,
+  parseExtendedHeader,
   parseTarHeader,
-  problemOfNote,
+  problemOfExtendedHeader,
   storedDataBytes,
   type TarHeader,
+  tarMemberOf,
 } from '../tar-header.js';
 
 /** Room for directories and headers about a member, between a sample of the longest length and the next header. */
@@ -69,21 +69,21 @@ const framing: Framing = {
 
 /** The key of the first member that is a file: readers skip directories, links and devices. */
 function keyOfSample(bytes: Uint8Array): string | undefined {
-  let notes: MemberNotes | undefined;
+  let overrides: MemberOverrides | undefined;
   for (let at = 0; at + BLOCK_BYTES <= bytes.byteLength; ) {
     const block = bytes.subarray(at, at + BLOCK_BYTES);
     at += BLOCK_BYTES;
-    const member = namedMember(block);
-    if (isNote(member)) {
+    const member = tarMemberOf(block);
+    if (isExtendedHeader(member)) {
       const header = parseTarHeader(block);
       if (typeof header === 'string' || at + header.dataBytes > bytes.byteLength) return undefined;
-      const more = parseNote(header, Buffer.from(bytes.subarray(at, at + header.dataBytes)));
+      const more = parseExtendedHeader(header, Buffer.from(bytes.subarray(at, at + header.dataBytes)));
       if (typeof more === 'string') return undefined;
-      notes = { ...notes, ...more };
+      overrides = { ...overrides, ...more };
       at += storedDataBytes(header);
     } else if (member.hasData) {
-      return keyOfName(notes?.name ?? member.name);
-    } else notes = undefined;
+      return keyOfName(overrides?.name ?? member.name);
+    } else overrides = undefined;
   }
   return undefined;
 }
@@ -102,7 +102,7 @@ class SampleScanner implements RecordScanner {
   #next = 0;
   /** The end of the last member of the sample. What follows belongs to the next member. */
   #membersEnd = 0;
-  #notes: MemberNotes | undefined;
+  #overrides: MemberOverrides | undefined;
   /** How far the map of a sparse file was followed, of which a part is still missing. */
   #mapBytes = 0;
   #key: string | undefined;
@@ -148,13 +148,13 @@ class SampleScanner implements RecordScanner {
     const at = address + this.#next;
     const block = rest.subarray(0, BLOCK_BYTES);
     if (isZeroBlock(block)) {
-      if (this.#notes !== undefined) throw new BadRecord(at, 'is a zero block where a member was announced');
+      if (this.#overrides !== undefined) throw new BadRecord(at, 'is a zero block where a member was announced');
       this.isInTrailer = true;
       return this.#next;
     }
     const header = parseTarHeader(block);
     if (typeof header === 'string') throw new BadRecord(at, header);
-    if (isNote(header)) return this.#takeNote(header, rest, at);
+    if (isExtendedHeader(header)) return this.#takeExtendedHeader(header, rest, at);
     if (header.type === '5') {
       this.#goBehind(BLOCK_BYTES, at, MOST_BYTES_BETWEEN);
       return 0;
@@ -165,30 +165,33 @@ class SampleScanner implements RecordScanner {
     const headerBytes = this.#headerBytesOf(header, rest);
     if (headerBytes === undefined) return 'more';
     this.#key = key;
-    this.#goBehind(headerBytes + storedDataBytes(header, this.#notes), at, 0);
+    this.#goBehind(headerBytes + storedDataBytes(header, this.#overrides), at, 0);
     this.#membersEnd = this.#next;
     return 0;
   }
 
-  #takeNote(header: TarHeader, rest: Uint8Array, at: number): number | 'more' {
+  #takeExtendedHeader(header: TarHeader, rest: Uint8Array, at: number): number | 'more' {
     if (header.type === 'g') {
       throw new BadRecord(at, 'is a global pax header after the first member; it would apply to all samples');
     }
-    const problem = problemOfNote(header);
+    const problem = problemOfExtendedHeader(header);
     if (problem !== undefined) throw new BadRecord(at, problem);
     const noteBytes = BLOCK_BYTES + storedDataBytes(header);
     if (rest.byteLength < noteBytes) return 'more';
-    const notes = parseNote(header, Buffer.from(rest.subarray(BLOCK_BYTES, BLOCK_BYTES + header.dataBytes)));
-    if (typeof notes === 'string') throw new BadRecord(at, notes);
-    const before = this.#notes;
+    const overrides = parseExtendedHeader(
+      header,
+      Buffer.from(rest.subarray(BLOCK_BYTES, BLOCK_BYTES + header.dataBytes)),
+    );
+    if (typeof overrides === 'string') throw new BadRecord(at, overrides);
+    const before = this.#overrides;
     this.#goBehind(noteBytes, at, MOST_BYTES_BETWEEN);
-    this.#notes = { ...before, ...notes };
+    this.#overrides = { ...before, ...overrides };
     return 0;
   }
 
   /** @param moreBytes allowed beyond the longest record, for bytes that may belong to the next one. */
   #goBehind(byteLength: number, at: number, moreBytes: number): void {
-    this.#notes = undefined;
+    this.#overrides = undefined;
     this.#mapBytes = 0;
     this.#next += byteLength;
     if (this.#next <= this.#mostBytes + moreBytes) return;
@@ -202,9 +205,9 @@ class SampleScanner implements RecordScanner {
    * Returns the length with the blocks in which the map of a sparse file goes on; undefined when some of them are
    * missing.
    */
-  #headerBytesOf({ isExtended }: TarHeader, bytes: Uint8Array): number | undefined {
+  #headerBytesOf({ continuesSparseMap }: TarHeader, bytes: Uint8Array): number | undefined {
     let byteLength = Math.max(BLOCK_BYTES, this.#mapBytes);
-    for (let goesOn = isExtended; goesOn; byteLength += BLOCK_BYTES) {
+    for (let goesOn = continuesSparseMap; goesOn; byteLength += BLOCK_BYTES) {
       if (bytes.byteLength < byteLength + BLOCK_BYTES) {
         this.#mapBytes = byteLength;
         return undefined;
@@ -215,7 +218,7 @@ class SampleScanner implements RecordScanner {
   }
 
   #keyOf(header: TarHeader, at: number): string {
-    const name = this.#notes?.name ?? header.name;
+    const name = this.#overrides?.name ?? header.name;
     const shown = JSON.stringify(Buffer.from(name, 'latin1').toString());
     if (header.type === '1') {
       throw new BadRecord(

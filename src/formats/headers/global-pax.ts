@@ -4,7 +4,14 @@
  */
 import { corruptInputError } from '../../errors.js';
 import { type HeaderRule, headerDifference, headerOfBytes } from '../header.js';
-import { BLOCK_BYTES, isZeroBlock, parseNote, parseTarHeader, problemOfNote, storedDataBytes } from '../tar-header.js';
+import {
+  BLOCK_BYTES,
+  isZeroBlock,
+  parseExtendedHeader,
+  parseTarHeader,
+  problemOfExtendedHeader,
+  storedDataBytes,
+} from '../tar-header.js';
 
 export const globalPax: HeaderRule = {
   measure: (head, isWhole, path) => {
@@ -65,12 +72,12 @@ function lookAtHeader(
   const header = parseTarHeader(block);
   if (typeof header === 'string') throw fail(at, header);
   if (header.type !== 'g') return at;
-  const problem = problemOfNote(header);
+  const problem = problemOfExtendedHeader(header);
   if (problem !== undefined) throw fail(at, problem);
   const end = at + BLOCK_BYTES + storedDataBytes(header);
   if (head.byteLength < end) return undefined;
-  const notes = parseNote(header, head.subarray(at + BLOCK_BYTES, at + BLOCK_BYTES + header.dataBytes));
-  if (typeof notes === 'string') throw fail(at, notes);
-  if (notes.name === undefined && notes.dataBytes === undefined) return end;
+  const overrides = parseExtendedHeader(header, head.subarray(at + BLOCK_BYTES, at + BLOCK_BYTES + header.dataBytes));
+  if (typeof overrides === 'string') throw fail(at, overrides);
+  if (overrides.name === undefined && overrides.dataBytes === undefined) return end;
   throw fail(at, 'is a global pax header that gives all members one name or one size');
 }
