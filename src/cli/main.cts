@@ -34,6 +34,8 @@ function loadCommand(): (argv: readonly string[]) => Promise<number> {
 }
 
 const [, path = '', ...words] = process.argv;
+/** Such a call compiles little, and what it saved would be all that later jobs find. */
+const onlyPrints = words.some((word) => /^(?:-h|--help|help|--version)$/.test(word));
 const runCommand = loadCommand();
 // Without a listener, this signal would make Node open a port for debuggers, or end the process. The command has a
 // listener of its own while it works.
@@ -41,5 +43,5 @@ process.on('SIGUSR1', () => {});
 // A link of that name is the command `shuf`: Node has the path as it was called.
 runCommand(basename(path) === 'shuf' ? ['shuf', ...words] : words).then((exitCode) => {
   process.exitCode = exitCode;
-  if (exitCode === 0) saveCompiled();
+  if (exitCode === 0 && !onlyPrints) saveCompiled();
 });

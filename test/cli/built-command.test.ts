@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -104,6 +105,9 @@ describe('the bundled command', () => {
       readdirSync(directory.path('dist', 'bundle', 'cache'), { recursive: true, withFileTypes: true }).flatMap(
         (each) => (each.isFile() ? [`${each.parentPath}/${each.name}`] : []),
       );
+    // A call that only prints compiles little: a job would go on compiling the rest each time.
+    spawnSync(process.execPath, ['dist/bundle/main.cjs', '--version'], { cwd: directory.path() });
+    expect(existsSync(directory.path('dist', 'bundle', 'cache'))).toBe(false);
     const { status, stdout } = shuffled();
     expect(status).toBe(0);
     expect(kept().length).toBeGreaterThan(1);
