@@ -99,7 +99,7 @@ export function requireWholeOrder(rules: readonly SplitRule[]): void {
   const given = Number(rest === -1 ? total : total - (shares[rest] ?? 0n)) / Number(sum);
   throw new UsageError(
     rest === -1
-      ? `the shares of \`splits\` add up to ${given}; expected 1: give ${rules.at(-1)?.name} the rest instead of a share`
+      ? `the shares of \`splits\` add up to ${given}; expected 1: give ${rules.at(-1)?.name} the rest (${rules.at(-1)?.name}=rest)`
       : `the shares of \`splits\` add up to ${given} and leave nothing for the rest; expected less than 1`,
   );
 }

@@ -549,7 +549,7 @@ refuses('stores', [
   [
     'in -o new --split train=0.9,test=0.2',
     2,
-    /shares of --split add up to 1\.1; expected 1: give test the rest instead/,
+    /shares of --split add up to 1\.1; expected 1: give test the rest \(test=rest\)/,
   ],
   ["append store in --generation ''", 2, /the generation "" has no name/],
   ['append in in2', 2, /the pile store in is not a directory; /],
