@@ -70,6 +70,13 @@ export function wantedHeadBytes(path: string, codec: string | undefined, format:
     : Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES);
 }
 
+interface FirstBytes {
+  readonly head: Buffer;
+  readonly isWhole: boolean;
+  /** Reads more, as for `detectCodec`. */
+  readAt(position: number): Uint8Array;
+}
+
 /**
  * Looks at the first bytes of a file whose name was believed.
  * @param codec the name of the codec that its name stands for. Undefined: none.
@@ -78,11 +85,11 @@ export function wantedHeadBytes(path: string, codec: string | undefined, format:
  */
 export function requireAsNamed(
   path: string,
-  { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },
+  { head, isWhole, readAt }: FirstBytes,
   codec: string | undefined,
   format: RecordFormat,
 ): Finding | undefined {
-  const found = detectCodec(head)?.name;
+  const found = detectCodec(head, undefined, readAt)?.name;
   if (found !== codec)
     throw new InputError(
       'ERR_INPUT_FORMAT',

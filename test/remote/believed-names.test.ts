@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { shuffle } from '#src/index.js';
+import { requireAsNamed } from '#src/sources/believed-names.js';
 import { errorOf } from '../fixtures/error-of.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type ObjectServer, startObjectServer } from './object-server.js';
@@ -82,4 +83,15 @@ it.each([
 it('warns of a doubt about an object that was not looked at', async () => {
   const { warnings } = await run({ objects: { [LAST]: '"a\0b"\n' } });
   expect(warnings.join('\n')).toContain(`${LAST}: byte 2 is NUL`);
+});
+
+it('knows lz4 after a skippable frame that is longer than the first bytes', () => {
+  const frame = Buffer.concat([Buffer.alloc(8 + 70_000), Buffer.from('04224d186440a7', 'hex')]);
+  frame.writeUInt32LE(0x184d2a5f, 0);
+  frame.writeUInt32LE(70_000, 4);
+  const readAt = (position: number) => frame.subarray(position, position + 100);
+  const first = { head: frame.subarray(0, 1000), isWhole: false, readAt };
+  const format = { framing: undefined, header: undefined, linesAssumed: true };
+  expect(requireAsNamed('s3://bucket/a.lz4', first, 'lz4', format)).toBeUndefined();
+  expect(() => requireAsNamed('s3://bucket/a.zst', first, 'zstd', format)).toThrow('holds lz4 data');
 });

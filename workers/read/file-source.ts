@@ -10,7 +10,7 @@ import { thenAlwaysAsync } from '../../src/floor/cleanup.js';
 import type { JobControl } from '../../src/floor/job-control.js';
 import { piecesInPhase } from '../../src/floor/phase-clock.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
-import { codecNamed } from '../../src/formats/codec-table.js';
+import { CODEC_HEAD_BYTES, codecNamed } from '../../src/formats/codec-table.js';
 import { examinedPieces } from '../../src/formats/first-bytes.js';
 import { requiresText } from '../../src/formats/record-format.js';
 import { PieceReader } from '../../src/formats/record-source.js';
@@ -49,9 +49,14 @@ function checkRemoteHead(
   { read, sourceFacts }: ReadContext,
 ): void {
   if (read.decompressProgram !== undefined) return;
-  const head = Buffer.alloc(Math.min(version.byteLength, wantedHeadBytes(path, codec, read)));
-  input.readAt(head, 0, head.byteLength, 0);
-  const finding = requireAsNamed(path, { head, isWhole: head.byteLength === version.byteLength }, codec, read);
+  const bytesAt = (position: number, byteLength: number) => {
+    const bytes = Buffer.alloc(byteLength);
+    return bytes.subarray(0, input.readAt(bytes, 0, byteLength, position));
+  };
+  const head = bytesAt(0, Math.min(version.byteLength, wantedHeadBytes(path, codec, read)));
+  const isWhole = head.byteLength === version.byteLength;
+  const readAt = (position: number) => bytesAt(position, CODEC_HEAD_BYTES);
+  const finding = requireAsNamed(path, { head, isWhole, readAt }, codec, read);
   if (finding instanceof InputError) throw finding;
   if (finding !== undefined) sourceFacts.doubt = finding;
 }
