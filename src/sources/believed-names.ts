@@ -10,7 +10,7 @@ import { CODEC_HEAD_BYTES, detectCodec, withoutCodecSuffix } from '../formats/co
 import { examineFirstBytes, type Finding, headBytesOf } from '../formats/first-bytes.js';
 import { pointerIn, refusePointers } from '../formats/recognition.js';
 import type { RecordFormat } from '../formats/record-format.js';
-import type { FileVersion } from '../io/files.js';
+import { type FileVersion, sameVersion } from '../io/files.js';
 import { type FileInput, type Input, NO_HEADER } from './input.js';
 import { OWN_HEAD_BYTES, ownFileAt } from './recognise-own-files.js';
 
@@ -19,42 +19,72 @@ const LOOKED_AT = 16;
 /** A larger file takes several requests, so that one more is little. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-interface Known {
-  readonly codec: Codec | undefined;
-  count: number;
+/** The files of a listed directory that have one ending. */
+interface Ending {
+  /** The first files, and those that a list tells nothing useful of: each is looked at. */
+  readonly looked: Set<string>;
+  /** The others. */
+  readonly believed: string[];
+  /** The codec of those that were looked at. */
+  codec: Codec | undefined;
+  smallCount: number;
+  /** How many looks found records. */
+  foundCount: number;
   isDoubtful: boolean;
 }
 
 export class BelievedNames {
-  readonly #byEnding = new Map<string, Known>();
+  readonly #byEnding = new Map<string, Ending>();
+  readonly #versionOf: (path: string) => FileVersion | undefined;
 
-  /** Notes what a look found. @param isAsListed whether the list says the same version, and no doubt is raised. */
-  add({ path, codec }: Input, isAsListed: boolean): void {
-    const ending = endingOf(path);
-    const known = this.#byEnding.get(ending) ?? { codec, count: 0, isDoubtful: false };
-    known.count += 1;
-    known.isDoubtful ||= !isAsListed || codec?.name !== known.codec?.name;
-    this.#byEnding.set(ending, known);
+  /** @param files in the order in which they are opened. */
+  constructor(files: readonly string[], versionOf: (path: string) => FileVersion | undefined) {
+    this.#versionOf = versionOf;
+    for (const path of files) {
+      const ending = this.#endingOf(path);
+      const { byteLength = 0 } = versionOf(path) ?? {};
+      const isSmall = byteLength > 0 && byteLength <= MOST_BYTES;
+      if (isSmall) ending.smallCount += 1;
+      if (isSmall && ending.smallCount > LOOKED_AT) ending.believed.push(path);
+      else ending.looked.add(path);
+    }
+  }
+
+  /** Returns whether the file is looked at, whatever the looks at others find. */
+  isLookedAt(path: string): boolean {
+    return this.#endingOf(path).looked.has(path);
+  }
+
+  /** Returns the files that are looked at, too, if looks at others of their ending raise a doubt. */
+  believedLike(path: string): readonly string[] {
+    return this.#endingOf(path).believed;
+  }
+
+  /** Notes what a look found. @param isUsual whether the file is nothing but records, and raises no doubt. */
+  add({ path, version, codec }: Input, isUsual: boolean): void {
+    const ending = this.#endingOf(path);
+    const listed = this.#versionOf(path);
+    if (ending.foundCount === 0) ending.codec = codec;
+    ending.foundCount += 1;
+    const isAsListed = listed !== undefined && version !== undefined && sameVersion(version, listed);
+    ending.isDoubtful ||= !isUsual || !isAsListed || codec?.name !== ending.codec?.name;
   }
 
   /** Returns a file as its name and the list tell it. Undefined: it must be looked at. */
-  inputAt(path: string, version: FileVersion | undefined): FileInput | undefined {
-    const known = this.#byEnding.get(endingOf(path));
-    if (known === undefined || known.isDoubtful || known.count < LOOKED_AT) return undefined;
-    if (version === undefined || version.byteLength === 0 || version.byteLength > MOST_BYTES) return undefined;
-    return { kind: 'file', path, version, codec: known.codec, finding: undefined, header: NO_HEADER };
+  inputAt(path: string): FileInput | undefined {
+    const { looked, codec, foundCount, isDoubtful } = this.#endingOf(path);
+    const version = looked.has(path) || isDoubtful || foundCount === 0 ? undefined : this.#versionOf(path);
+    return version && { kind: 'file', path, version, codec, finding: undefined, header: NO_HEADER };
   }
-}
 
-/** Returns the files of each ending that come first, so that nothing is known of their kind. */
-export function firstOfEndings(paths: readonly string[]): readonly string[] {
-  const counts = new Map<string, number>();
-  return paths.filter((path) => {
-    const ending = endingOf(path);
-    const count = counts.get(ending) ?? 0;
-    counts.set(ending, count + 1);
-    return count < LOOKED_AT;
-  });
+  #endingOf(path: string): Ending {
+    const name = endingOf(path);
+    const known = this.#byEnding.get(name);
+    const none = { looked: new Set<string>(), believed: [], smallCount: 0, foundCount: 0 };
+    const ending = known ?? { ...none, codec: undefined, isDoubtful: false };
+    if (known === undefined) this.#byEnding.set(name, ending);
+    return ending;
+  }
 }
 
 /** The last ending, with that of a codec. */

@@ -17,16 +17,7 @@ import {
   rowsIn,
 } from '../formats/recognition.js';
 import type { HeaderSpec, RecordFormat, RecordList } from '../formats/record-format.js';
-import {
-  type FileVersion,
-  isSeekable,
-  type OpenFile,
-  readAt,
-  readBytes,
-  sameVersion,
-  versionOf,
-  withFile,
-} from '../io/files.js';
+import { type FileVersion, isSeekable, type OpenFile, readAt, readBytes, versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { isClosedStream } from '../machine/closed-streams.js';
 import type { DeviceGates } from '../machine/devices.js';
@@ -37,10 +28,11 @@ import {
   STANDARD_INPUT,
   startFetching,
 } from '../places/inputs/input-kinds.js';
+import type { WaitForPrefetch } from '../places/inputs/input-place.js';
 import { STANDARD_INPUT_FILE } from '../places/inputs/input-source.js';
 import type { TransferRequest } from '../remote/transfer-client.js';
 import { andOtherInputs, nameSome } from '../values/format-numbers.js';
-import { BelievedNames, firstOfEndings } from './believed-names.js';
+import { BelievedNames } from './believed-names.js';
 import { decodesToNothing } from './decoded-pieces.js';
 import { type AskedInput, expandNames, type FilesOfDirectory, type NamedFiles } from './expand-names.js';
 import { type FileChoice, USUAL_FILES } from './file-choice.js';
@@ -104,30 +96,28 @@ export async function listInputs(
   const { inputs, empty } = listing;
   // A header is read before the job, so that each file is looked at anyway.
   const mayBelieve = format !== undefined && header === undefined && decompressProgram === undefined;
+  const believedIn = named.map((each) => (mayBelieve ? believedNamesIn(each) : undefined));
   const waitForPrefetch = await prefetchInputs(
-    named.flatMap((each) => addressesOf(each, mayBelieve)),
+    named.flatMap((each, i) => addressesOf(each, believedIn[i])),
     'version-now',
   );
-  const open = async (path: string, believed?: BelievedNames, listed?: FileVersion) => {
-    await yieldAndCheckAbortAt(inputs.length + empty.length, signal);
-    const input = believed?.inputAt(path, listed);
-    if (input !== undefined) return { input };
-    await waitForPrefetch(path, signal);
+  const open = async (path: string, believed?: BelievedNames, waitForLook = waitForPrefetch) => {
+    await waitForLook(path, signal);
     const opened = examine(path, { format, decompressProgram, takesRows });
-    if (opened.isEmpty !== true) believed?.add(opened.input, isAsListed(opened, listed));
+    if (opened.isEmpty !== true) believed?.add(opened.input, isUsual(opened));
     const codec = leavesOutEmpty && opened.isEmpty !== true ? opened.input.codec : undefined;
     return codec === undefined ? opened : { ...opened, isEmpty: await decodesToNothing(path, codec) };
   };
-  for (const each of named) {
+  for (const [i, each] of named.entries()) {
     if (each.kind === 'list') inputs.push(inputInMemory(each.list, inputs.length));
     else if (each.kind === 'file') {
+      await yieldAndCheckAbortAt(inputs.length + empty.length, signal);
       listing.add(each.path, await open(each.path));
       listing.found.push({ paths: [each.path], by: each.by });
     } else {
-      const { listedVersionOf } = each;
-      const believed = mayBelieve && listedVersionOf !== undefined ? new BelievedNames() : undefined;
-      const openListed = (path: string) => open(path, believed, listedVersionOf?.(path));
-      await listing.addDirectory(each, openListed, fileChoice);
+      const believed = believedIn[i];
+      const openListed = believed === undefined ? open : openerOfListed(believed, open);
+      await listing.addDirectory(each, openListed, fileChoice, signal);
     }
   }
   const ofDirectories = named.filter((each) => each.kind === 'directory');
@@ -182,10 +172,12 @@ class Listing {
     { directory, listed, own, hidden }: FilesOfDirectory,
     open: (path: string) => Promise<OpenedInput>,
     fileChoice: FileChoice,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
     const before = this.inputs.length + this.empty.length;
     const paths: string[] = [];
     for (const path of listed.files) {
+      await yieldAndCheckAbortAt(this.inputs.length + this.empty.length, signal);
       const opened = await open(path);
       if (opened.ownKind !== undefined) {
         this.own.push(path);
@@ -258,12 +250,32 @@ async function loadCodecs(inputs: Inputs): Promise<void> {
   }
 }
 
-/** Returns the addresses that are looked at before the job. @param mayBelieve whether names may tell what others are. */
-function addressesOf(named: NamedFiles, mayBelieve: boolean): readonly string[] {
-  if (named.kind === 'directory') {
-    const remote = named.listed.files.filter((path) => inputFactsOf(path).isRemote);
-    return mayBelieve && named.listedVersionOf !== undefined ? firstOfEndings(remote) : remote;
-  }
+function believedNamesIn(named: NamedFiles): BelievedNames | undefined {
+  if (named.kind !== 'directory' || named.listedVersionOf === undefined) return undefined;
+  return new BelievedNames(named.listed.files, named.listedVersionOf);
+}
+
+/** Opens the files of a directory. Looks at those whose names are not believed, several at a time. */
+function openerOfListed(
+  believed: BelievedNames,
+  open: (path: string, believed: BelievedNames, waitForLook?: WaitForPrefetch) => Promise<OpenedInput>,
+): (path: string) => Promise<OpenedInput> {
+  const looks = new Map<readonly string[], WaitForPrefetch>();
+  return async (path) => {
+    const input = believed.inputAt(path);
+    if (input !== undefined) return { input };
+    if (believed.isLookedAt(path)) return open(path, believed);
+    const alike = believed.believedLike(path);
+    const waitForLook = looks.get(alike) ?? (await prefetchInputs(alike.slice(alike.indexOf(path)), 'version-now'));
+    looks.set(alike, waitForLook);
+    return open(path, believed, waitForLook);
+  };
+}
+
+/** Returns the addresses that are looked at in any case. */
+function addressesOf(named: NamedFiles, believed: BelievedNames | undefined): readonly string[] {
+  if (named.kind === 'directory')
+    return named.listed.files.filter((path) => inputFactsOf(path).isRemote && believed?.isLookedAt(path) !== false);
   return named.kind === 'file' && named.address !== undefined ? [named.address] : [];
 }
 
@@ -417,10 +429,8 @@ function examine(path: string, { format, decompressProgram, takesRows = false }:
   });
 }
 
-function isAsListed({ input, ownKind, pointer }: OpenedInput, listed: FileVersion | undefined): boolean {
-  const { finding, rows, version } = input;
-  if (listed === undefined || version === undefined || !sameVersion(version, listed)) return false;
-  return [ownKind, pointer, finding, rows].every((each) => each === undefined);
+function isUsual({ input, ownKind, pointer }: OpenedInput): boolean {
+  return [ownKind, pointer, input.finding, input.rows].every((each) => each === undefined);
 }
 
 function needsRangesError(path: string): InputError {

@@ -56,9 +56,24 @@ it('asks for most objects once, and for no checksum alone', async () => {
 });
 
 it('looks at each object where lists say other versions than replies', async () => {
-  const { error } = await run({ settings: { mirrors: true } });
+  const { error, asked } = await run({ settings: { mirrors: true, delayMilliseconds: 5 } });
   expect(error).toBeUndefined();
   expect(sortedOutput()).toEqual(sortedLines(Object.values(OBJECTS)));
+  // Several at a time, also those that would have been believed.
+  const later = asked.filter(({ path }) => path.endsWith('0.jsonl')).map(({ beside = 0 }) => beside);
+  expect(Math.max(...later.slice(2))).toBeGreaterThan(3);
+});
+
+it('learns nothing from files without content', async () => {
+  const names = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `in/${String(from + i).padStart(3, '0')}.jsonl.gz`);
+  const none = Object.fromEntries(names(100, 20).map((key) => [key, gzipSync('')]));
+  const more = Object.fromEntries(names(200, 3).map((key) => [key, gzipSync(`"${key}"\n`)]));
+  const { error } = await run({ objects: { ...none, ...more } });
+  expect(error).toBeUndefined();
+  expect(sortedOutput()).toEqual(
+    sortedLines([...Object.values(OBJECTS), ...Object.keys(more).map((key) => `"${key}"\n`)]),
+  );
 });
 
 it.each([
