@@ -292,7 +292,7 @@ export async function runShuffleTask(job: ClusterJob): Promise<number | undefine
   const place = await openOutputPlace(job);
   const removeOwn = async () => {
     if (own === null) return;
-    await place.abortUploads?.(directoryOfOwn);
+    await place.discardStaged?.(directoryOfOwn);
     removeDirectory(directoryOfOwn);
   };
   let mayHaveNote = false;

@@ -64,7 +64,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   // Its last change must not come after the removal.
   await releaseLease().catch(scope.warn);
   // What attempts have begun that nobody took.
-  await place.abortUploads?.(stagingDirectory).catch(scope.warn);
+  await place.discardStaged?.(stagingDirectory).catch(scope.warn);
   removeJobFiles(directory, scope.warn);
   return { ...summary, ...ofShards, duplicates, blank };
 }

@@ -47,7 +47,7 @@ import { rangesNoteNames } from './notes.js';
  */
 export type JobFate = 'preserved' | 'discarded' | 'completed';
 
-type AbortUploads = (stagingDirectory: string) => Promise<void> | undefined;
+type DiscardStaged = (stagingDirectory: string) => Promise<void> | undefined;
 
 export class JobDirectory {
   readonly paths: JobPaths;
@@ -56,7 +56,7 @@ export class JobDirectory {
   /** True if an earlier attempt had left a job directory or a staging directory. */
   readonly existedBefore: boolean;
   readonly #isDryRun: boolean;
-  readonly #abortUploads: AbortUploads | undefined;
+  readonly #discardStaged: DiscardStaged | undefined;
   /**
    * True if the directories may survive a power failure. Nothing is known of existing ones, so they count as durable.
    */
@@ -71,9 +71,9 @@ export class JobDirectory {
    * @param isDryRun changes and locks nothing; the caller must not make directories.
    * @param discard what must be done before staged outputs are removed.
    */
-  constructor(paths: JobPaths, isDryRun = false, discard?: AbortUploads) {
+  constructor(paths: JobPaths, isDryRun = false, discard?: DiscardStaged) {
     this.paths = paths;
-    this.#abortUploads = discard;
+    this.#discardStaged = discard;
     this.#isDryRun = isDryRun;
     this.#removesJobDirectory = !paths.isNamed;
     this.#job = new LockedDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
@@ -273,7 +273,7 @@ export class JobDirectory {
   async #removeStaged(removal: Removal, isComplete: boolean): Promise<void> {
     if (!this.#staging.isLocked) return;
     const { stagingDirectory } = this.paths;
-    const aborted = isComplete ? undefined : this.#abortUploads?.(stagingDirectory);
+    const aborted = isComplete ? undefined : this.#discardStaged?.(stagingDirectory);
     await aborted?.catch((error: unknown) => {
       removal.attempt(() => {
         throw error;

@@ -141,7 +141,7 @@ const writtenRegion = object({
   uploaded: optional(object({ parts: list(uploadedPart), restCrc: wholeNumber() })),
 });
 
-export const NO_UPLOADS: RegionUploads = { uploaded: undefined };
+export const NO_TRANSFERS: RegionTransfers = { uploaded: undefined };
 
 /** A sample with a key that readers know, and the key by which it has its place in the order. */
 const keyedSample = object({ sampleKey: text, key: checksumText });
@@ -179,7 +179,7 @@ export type FinishedRange = ValueOf<typeof finishedRange>;
 /** Bytes [start, end) of one shard as they are stored, counted from the end of its header, written by one task. */
 export type WrittenRegion = ValueOf<typeof writtenRegion>;
 /** The uploaded parts of a region, which only the output place reads. */
-export type RegionUploads = Pick<WrittenRegion, 'uploaded'>;
+export type RegionTransfers = Pick<WrittenRegion, 'uploaded'>;
 export type ShuffledNote = ValueOf<typeof shuffledNote>;
 export type DamagedRegion = ValueOf<typeof damagedRegion>;
 

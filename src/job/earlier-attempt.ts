@@ -63,7 +63,7 @@ export async function lockPlaces(
 ): Promise<ClaimedPlace> {
   if (chosen.kind === 'stream') return { places: chosen, earlier: undefined, manifest: undefined };
   const { place } = chosen;
-  const directory = new JobDirectory(chosen.paths, isDryRun, (staging) => place.abortUploads?.(staging));
+  const directory = new JobDirectory(chosen.paths, isDryRun, (staging) => place.discardStaged?.(staging));
   releases.push(() => directory.release());
   const found = await findEarlier(request, chosen, directory);
   const manifest =

@@ -183,7 +183,7 @@ export class FilesStaging implements Staging {
     const { earlier, places, request } = this.#job;
     // An attempt that was killed at its first step has no directory.
     if (this.#directory.existedBefore || request.resume)
-      await places.place.abortStrayUploads?.(places.paths.stagingDirectory, request.onWarning);
+      await places.place.discardStray?.(places.paths.stagingDirectory, request.onWarning);
     if (earlier === undefined) return this.#startAnew();
     try {
       await this.#resume(earlier);

@@ -14,7 +14,7 @@ import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
 import { inPhaseAsync } from '../floor/phase-clock.js';
 import { compressedMembers, type EncodedMember, type MemberWriter } from '../formats/encoded-members.js';
 import { openEncoder } from '../formats/encoder-table.js';
-import { NO_UPLOADS, type WrittenRegion } from '../job-directory/notes.js';
+import { NO_TRANSFERS, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { StagedShard, StreamShard } from './appended-shards.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
@@ -163,7 +163,7 @@ export class AppendedSink implements OutputSink {
     }
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, opened }) => {
       if (start === undefined) return [];
-      const proof = opened?.awaitUploads?.() ?? NO_UPLOADS;
+      const proof = opened?.awaitTransfers?.() ?? NO_TRANSFERS;
       return [{ shard, start, end: start + storedBytes, recordBytes, checksum, ...proof }];
     });
   }
@@ -173,7 +173,7 @@ export class AppendedSink implements OutputSink {
     this.#dropPending();
     this.#abandonShard();
     // A part that came late would replace that of the next try.
-    for (const { opened } of this.#regions) ifPossible(() => opened?.awaitUploads?.());
+    for (const { opened } of this.#regions) ifPossible(() => opened?.awaitTransfers?.());
     // The turn was not passed on: nobody has appended anything after these regions.
     const undone = this.#regions.map(({ opened, start }) =>
       opened === undefined ? true : opened.rollBack(start === undefined ? opened.end : headerBytes + start),

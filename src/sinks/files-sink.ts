@@ -21,7 +21,7 @@ import {
   writeAt,
   writeDirect,
 } from '../io/files.js';
-import { NO_UPLOADS, type WrittenRegion } from '../job-directory/notes.js';
+import { NO_TRANSFERS, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import {
@@ -162,7 +162,7 @@ export class FilesSink implements OutputSink {
     if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
       const start = this.#regionStart;
-      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, ...NO_UPLOADS });
+      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, ...NO_TRANSFERS });
     }
     await this.abandon();
   }

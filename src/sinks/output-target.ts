@@ -10,7 +10,7 @@ import type { GateNumber, JobControl } from '../floor/job-control.js';
 import type { MemberWriter } from '../formats/encoded-members.js';
 import type { Compression } from '../formats/encoder-table.js';
 import type { RowsOutput } from '../formats/rows/row-format.js';
-import { NO_UPLOADS, type RegionUploads, type WrittenRegion } from '../job-directory/notes.js';
+import { NO_TRANSFERS, type RegionTransfers, type WrittenRegion } from '../job-directory/notes.js';
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
@@ -36,7 +36,7 @@ export interface PlacedTarget extends StagedTarget {
   /** True if large writes may go around the page cache. */
   readonly direct: boolean;
   readonly units?: undefined;
-  readonly uploads?: undefined;
+  readonly transfers?: undefined;
 }
 
 /** Files in which a record follows those before it, wherever these end. */
@@ -47,11 +47,11 @@ export interface AppendedTarget extends StagedTarget {
   readonly units?: UnitCuts | undefined;
   /** The shards that get their records; those of the others are dropped. Absent: all. */
   readonly own?: ShardRange | undefined;
-  /** How tasks upload the shards part by part. Absent: staged files are the output. */
-  readonly uploads?: ShardUploads | undefined;
+  /** How shards leave this machine part by part. Absent: staged files are the output. */
+  readonly transfers?: ShardTransfers | undefined;
 }
 
-export interface ShardUploads {
+export interface ShardTransfers {
   /** Name of the opener in `SHARD_OPENERS`. */
   readonly opener: string;
   /** The size of each part but the last. */
@@ -80,7 +80,7 @@ export interface StreamTarget extends EachTarget {
    */
   readonly descriptions?: string | undefined;
   readonly own?: undefined;
-  readonly uploads?: undefined;
+  readonly transfers?: undefined;
 }
 
 export const STANDARD_OUTPUT = '-';
@@ -102,7 +102,7 @@ export function recordBytesOf(regions: readonly WrittenRegion[]): number {
 export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
   const { shard, start, end, recordBytes, checksum: _, ...proof } = region;
   const before = regions.at(-1);
-  if (before?.shard !== shard || before.end !== start || !isDeepStrictEqual(proof, NO_UPLOADS)) regions.push(region);
+  if (before?.shard !== shard || before.end !== start || !isDeepStrictEqual(proof, NO_TRANSFERS)) regions.push(region);
   else regions[regions.length - 1] = { ...before, end, recordBytes: before.recordBytes + recordBytes };
 }
 
@@ -118,7 +118,7 @@ export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly hasher: OutputHasher | undefined;
   /** The units of an output that is made of them. */
   readonly units?: UnitParts | undefined;
-  /** Opens a shard that is uploaded. Absent: shards are files. */
+  /** Opens a shard that leaves this machine. Absent: shards are files. */
   readonly openShard?: ((shard: number) => OpenShard) | undefined;
 }
 
@@ -166,8 +166,8 @@ export interface OpenShard {
   describe?(description: Uint8Array): void;
   /** @param isWhole whether no task appends any more. */
   close(isWhole: boolean): void;
-  /** Waits for the uploads of a closed shard. Absent: nothing is uploaded. */
-  awaitUploads?(): RegionUploads;
+  /** Waits until a closed shard has left this machine. Absent: none leaves it. */
+  awaitTransfers?(): RegionTransfers;
   /** Closes a shard of a task that failed. */
   abandon(): void;
   /** Shortens what was closed or abandoned. @returns whether it is as the task found it. */

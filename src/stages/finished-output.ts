@@ -27,7 +27,7 @@ export async function verifyFinishedRanges(
   if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
   // What is sent cannot be read back: the place has compared it.
-  if (target.uploads !== undefined) return;
+  if (target.transfers !== undefined) return;
   const readBack = async (regions: readonly WrittenRegion[]) => {
     const staged = rangesOf(regions, headerBytes, (shard) => stagedPath(stagingDirectory, shard));
     const changed = await findChanged({ job: settings, gate, ranges: staged }, threads);

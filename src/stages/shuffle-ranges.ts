@@ -221,9 +221,9 @@ function planRanges(
 
 /** Few shards that are sent wait for a turn, and what is not a full part at the end of a range is staged. */
 function mostBytesOfAppended(target: OutputTarget, threadCount: number, evenBytes: number): number {
-  if (target.uploads === undefined) return 0;
+  if (target.transfers === undefined) return 0;
   const areMany = target.cuts.shardCount >= SHARDS_PER_THREAD * threadCount;
-  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.uploads.partBytes) : 0;
+  return areMany ? Math.min(evenBytes, PARTS_OF_RANGE * target.transfers.partBytes) : 0;
 }
 
 /** The piles after the part: others write them, and nothing may be written over them. */

@@ -20,7 +20,7 @@ import { serviceUploadId } from '../../remote/part-writer.js';
 import { remoteObjectStore, unlessAborted } from '../../remote/transfer-client.js';
 import { PART_BYTES, poolBytesOf } from '../../remote/transfer-pool.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
-import { type ShardUploads, stagedPath } from '../../sinks/output-target.js';
+import { type ShardTransfers, stagedPath } from '../../sinks/output-target.js';
 import {
   type CommitDirectories,
   type CommitJournal,
@@ -148,12 +148,12 @@ export class ObjectsPlace implements OutputPlace {
     await this.#store.abort(address, await this.#store.begin(address));
   }
 
-  async planUploads(
+  async planTransfers(
     stagingDirectory: string,
     layout: OutputLayout,
     finished: readonly WrittenRegion[],
     isResumable: boolean,
-  ): Promise<ShardUploads> {
+  ): Promise<ShardTransfers> {
     const { cuts, ends, recordBytes, rows } = layout;
     const header = ends.headerNeedsContent === true ? undefined : ends.headerOf(recordBytes);
     // What a header says of the records of one shard is known at the end.
@@ -217,7 +217,7 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Uploads what no task has uploaded, and notes all parts of each object. */
-  async finishUploads(
+  async finishTransfers(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
@@ -302,7 +302,7 @@ export class ObjectsPlace implements OutputPlace {
     await forEachConcurrently(names, (name) => this.#store.remove(addressBelow(this.to.path, name)));
   }
 
-  async abortStrayUploads(directory: string, onWarning: (line: string) => void): Promise<void> {
+  async discardStray(directory: string, onWarning: (line: string) => void): Promise<void> {
     const { to } = this;
     const noted = listIfThere(directory)
       .filter(isUploadNote)
@@ -323,10 +323,10 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   /** Ends the uploads in the directories of tasks, too. */
-  async abortUploads(directory: string): Promise<void> {
+  async discardStaged(directory: string): Promise<void> {
     await forEachConcurrently(listIfThere(directory), async (name) => {
       const path = join(directory, name);
-      if (!isUploadNote(name)) return this.abortUploads(path);
+      if (!isUploadNote(name)) return this.discardStaged(path);
       // A damaged note is as none: who aborts what is unknown finds its upload.
       const upload = ifPossible(() => readUploadNote(path));
       if (upload === undefined) return;

@@ -10,7 +10,7 @@ import { globOfShards } from '../../io/own-files.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
 import type { TransferRequest } from '../../remote/transfer-client.js';
 import type { OutputLayout } from '../../sinks/output-layout.js';
-import type { ShardUploads } from '../../sinks/output-target.js';
+import type { ShardTransfers } from '../../sinks/output-target.js';
 import type { CommitDirectories, CommitJournal } from './commit-journal.js';
 import { type Destination, shardsAt } from './destination.js';
 import { type ShardNaming, shardName } from './shard-names.js';
@@ -89,14 +89,14 @@ export interface OutputPlace {
    * @param finished what an earlier attempt wrote: fails if that is not there any more.
    * @param isResumable whether a later process may need what is staged.
    */
-  planUploads?(
+  planTransfers?(
     stagingDirectory: string,
     layout: OutputLayout,
     finished: readonly WrittenRegion[],
     isResumable: boolean,
-  ): Promise<ShardUploads>;
+  ): Promise<ShardTransfers>;
   /** Uploads what no task has uploaded of the staged files, which are complete. */
-  finishUploads?(
+  finishTransfers?(
     stagingDirectory: string,
     layout: OutputLayout,
     regionsOf: ReadonlyMap<number, readonly WrittenRegion[]>,
@@ -113,9 +113,9 @@ export interface OutputPlace {
   rollBack?(directories: CommitDirectories, journal: CommitJournal): Promise<void>;
 
   /** Aborts the uploads that a killed attempt had begun and not noted. */
-  abortStrayUploads?(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
+  discardStray?(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
   /** Aborts the uploads that the notes in a staging directory name, before the notes are removed. */
-  abortUploads?(stagingDirectory: string): Promise<void>;
+  discardStaged?(stagingDirectory: string): Promise<void>;
 }
 
 export function outputPlaceError(text: string): UsageError {

@@ -4,7 +4,7 @@ import type { AppendedTarget, OpenShard, OutputTarget } from '../../sinks/output
 
 type ShardOpener = (target: AppendedTarget, data: object, shard: number, check: () => void) => OpenShard;
 
-/** Openers by their name in `ShardUploads`. */
+/** Openers by their name in `ShardTransfers`. */
 const SHARD_OPENERS: Readonly<Record<string, () => Promise<ShardOpener>>> = {
   uploads: async () => (await import('./uploaded-shard.js')).openUploadedShard,
 };
@@ -14,9 +14,9 @@ export async function shardOpener(
   target: OutputTarget,
   control: JobControl,
 ): Promise<((shard: number) => OpenShard) | undefined> {
-  if (target.uploads === undefined) return undefined;
-  const open = await SHARD_OPENERS[target.uploads.opener]?.();
-  if (open === undefined) throw new RangeError(`nothing sends shards by ${target.uploads.opener}`);
-  const data = target.uploads.target;
+  if (target.transfers === undefined) return undefined;
+  const open = await SHARD_OPENERS[target.transfers.opener]?.();
+  if (open === undefined) throw new RangeError(`nothing sends shards by ${target.transfers.opener}`);
+  const data = target.transfers.target;
   return (shard) => open(target, data, shard, () => control.throwIfAborted());
 }

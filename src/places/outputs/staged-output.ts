@@ -74,11 +74,11 @@ export class StagedOutput {
     const { kind, cuts, ends, recordBytes, compression, rows, units } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
-    const sent = await this.#place.planUploads?.(this.#stagingDirectory, layout, finished, this.#isResumable);
+    const sent = await this.#place.planTransfers?.(this.#stagingDirectory, layout, finished, this.#isResumable);
     if (kind === 'appended' || sent !== undefined) {
       this.truncate(finished, layout);
       const gate = sent === undefined ? this.#gate : UNGATED;
-      return { kind: 'appended', ...staged, gate, compression, rows, units, uploads: sent };
+      return { kind: 'appended', ...staged, gate, compression, rows, units, transfers: sent };
     }
     const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind, ...staged, direct };
@@ -153,7 +153,7 @@ export class StagedOutput {
         }),
       );
     }
-    await this.#place.finishUploads?.(this.#stagingDirectory, layout, regionsOf);
+    await this.#place.finishTransfers?.(this.#stagingDirectory, layout, regionsOf);
   }
 
   /**

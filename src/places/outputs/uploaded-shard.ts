@@ -22,7 +22,7 @@ import {
   withFile,
   writeAt,
 } from '../../io/files.js';
-import type { RegionUploads } from '../../job-directory/notes.js';
+import type { RegionTransfers } from '../../job-directory/notes.js';
 import { beginUpload, PartWriter } from '../../remote/part-writer.js';
 import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type AppendedTarget, type OpenShard, stagedPath } from '../../sinks/output-target.js';
@@ -97,7 +97,7 @@ class UploadedShard implements OpenShard {
     closeFile(this.#file);
   }
 
-  awaitUploads(): RegionUploads {
+  awaitTransfers(): RegionTransfers {
     return { uploaded: { parts: this.#uploads.waitForParts(), restCrc: this.#restCrc } };
   }
 

@@ -45,7 +45,7 @@ export function memoryPlaces(objects: Map<string, Buffer>): OutputPlaces {
   };
   // Tasks stage whole shards, so that no thread needs the store.
   const at: OutputPlaces['reopen'] = (to) =>
-    Object.assign(new ObjectsPlace(to, store), { planUploads: undefined as never });
+    Object.assign(new ObjectsPlace(to, store), { planTransfers: undefined as never });
   return {
     poolBytes: 0,
     resolve: (path = '', naming, mayReplace) =>
