@@ -23,19 +23,29 @@ export function indexSample(address: usize, from: usize, count: u32, out: usize)
 // @ts-ignore: decorator
 @inline
 function hashOfNumber<T>(value: T): u64 {
-  const product = (value as u64) * PRIME_A;
-  return product ^ (product >> 32);
+  return (value as u64) * PRIME_A;
+}
+
+/**
+ * Returns how far a hash is shifted right to be a slot. Only the highest bits of a product depend on all bits of its
+ * factor: whole numbers as doubles differ in their highest bits alone, and strings of a length in their last bytes.
+ */
+// @ts-ignore: decorator
+@inline
+function slotShiftOf(leaf: EncodedLeaf): u64 {
+  return 64 - (ctz<u32>(leaf.slotCount) as u64);
 }
 
 function indexNumbers<T>(leaf: EncodedLeaf, from: usize, count: u32, out: usize): void {
   const end = from + (count as usize) * sizeof<T>();
   const mask = leaf.slotCount - 1;
+  const shift = slotShiftOf(leaf);
   const slots: usize = leaf.slots;
   const dictionary: usize = leaf.dictionary;
   let entries = leaf.dictionaryCount;
   for (let p = from; p < end; p += sizeof<T>(), out += 4) {
     const value = load<T>(p);
-    let slot = (hashOfNumber<T>(value) as u32) & mask;
+    let slot = (hashOfNumber<T>(value) >> shift) as u32;
     let entry = load<u32>(slots + ((slot as usize) << 2));
     while (entry != 0 && load<T>(dictionary + ((entry - 1) as usize) * sizeof<T>()) != value) {
       slot = (slot + 1) & mask;
@@ -61,7 +71,7 @@ function hashOfBytes(p: usize, byteLength: u32): u64 {
     hash ^= hash >> 29;
   }
   if (left != 0) hash = (hash ^ (load<u64>(p) << ((64 - (left << 3)) as u64))) * PRIME_A;
-  return hash ^ (hash >> 32);
+  return hash;
 }
 
 function areSame(a: usize, b: usize, byteLength: u32): bool {
@@ -86,12 +96,13 @@ function entryAt(leaf: EncodedLeaf, index: u32): usize {
 
 function indexBytes(leaf: EncodedLeaf, from: usize, count: u32, out: usize): void {
   const mask = leaf.slotCount - 1;
+  const shift = slotShiftOf(leaf);
   const slots: usize = leaf.slots;
   const width = leaf.width;
   let p = from;
   for (; count != 0; count--, out += 4) {
     const byteLength = bytesAt(p, width);
-    let slot = (hashOfBytes(p, byteLength) as u32) & mask;
+    let slot = (hashOfBytes(p, byteLength) >> shift) as u32;
     let entry = load<u32>(slots + ((slot as usize) << 2));
     while (entry != 0) {
       const other = entryAt(leaf, entry - 1);
@@ -131,6 +142,7 @@ export function beginDictionary(address: usize, byteLength: u32, count: u32): vo
 export function fillSlots(address: usize): void {
   const leaf = changetype<EncodedLeaf>(address);
   const mask = leaf.slotCount - 1;
+  const shift = slotShiftOf(leaf);
   const slots: usize = leaf.slots;
   for (let i: u32 = 0; i < leaf.dictionaryCount; i++) {
     const p = entryAt(leaf, i);
@@ -138,7 +150,7 @@ export function fillSlots(address: usize): void {
     if (leaf.width == 4) hash = hashOfNumber<u32>(load<u32>(p));
     else if (leaf.width == 8) hash = hashOfNumber<u64>(load<u64>(p));
     else hash = hashOfBytes(p, bytesAt(p, leaf.width));
-    let slot = (hash as u32) & mask;
+    let slot = (hash >> shift) as u32;
     while (load<u32>(slots + ((slot as usize) << 2)) != 0) slot = (slot + 1) & mask;
     store<u32>(slots + ((slot as usize) << 2), i + 1);
   }
