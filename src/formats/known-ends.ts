@@ -32,15 +32,21 @@ export class KnownEnds {
       },
       scan: (_, to, recordStart, table, maxCount) => {
         const { view } = kernel;
+        const ends = known.#ends;
+        const first = known.#marked;
+        // All records of a table pass here: the loop has no other calls.
+        const base = recordStart - (first === 0 ? 0 : (ends[first - 1] ?? 0));
+        const most = Math.min(maxCount, ends.length - first);
         let start = recordStart;
         let count = 0;
-        for (; count < maxCount; count++, known.#marked++) {
-          const byteLength = known.#nextBytes;
-          if (byteLength === undefined || start + byteLength > to) break;
+        for (; count < most; count++) {
+          const end = base + (ends[first + count] ?? 0);
+          if (end > to) break;
           view.setUint32(table + 8 * count, start, true);
-          view.setUint32(table + 8 * count + 4, start + byteLength, true);
-          start += byteLength;
+          view.setUint32(table + 8 * count + 4, end, true);
+          start = end;
         }
+        known.#marked = first + count;
         return count;
       },
       complete: () => {
