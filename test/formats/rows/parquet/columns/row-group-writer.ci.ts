@@ -6,6 +6,7 @@ import { pageCompressionOf, type WrittenCodec } from '#src/formats/rows/parquet/
 import { isBefore, valueOrdersOf } from '#src/formats/rows/parquet/value-order.js';
 import { drawsFor, noiseOf } from '../../../../fixtures/draws.ts';
 import { withLength } from '../../../../fixtures/parquet/encode-values.ts';
+import { rowBytesOf } from '../../../../fixtures/parquet/rows-of-leaves.ts';
 import { useTestDirectory } from '../../../../fixtures/temp-directory.ts';
 import {
   type Column,
@@ -79,6 +80,27 @@ describe('RowGroupWriter', () => {
       const { schema, rows } = tableOfAll(count, different);
       expect(hex(readGroup(schema, makeGroup(schema, rows)))).toBe(hex(rows));
     }
+  });
+
+  it('keeps rows of columns next to each other that have a value in all rows, in all but one, or in some', () => {
+    const flat = [...TYPES, ...TYPES].flatMap((each, i) =>
+      [0, 1].map((repetition) => ({ ...each, repetitions: [(i + repetition) % 2] })),
+    );
+    const schema = schemaOf(flat);
+    const { leaves } = schema;
+    const draw = drawsFor('values in most rows');
+    const drawValue = drawnValue(draw, 1000);
+    const nullShares = [0, 0, 1 / leaves.length / 64, 1 / leaves.length, 0.2, 1, 0];
+    const rows = Array.from({ length: 64 * nullShares.length + 13 }, (_, row) =>
+      Buffer.concat(
+        leaves.map((leaf) => {
+          const isNull = leaf.maxDefinition > 0 && draw() < (nullShares[Math.floor(row / 64)] ?? 0);
+          const value = isNull ? {} : { value: plainValue(leaf, drawValue(leaf)) };
+          return rowBytesOf(leaf, [{ repetition: 0, definition: isNull ? 0 : leaf.maxDefinition, ...value }]);
+        }),
+      ),
+    );
+    expect(hex(readGroup(schema, makeGroup(schema, rows)))).toBe(hex(rows));
   });
 
   it('gives the same bytes however the rows come, with any memory, and in each of its row groups', () => {
@@ -388,6 +410,16 @@ describe('a row that does not fit the schema', () => {
     for (const [parts, name] of broken) {
       expect(() => makeGroup(schema, [Buffer.concat(parts)]), name).toThrow(new RegExp(`does not fit.*${name}`));
     }
+  });
+
+  it('names the column among neighbours that have a value', () => {
+    const flat = schemaOf([{ type: 'INT32' }, { type: 'BOOLEAN', repetitions: [1] }, { type: 'BOOLEAN' }]);
+    const rowOf = (...bytes: readonly number[]) => Buffer.of(9, 9, 9, 9, ...bytes);
+    expect(() => makeGroup(flat, [rowOf(1, 1, 1), rowOf(0, 1)])).not.toThrow();
+    expect(() => makeGroup(flat, [rowOf(1, 1, 1), rowOf(2, 1, 1)])).toThrow(/does not fit.*c1/);
+    expect(() => makeGroup(flat, [rowOf(1, 1, 1), rowOf(1, 2, 1)])).toThrow(/does not fit.*c1/);
+    expect(() => makeGroup(flat, [rowOf(1, 1, 1), rowOf(1, 1, 2)])).toThrow(/does not fit.*c2/);
+    expect(() => makeGroup(flat, [rowOf(1, 1, 1), rowOf(1, 1)])).toThrow('cut off after 13 bytes');
   });
 
   it('is an error when its end is missing', () => {

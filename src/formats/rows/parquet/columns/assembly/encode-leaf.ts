@@ -1,5 +1,5 @@
 // What is gathered of one leaf for its next page. JavaScript reads and writes the same words, by their places
-// (encoded-leaf.ts), and makes the room that a batch of rows needs.
+// (leaf-encoder.ts), and makes the room that a batch of rows needs.
 
 /** Values are looked at before it is decided how they are encoded. */
 export const SAMPLING: u32 = 0;
@@ -48,6 +48,20 @@ export class EncodedLeaf {
   /** The most bytes of the batch that is split, and entries if the leaf may repeat. */
   batchBytes: u32;
   batchEntries: u32;
+
+  // Only split-rows.ts knows the words from here on.
+
+  /** The index of the first leaf of its run. */
+  runFirst: u32;
+  /** The bytes before it in a row whose run is whole. */
+  runOffset: u32;
+
+  /** Of the first leaf of a run: the index after the last one. */
+  runEnd: u32;
+  /** Of the first leaf of a run: the bytes that a whole run has in a row. Of all others 0. */
+  runBytes: u32;
+  /** Of the first leaf of a run: the rows of the batch in which the run is whole. */
+  runRows: u32;
 }
 
 export function encodedLeafBytes(): u32 {

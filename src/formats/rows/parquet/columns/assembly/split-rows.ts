@@ -3,6 +3,9 @@
 // relies on it.
 //
 // Where a batch ends follows from the rows alone: whatever is decided between batches does, too.
+//
+// Neighbouring leaves of values of one width are a run. Where all of them have a value, which is usual, the run is whole: it
+// has the same bytes in each row, so that no load must wait for the one before.
 
 import { copyLoosely } from './copy-bytes';
 import { indexValues } from './encode-dictionary';
@@ -14,6 +17,10 @@ const BATCH_BYTES: usize = 65536;
 
 const ENTRIES_OF_DENSE_SLOTS: u32 = 8192;
 const ALL_HIGHEST: u32 = 0x80000000;
+
+/** A null makes the rest of its run slow. */
+const MOST_RUN_LEAVES: u32 = 8;
+const MOST_RUN_VALUE_BYTES: u32 = 64;
 
 let leaves: usize = 0;
 let leafCount: u32 = 0;
@@ -28,6 +35,36 @@ export function beginSplitting(leavesAt: usize, count: u32, placesAt: usize): vo
   leaves = leavesAt;
   leafCount = count;
   places = placesAt;
+  for (let i: u32 = 0; i < leafCount; i++) joinRun(i);
+}
+
+/** Puts a leaf in the run of the leaf before it, or begins a run, unless its values have several widths. */
+function joinRun(index: u32): void {
+  const leaf = leafAt(leaves, index);
+  leaf.runBytes = 0;
+  if (!mayBeInRun(leaf)) return;
+  leaf.runFirst = index;
+  if (index != 0) {
+    const before = leafAt(leaves, index - 1);
+    if (mayBeInRun(before) && index - before.runFirst < MOST_RUN_LEAVES) leaf.runFirst = before.runFirst;
+  }
+  const first = leafAt(leaves, leaf.runFirst);
+  leaf.runOffset = first.runBytes;
+  first.runBytes += wholeBytes(leaf);
+  first.runEnd = index + 1;
+}
+
+// @ts-ignore: decorator
+@inline
+function mayBeInRun(leaf: EncodedLeaf): bool {
+  return leaf.maxRepetition == 0 && leaf.width != 0 && leaf.width <= MOST_RUN_VALUE_BYTES;
+}
+
+/** Returns the bytes of a value with its level. */
+// @ts-ignore: decorator
+@inline
+function wholeBytes(leaf: EncodedLeaf): u32 {
+  return leaf.width + u32(leaf.maxDefinition != 0);
 }
 
 export function rowsOfBatch(): u32 {
@@ -43,6 +80,7 @@ export function walkBatch(from: usize, to: usize, isLast: bool): usize {
     const leaf = leafAt(leaves, i);
     leaf.batchBytes = 0;
     leaf.batchEntries = 0;
+    leaf.runRows = 0;
   }
   faultyLeaf = -1;
   let p = from;
@@ -53,6 +91,10 @@ export function walkBatch(from: usize, to: usize, isLast: bool): usize {
     if (p == 0) return 0;
     batchRows += 1;
   }
+  for (let i: u32 = 0; i < leafCount; i++) {
+    const leaf = leafAt(leaves, i);
+    if (mayBeInRun(leaf)) leaf.batchBytes += leafAt(leaves, leaf.runFirst).runRows * wholeBytes(leaf);
+  }
   return isLast || batchRows == BATCH_ROWS || p - from >= BATCH_BYTES ? p : 0;
 }
 
@@ -60,6 +102,12 @@ export function walkBatch(from: usize, to: usize, isLast: bool): usize {
 function passRow(p: usize, to: usize): usize {
   for (let i: u32 = 0; i < leafCount; i++) {
     const leaf = leafAt(leaves, i);
+    if (leaf.runBytes != 0 && isWholeRun(leaf, p, to)) {
+      leaf.runRows += 1;
+      p += leaf.runBytes;
+      i = leaf.runEnd - 1;
+      continue;
+    }
     const start = p;
     let values: u32 = 1;
     if (leaf.maxRepetition != 0) {
@@ -105,6 +153,24 @@ function passRow(p: usize, to: usize): usize {
     leaf.batchBytes += (p - start) as u32;
   }
   return p;
+}
+
+/** Returns whether all leaves of a run have a value at `p`, which is right. */
+// @ts-ignore: decorator
+@inline
+function isWholeRun(first: EncodedLeaf, p: usize, to: usize): bool {
+  if (to - p < (first.runBytes as usize)) return false;
+  let wrong: u32 = 0;
+  for (let i = first.runFirst; i < first.runEnd; i++) {
+    const leaf = leafAt(leaves, i);
+    if (leaf.maxDefinition != 0) {
+      wrong |= (load<u8>(p) as u32) ^ leaf.maxDefinition;
+      p += 1;
+    }
+    if (leaf.isBoolean != 0) wrong |= (load<u8>(p) as u32) & ~1;
+    p += leaf.width as usize;
+  }
+  return wrong == 0;
 }
 
 function broken(leaf: u32): usize {
@@ -197,6 +263,10 @@ function take(leaf: EncodedLeaf, out: usize): usize {
   if (leaf.maxRepetition != 0) return takeRepeated(leaf, out);
   const entries = leaf.entries;
   leaf.entries = entries + batchRows;
+  if (mayBeInRun(leaf)) {
+    const first = leafAt(leaves, leaf.runFirst);
+    if (first.runRows == batchRows) return takeWhole(leaf, first, entries, out);
+  }
   if (leaf.maxDefinition != 0) {
     switch (leaf.width) {
       case 0:
@@ -224,6 +294,47 @@ function take(leaf: EncodedLeaf, out: usize): usize {
     default:
       return takeFixed(leaf.width, out);
   }
+}
+
+/** Takes the values of a leaf whose run is whole in all rows. The places stay at the run until its last leaf is taken. */
+function takeWhole(leaf: EncodedLeaf, first: EncodedLeaf, entries: u32, out: usize): usize {
+  leaf.valueCount += batchRows;
+  let offset: usize = leaf.runOffset;
+  if (leaf.maxDefinition != 0) {
+    offset += 1;
+    const level = i8x16.splat(leaf.maxDefinition as i8);
+    const levels: usize = leaf.definitions + entries;
+    for (let i: usize = 0; i < (batchRows as usize); i += 16) v128.store(levels + i, level);
+  }
+  const width = leaf.width;
+  if (width == 4) out = takeAt<u32>(offset, out);
+  else if (width == 8) out = takeAt<u64>(offset, out);
+  else if (width == 1) out = takeAt<u8>(offset, out);
+  else {
+    const end = places + ((batchRows as usize) << 2);
+    for (let place = places; place < end; place += 4, out += width as usize) {
+      copyLoosely(out, (load<u32>(place) as usize) + offset, width);
+    }
+  }
+  if (leaf.runOffset + wholeBytes(leaf) == first.runBytes) movePlaces(first.runBytes);
+  return out;
+}
+
+// @ts-ignore: decorator
+@inline
+function takeAt<T>(offset: usize, out: usize): usize {
+  const end = places + ((batchRows as usize) << 2);
+  for (let place = places; place < end; place += 4, out += sizeof<T>()) {
+    store<T>(out, load<T>((load<u32>(place) as usize) + offset));
+  }
+  return out;
+}
+
+/** There is room for a multiple of four places. */
+function movePlaces(byteLength: u32): void {
+  const bytes = i32x4.splat(byteLength as i32);
+  const end = places + ((batchRows as usize) << 2);
+  for (let place = places; place < end; place += 16) v128.store(place, i32x4.add(v128.load(place), bytes));
 }
 
 function takeAll<T>(out: usize): usize {
