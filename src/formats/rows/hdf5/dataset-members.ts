@@ -4,7 +4,7 @@ import type { JobControl } from '../../../floor/job-control.js';
 import { inPhase } from '../../../floor/phase-clock.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
 import type { EncodedMember, MemberWriter } from '../../encoded-members.js';
-import { type FinishedPage, FinishedPages } from '../finished-pages.js';
+import { type FinishedPage, FinishedPages, type PageBlocks } from '../finished-pages.js';
 import type { UnitMemory } from '../row-format.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
 import { describeChunks } from './file-end.js';
@@ -15,8 +15,9 @@ export function datasetMembers(
   { datasets, rowBytes }: Hdf5Rows,
   { newSpillPlace }: UnitMemory,
   control: JobControl,
+  blocks: PageBlocks,
 ): MemberWriter {
-  const newChunks = () => new FinishedPages(control, newSpillPlace);
+  const newChunks = () => new FinishedPages(control, blocks, newSpillPlace);
   let chunks = newChunks();
   const columns = datasets.map((dataset) => new WrittenColumn(dataset));
   let count = 0;

@@ -6,6 +6,7 @@ import { closeFile, readBytes } from '../../../io/files.js';
 import { framingOf } from '../../framing-table.js';
 import { PieceReader, type RecordSource } from '../../record-source.js';
 import type { FileContent, StoredEnds } from '../../stored-ends.js';
+import { PageBlocks } from '../finished-pages.js';
 import type { RowFormat, RowsContext, RowsOutput, RowsPart } from '../row-format.js';
 import { type Dataset, RowReader, readerBytes } from './dataset.js';
 import { datasetMembers } from './dataset-members.js';
@@ -42,10 +43,13 @@ export const HDF5: RowFormat = {
   unitOf: ({ rows, write }: WrittenDatasets) => ({ exactly: write.unitRows, rowBytes: rows.rowBytes }),
   endsOf: ({ rows, write }: WrittenDatasets) => hdf5Ends(rows, write),
 
-  openThread: async (control) => ({
-    openPart: withDatasets,
-    openWriter: ({ rows }: WrittenDatasets, place) => datasetMembers(rows, place, control),
-  }),
+  openThread: async (control) => {
+    const blocks = new PageBlocks(control);
+    return {
+      openPart: withDatasets,
+      openWriter: ({ rows }: WrittenDatasets, place) => datasetMembers(rows, place, control, blocks),
+    };
+  },
 };
 
 export function hdf5Ends({ datasets }: Hdf5Rows, { head }: Hdf5Output): StoredEnds {

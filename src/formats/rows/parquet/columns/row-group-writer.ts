@@ -7,7 +7,7 @@ import { UsageError, VerificationError } from '../../../../errors.js';
 import type { JobControl } from '../../../../floor/job-control.js';
 import { inPhase } from '../../../../floor/phase-clock.js';
 import type { EncodedMember } from '../../../encoded-members.js';
-import { FinishedPages, type SpillPlace } from '../../finished-pages.js';
+import { FinishedPages, type PageBlocks, type SpillPlace } from '../../finished-pages.js';
 import { nameOfLeaf } from '../leaf.js';
 import { encodeDescription } from '../row-group-description.js';
 import type { TableSchema } from '../schema.js';
@@ -26,6 +26,8 @@ export interface RowGroupWriterParts {
   readonly schema: TableSchema;
   readonly spec: TableWriteSpec;
   readonly control: JobControl;
+  /** The blocks in which its finished pages wait. */
+  readonly blocks: PageBlocks;
   /**
    * Makes the place of finished pages of a row group when the job has no spare memory left. Absent: that is an error.
    */
@@ -47,12 +49,12 @@ export class RowGroupWriter {
 
   /** @throws UsageError ERR_MEMORY_BUDGET */
   constructor(parts: RowGroupWriterParts) {
-    const { memory, schema, spec, control, newSpillPlace } = parts;
+    const { memory, schema, spec, control, blocks, newSpillPlace } = parts;
     this.#parts = parts;
     const region = () => new GrownRegion(memory);
     this.#sharedRegions = { memory, compressor: openPageCompressor(memory, spec), area: region(), scratch: region() };
     this.#stage = region();
-    this.#pages = new FinishedPages(control, newSpillPlace);
+    this.#pages = new FinishedPages(control, blocks, newSpillPlace);
     const leafBytes = memory.wasm.encodedLeafBytes();
     const tableBytes = schema.leaves.length * leafBytes + PLACES_BYTES;
     const table = memory.allocate(tableBytes);
@@ -147,7 +149,7 @@ export class RowGroupWriter {
     const ordered = chunks.flatMap((chunk) => chunk.pages);
     this.#rowBytes = 0;
     this.#rows = 0;
-    this.#pages = new FinishedPages(this.#parts.control, this.#parts.newSpillPlace);
+    this.#pages = new FinishedPages(this.#parts.control, this.#parts.blocks, this.#parts.newSpillPlace);
     return {
       // The pages have taken their memory, or lie in a file.
       memoryBytes: 0,

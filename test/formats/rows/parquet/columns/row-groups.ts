@@ -2,6 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { JobControl, UNGATED } from '#src/floor/job-control.js';
 import type { EncodedMember } from '#src/formats/encoded-members.js';
+import { PageBlocks } from '#src/formats/rows/finished-pages.js';
 import { ColumnMemory } from '#src/formats/rows/parquet/columns/column-memory.js';
 import { rowGroupWriterBytes } from '#src/formats/rows/parquet/columns/page-sizes.js';
 import { RowGroupWriter } from '#src/formats/rows/parquet/columns/row-group-writer.js';
@@ -70,11 +71,12 @@ export const plainValue = (leaf: Leaf, bytes: Uint8Array) => (valueBytesOf(leaf)
 
 const noSpare = { takeSpare: () => false, giveSpare: () => {} };
 
-/** The column memory has what a writer says that it needs; all spare memory comes back with each row group. */
+/** The column memory has what a writer says that it needs; all blocks of pages are free again after each row group. */
 export class MadeGroups {
   readonly control: JobControl;
   readonly writer: RowGroupWriter;
   readonly #spareBytes: number;
+  readonly #blocks: PageBlocks;
 
   constructor(
     schema: TableSchema,
@@ -85,7 +87,9 @@ export class MadeGroups {
     this.#spareBytes = spareBytes;
     const memory = new ColumnMemory(noSpare, rowGroupWriterBytes(schema.leaves, spec.dictionaries) + moreBytes);
     const newSpillPlace = () => ({ gate: UNGATED, path: newPath() });
-    this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, newSpillPlace });
+    this.#blocks = new PageBlocks(this.control);
+    const blocks = this.#blocks;
+    this.writer = new RowGroupWriter({ memory, schema, spec, control: this.control, blocks, newSpillPlace });
   }
 
   make(rows: readonly Uint8Array[]): Buffer {
@@ -93,7 +97,7 @@ export class MadeGroups {
     const member = this.writer.end();
     const bytes = bytesOf(member);
     member.release();
-    if (this.control.spareBytes !== this.#spareBytes) throw new Error('spare memory was kept');
+    if (this.control.spareBytes + this.#blocks.freeBytes !== this.#spareBytes) throw new Error('spare memory was kept');
     return bytes;
   }
 }
