@@ -67,8 +67,9 @@ const FIELDS = {
   carriedRepetitions: 14,
   carriedPlain: 15,
   isCarriedWhole: 16,
+  isDefined: 17,
 } as const;
-const STATE_BYTES = 4 * 17;
+const STATE_BYTES = 4 * 18;
 const LEVELS = 256;
 /**
  * The place after the state of a table from each definition level of the file to that of the leaf, and of one that
@@ -282,6 +283,7 @@ export class LeafReader {
     state[FIELDS.repetitions] = repetitions;
     state[FIELDS.values] = values;
     state[FIELDS.rows] = rowStarts;
+    state[FIELDS.isDefined] = count === valueCount ? 1 : 0;
     if (maxRepetition > 0) this.#findRows(rowStarts);
   }
 

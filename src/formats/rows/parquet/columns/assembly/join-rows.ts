@@ -1,6 +1,9 @@
 // Joins leaves into rows, as src/formats/rows/parquet/leaf.ts lays them out. 64 rows a leaf are written in a row: so the loop over
 // rows has one kind of value, and the rows stay in the cache while leaf after leaf is added to them. No copy may go beyond
 // the end of its value, because the next row may lie there already.
+//
+// Neighbouring leaves whose rows all have a value of one width take the same bytes of each row: until another leaf comes, the
+// cursors stay where the first one begins.
 
 import { copyExactly } from './copy-bytes';
 import {
@@ -75,7 +78,7 @@ export function joinRows(
       filled = end;
       done += 1;
     }
-    if (fitting > 0) for (let i: u32 = 0; i < leafCount; i++) writeLeaf(leafAt(leaves, i), fitting);
+    if (fitting > 0) writeLeaves(leaves, leafCount, fitting);
     if (fitting < batch) {
       if (done == 0) neededBytes = (evenBytes + load<u64>(sizes)) as f64;
       batchRows = max(fitting, 1);
@@ -110,7 +113,7 @@ function setCursor(row: u32, at: usize): void {
 // @ts-ignore: decorator
 @inline
 function areDefined(leaf: LeafState, rows: u32): bool {
-  return countBytes(leaf.definitions, rows, leaf.maxDefinition) == rows;
+  return leaf.isDefined != 0 || countBytes(leaf.definitions, rows, leaf.maxDefinition) == rows;
 }
 
 /** Adds what rows have of a leaf to their sizes. @returns what has to be added to all of them. */
@@ -128,8 +131,9 @@ function addSizes(leaf: LeafState, rows: u32): u64 {
     return 1;
   }
   let place = leaf.values;
+  const mayLack = most > 0 && leaf.isDefined == 0;
   for (let r: u32 = 0; r < rows; r++) {
-    if (most > 0 && load<u8>(leaf.definitions + r) != most) continue;
+    if (mayLack && load<u8>(leaf.definitions + r) != most) continue;
     const address = leaf.isIndexed ? addressOfIndexed(leaf, place) : place;
     const byteLength = byteArrayBytes(address);
     grow(r, byteLength);
@@ -138,48 +142,80 @@ function addSizes(leaf: LeafState, rows: u32): u64 {
   return most > 0 ? 1 : 0;
 }
 
-function writeLeaf(leaf: LeafState, rows: u32): void {
-  if (leaf.maxRepetition > 0) {
-    writeRepeated(leaf, rows);
-    return;
-  }
-  const width = leaf.width;
-  if (width == 4) writeFixed<u32>(leaf, rows);
-  else if (width == 8) writeFixed<u64>(leaf, rows);
-  else if (width == 1) writeFixed<u8>(leaf, rows);
-  else if (width == 2) writeFixed<u16>(leaf, rows);
-  else if (width == 0) writeByteArrays(leaf, rows);
-  else writeWide(leaf, rows);
-  leaf.rows -= rows;
-  if (leaf.maxDefinition > 0) {
-    leaf.entries -= rows;
-    leaf.definitions += rows;
+function writeLeaves(leaves: usize, leafCount: u32, rows: u32): void {
+  let offset: usize = 0;
+  for (let i: u32 = 0; i < leafCount; i++) {
+    const leaf = leafAt(leaves, i);
+    if (isEven(leaf, rows)) {
+      writeEven(leaf, rows, offset);
+      offset += levelBytesOf(leaf) + (leaf.width as usize);
+    } else {
+      moveCursors(rows, offset);
+      offset = 0;
+      writeLeaf(leaf, rows);
+    }
+    if (leaf.maxRepetition > 0) continue;
+    leaf.rows -= rows;
+    if (leaf.maxDefinition > 0) {
+      leaf.entries -= rows;
+      leaf.definitions += rows;
+    }
   }
 }
 
 // @ts-ignore: decorator
 @inline
-function writeFixed<T>(leaf: LeafState, rows: u32): void {
-  const most = leaf.maxDefinition;
-  if (most > 0 && !areDefined(leaf, rows)) {
-    writeSome<T>(leaf, rows);
-    return;
+function levelBytesOf(leaf: LeafState): usize {
+  return leaf.maxDefinition > 0 ? 1 : 0;
+}
+
+/** Returns whether the next rows all have a value, of one width that registers have. */
+function isEven(leaf: LeafState, rows: u32): bool {
+  if (leaf.maxRepetition > 0 || leaf.width == 0 || leaf.width > 8 || popcnt<u32>(leaf.width) != 1) return false;
+  return leaf.maxDefinition == 0 || areDefined(leaf, rows);
+}
+
+function moveCursors(rows: u32, offset: usize): void {
+  if (offset == 0) return;
+  for (let r: u32 = 0; r < rows; r++) setCursor(r, cursorAt(r) + offset);
+}
+
+function writeEven(leaf: LeafState, rows: u32, offset: usize): void {
+  if (leaf.maxDefinition > 0) {
+    const level = leaf.maxDefinition as u8;
+    for (let r: u32 = 0; r < rows; r++) store<u8>(cursorAt(r) + offset, level);
+    offset += 1;
   }
-  const levelBytes: usize = most > 0 ? 1 : 0;
+  if (leaf.width == 4) writeNumbers<u32>(leaf, rows, offset);
+  else if (leaf.width == 8) writeNumbers<u64>(leaf, rows, offset);
+  else if (leaf.width == 1) writeNumbers<u8>(leaf, rows, offset);
+  else writeNumbers<u16>(leaf, rows, offset);
+}
+
+// @ts-ignore: decorator
+@inline
+function writeNumbers<T>(leaf: LeafState, rows: u32, offset: usize): void {
   let place = leaf.values;
-  for (let r: u32 = 0; r < rows; r++) {
-    const at = cursorAt(r);
-    if (most > 0) store<u8>(at, most);
-    if (leaf.isIndexed) {
-      store<T>(at + levelBytes, load<T>(leaf.dictionary + (load<u32>(place) as usize) * sizeof<T>()));
-      place += 4;
-    } else {
-      store<T>(at + levelBytes, load<T>(place));
-      place += sizeof<T>();
+  if (leaf.isIndexed) {
+    const dictionary = leaf.dictionary;
+    for (let r: u32 = 0; r < rows; r++, place += 4) {
+      store<T>(cursorAt(r) + offset, load<T>(dictionary + (load<u32>(place) as usize) * sizeof<T>()));
     }
-    setCursor(r, at + levelBytes + sizeof<T>());
+  } else {
+    for (let r: u32 = 0; r < rows; r++, place += sizeof<T>()) store<T>(cursorAt(r) + offset, load<T>(place));
   }
   leaf.values = place;
+}
+
+function writeLeaf(leaf: LeafState, rows: u32): void {
+  const width = leaf.width;
+  if (leaf.maxRepetition > 0) writeRepeated(leaf, rows);
+  else if (width == 4) writeSome<u32>(leaf, rows);
+  else if (width == 8) writeSome<u64>(leaf, rows);
+  else if (width == 1) writeSome<u8>(leaf, rows);
+  else if (width == 2) writeSome<u16>(leaf, rows);
+  else if (width == 0) writeByteArrays(leaf, rows);
+  else writeWide(leaf, rows);
 }
 
 /** Writes optional values of which some are missing. */

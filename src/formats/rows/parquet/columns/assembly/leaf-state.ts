@@ -30,6 +30,8 @@ export class LeafState {
   carriedRepetitions: usize;
   carriedPlain: usize;
   isCarriedWhole: u32;
+  /** True if all entries of the page have a value. */
+  isDefined: u32;
 }
 
 // @ts-ignore: decorator
