@@ -72,6 +72,7 @@ export class RowGroupWriter {
       const carried = spec.dictionaries?.find((dictionary) => dictionary.leaf === i);
       return new LeafEncoder(this.#sharedRegions, address, leaf, orders[i] ?? 'none', pageBytes, carried);
     });
+    memory.wasm.findRuns(table.address + PLACES_BYTES, this.#leaves.length);
   }
 
   /** Bytes of the rows since the last row group ended. */

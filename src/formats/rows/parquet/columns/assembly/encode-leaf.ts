@@ -64,14 +64,24 @@ export class EncodedLeaf {
   runRows: u32;
 }
 
+/** The most bytes that a whole run has in a row. */
+export const MOST_RUN_BYTES: u32 = 128;
+
+/** Returns the place of the bits of a whole run that must be right, as bytes of a row; after them, what they must be. */
+// @ts-ignore: decorator
+@inline
+export function runBits(first: EncodedLeaf): usize {
+  return changetype<usize>(first) + offsetof<EncodedLeaf>();
+}
+
 export function encodedLeafBytes(): u32 {
-  return offsetof<EncodedLeaf>();
+  return offsetof<EncodedLeaf>() + 2 * MOST_RUN_BYTES;
 }
 
 // @ts-ignore: decorator
 @inline
 export function leafAt(leaves: usize, index: u32): EncodedLeaf {
-  return changetype<EncodedLeaf>(leaves + (index as usize) * offsetof<EncodedLeaf>());
+  return changetype<EncodedLeaf>(leaves + (index as usize) * (encodedLeafBytes() as usize));
 }
 
 export function word(address: usize): u32 {

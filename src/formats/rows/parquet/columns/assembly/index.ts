@@ -15,7 +15,7 @@ export { findBounds, leastAt, leastBytes, mostAt, mostBytes } from './encode-bou
 export { beginDictionary, fillSlots, indexSample } from './encode-dictionary';
 export { clear, copy, encodedLeafBytes, setWord, word } from './encode-leaf';
 export { encodePage, encodeValues, pageBound } from './encode-page';
-export { beginSplitting, bytesOfArrays, faultyLeaf, newEntries, rowsOfBatch, splitBatch, walkBatch } from './split-rows';
+export { beginSplitting, bytesOfArrays, faultyLeaf, findRuns, newEntries, rowsOfBatch, splitBatch, walkBatch } from './split-rows';
 export { decodeHadoopLz4, decodeLz4, decodeSnappy } from './decode-blocks';
 export { decodeDelta32, decodeDelta64, decodeDeltaLengths, decodePrefixes, expandedBytes, expandPrefixes } from './decode-delta';
 export {

@@ -9,7 +9,7 @@
 
 import { copyLoosely } from './copy-bytes';
 import { indexValues } from './encode-dictionary';
-import { EncodedLeaf, INDEXED, SAMPLING, leafAt } from './encode-leaf';
+import { EncodedLeaf, INDEXED, MOST_RUN_BYTES, SAMPLING, leafAt, runBits } from './encode-leaf';
 
 const BATCH_ROWS: u32 = 64;
 /** The row that reaches it is the last one. */
@@ -19,8 +19,7 @@ const ENTRIES_OF_DENSE_SLOTS: u32 = 8192;
 const ALL_HIGHEST: u32 = 0x80000000;
 
 /** A null makes the rest of its run slow. */
-const MOST_RUN_LEAVES: u32 = 8;
-const MOST_RUN_VALUE_BYTES: u32 = 64;
+const MOST_RUN_LEAVES: u32 = 16;
 
 let leaves: usize = 0;
 let leafCount: u32 = 0;
@@ -35,20 +34,33 @@ export function beginSplitting(leavesAt: usize, count: u32, placesAt: usize): vo
   leaves = leavesAt;
   leafCount = count;
   places = placesAt;
-  for (let i: u32 = 0; i < leafCount; i++) joinRun(i);
 }
 
-/** Puts a leaf in the run of the leaf before it, or begins a run, unless its values have several widths. */
-function joinRun(index: u32): void {
-  const leaf = leafAt(leaves, index);
-  leaf.runBytes = 0;
-  if (!mayBeInRun(leaf)) return;
-  leaf.runFirst = index;
-  if (index != 0) {
-    const before = leafAt(leaves, index - 1);
-    if (mayBeInRun(before) && index - before.runFirst < MOST_RUN_LEAVES) leaf.runFirst = before.runFirst;
+/** Divides the leaves of a table into runs. */
+export function findRuns(leavesAt: usize, count: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const leaf = leafAt(leavesAt, i);
+    leaf.runBytes = 0;
+    if (!mayBeInRun(leaf)) continue;
+    leaf.runFirst = i != 0 && hasRoom(leavesAt, leafAt(leavesAt, i - 1), i, leaf) ? leafAt(leavesAt, i - 1).runFirst : i;
+    joinRun(leaf, leafAt(leavesAt, leaf.runFirst), i);
   }
-  const first = leafAt(leaves, leaf.runFirst);
+}
+
+/** Returns whether a leaf fits in the run of the leaf before it. */
+function hasRoom(leavesAt: usize, before: EncodedLeaf, index: u32, leaf: EncodedLeaf): bool {
+  if (!mayBeInRun(before) || index - before.runFirst >= MOST_RUN_LEAVES) return false;
+  return leafAt(leavesAt, before.runFirst).runBytes + wholeBytes(leaf) <= MOST_RUN_BYTES;
+}
+
+function joinRun(leaf: EncodedLeaf, first: EncodedLeaf, index: u32): void {
+  let bits = runBits(first) + (first.runBytes as usize);
+  if (leaf.maxDefinition != 0) {
+    store<u8>(bits, 0xff);
+    store<u8>(bits + MOST_RUN_BYTES, leaf.maxDefinition as u8);
+    bits += 1;
+  }
+  if (leaf.isBoolean != 0) store<u8>(bits, 0xfe);
   leaf.runOffset = first.runBytes;
   first.runBytes += wholeBytes(leaf);
   first.runEnd = index + 1;
@@ -57,7 +69,7 @@ function joinRun(index: u32): void {
 // @ts-ignore: decorator
 @inline
 function mayBeInRun(leaf: EncodedLeaf): bool {
-  return leaf.maxRepetition == 0 && leaf.width != 0 && leaf.width <= MOST_RUN_VALUE_BYTES;
+  return leaf.maxRepetition == 0 && leaf.width != 0 && leaf.width < MOST_RUN_BYTES;
 }
 
 /** Returns the bytes of a value with its level. */
@@ -155,22 +167,18 @@ function passRow(p: usize, to: usize): usize {
   return p;
 }
 
-/** Returns whether all leaves of a run have a value at `p`, which is right. */
+/** Returns whether all leaves of a run have a value at `p`, which is right. Reads up to 15 bytes too far. */
 // @ts-ignore: decorator
 @inline
 function isWholeRun(first: EncodedLeaf, p: usize, to: usize): bool {
   if (to - p < (first.runBytes as usize)) return false;
-  let wrong: u32 = 0;
-  for (let i = first.runFirst; i < first.runEnd; i++) {
-    const leaf = leafAt(leaves, i);
-    if (leaf.maxDefinition != 0) {
-      wrong |= (load<u8>(p) as u32) ^ leaf.maxDefinition;
-      p += 1;
-    }
-    if (leaf.isBoolean != 0) wrong |= (load<u8>(p) as u32) & ~1;
-    p += leaf.width as usize;
+  let bits = runBits(first);
+  const end = p + (first.runBytes as usize);
+  let wrong = i64x2.splat(0);
+  for (; p < end; p += 16, bits += 16) {
+    wrong = v128.or(wrong, v128.xor(v128.and(v128.load(p), v128.load(bits)), v128.load(bits + MOST_RUN_BYTES)));
   }
-  return wrong == 0;
+  return !v128.any_true(wrong);
 }
 
 function broken(leaf: u32): usize {
