@@ -13,6 +13,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const copied = {
   'pool-owner.cjs': 'dist/workers/pool-owner.cjs',
   'assembly.wasm': 'dist/workers/kernel/assembly.wasm',
+  'assembly-shared.wasm': 'dist/workers/kernel/assembly-shared.wasm',
   'columns.wasm': 'dist/src/formats/rows/parquet/columns/columns.wasm',
   'crc.wasm': 'dist/src/remote/crc.wasm',
   'libzstd.wasm.br': 'dist/src/formats/codecs/libzstd.wasm.br',

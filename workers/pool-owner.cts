@@ -1,26 +1,45 @@
 /**
  * A thread that owns shared memory for a job whose threads come and go, and hands it to threads that ask
  * (`src/piles/ram-pool.ts`). A page becomes memory when it is first written. Its `workerData` is a `PoolOwnerTask`; it
- * answers with the number of bytes reserved: fewer than wanted, if the system does not give them.
+ * answers with the number of bytes reserved: fewer than wanted, if the system does not give them; or that the memory is
+ * linear.
  */
-import type { PoolOwnerTask } from '../src/piles/ram-pool.js';
+import type { PoolOwnerAnswer, PoolOwnerTask } from '../src/piles/ram-pool.js';
 
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 
-const { channelName, question, wantedBytes, slabBytes }: PoolOwnerTask = workerData;
-const slabs: SharedArrayBuffer[] = [];
-let reservedBytes = 0;
-try {
-  while (reservedBytes < wantedBytes) {
-    const byteLength = Math.min(slabBytes, wantedBytes - reservedBytes);
-    slabs.push(new SharedArrayBuffer(byteLength));
-    reservedBytes += byteLength;
+const PAGE_BYTES = 65_536;
+/** As the kernel for shared memory declares it. */
+const MOST_PAGES = 65_535;
+
+const { channelName, question, wantedBytes, slabBytes, linearBytes }: PoolOwnerTask = workerData;
+
+/** Undefined: it is not wanted, or the system does not give it. */
+function reserveLinear(): WebAssembly.Memory | undefined {
+  if (linearBytes === undefined) return undefined;
+  try {
+    const initial = Math.ceil(linearBytes / PAGE_BYTES);
+    return new WebAssembly.Memory({ initial, maximum: MOST_PAGES, shared: true });
+  } catch {
+    return undefined;
   }
-} catch {
-  // The job does without the rest.
 }
+
+/** Returns as many slabs as the system gives; the job does without the rest. */
+function reserveSlabs(): readonly SharedArrayBuffer[] {
+  const slabs: SharedArrayBuffer[] = [];
+  try {
+    for (let left = wantedBytes; left > 0; left -= slabBytes) slabs.push(new SharedArrayBuffer(Math.min(slabBytes, left)));
+  } catch {}
+  return slabs;
+}
+
+const linear = reserveLinear();
+const memory = linear === undefined ? reserveSlabs() : [linear];
 const channel = new BroadcastChannel(channelName);
 channel.onmessage = ({ data }: { data: unknown }) => {
-  if (data === question) channel.postMessage(slabs);
+  if (data === question) channel.postMessage(memory);
 };
-parentPort?.postMessage(reservedBytes);
+const reserved = memory.reduce((sum, slab) => sum + (slab instanceof SharedArrayBuffer ? slab.byteLength : 0), 0);
+const answer: PoolOwnerAnswer = linear === undefined ? reserved : 'linear';
+parentPort?.postMessage(answer);

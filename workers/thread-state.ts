@@ -5,12 +5,13 @@ import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { loadRowFormat } from '../src/formats/rows/registry.js';
 import type { RowThread } from '../src/formats/rows/row-format.js';
-import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
+import { type MemoryPart, type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
 import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel.js';
+import type { PoolBuffers } from './piles/pool-buffers.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 export interface ThreadState {
@@ -30,7 +31,9 @@ export interface ThreadDecoderMemory extends DecoderMemory {
 }
 
 export interface PileState extends ThreadState {
-  readonly ramPool: Promise<RamPool> | undefined;
+  readonly ramPool: RamPool | undefined;
+  /** The pile buffers of this thread in the memory that it shares. Absent: it has none there, yet. */
+  poolBuffers?: PoolBuffers | undefined;
   readonly compressor: SegmentCompressor | undefined;
 }
 
@@ -46,8 +49,12 @@ export function threadStateOf(job: TaskSettings): ThreadState {
 }
 
 function makeThreadState(job: TaskSettings): ThreadState {
-  const control = new JobControl(job.control);
-  const arena = new Arena(control);
+  return threadStateIn(new JobControl(job.control));
+}
+
+/** @param part where the arena lies. Absent: in a memory of its own. */
+function threadStateIn(control: JobControl, part?: MemoryPart): ThreadState {
+  const arena = new Arena(control, part);
   return {
     control,
     arena,
@@ -91,13 +98,22 @@ export const rowThreadOf = memoizedByJob(
     (await loadRowFormat(rows)).openThread(control),
 );
 
-export const pileStateOf = memoizedByJob(
-  (job: PileSettings, thread): PileState => ({
-    ...thread,
-    ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, thread.control),
-    compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
-  }),
-);
+const pileStatesOf = memoizedByJob(async (job: PileSettings, thread) => {
+  const ramPool = job.ramPool && (await RamPool.open(job.ramPool, thread.control));
+  const compressor = job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel);
+  const own: PileState = { ...thread, ramPool, compressor };
+  const part = ramPool?.part;
+  const inPool: PileState | undefined = part && { ...own, ...threadStateIn(thread.control, part) };
+  return { own, inPool };
+});
+
+/** Gives the arena that works on the pool, as long as the job has such arenas. */
+export async function pileStateOf(job: PileSettings): Promise<PileState> {
+  const { own, inPool } = await pileStatesOf(job);
+  if (inPool?.ramPool?.part === undefined) return own;
+  inPool.arena.allow(job.arenaBytes);
+  return inPool;
+}
 
 /** The memory for records in their order, which a job with draws opens after its piles. */
 export const orderedSlabsOf = memoizedByJob((_: TaskSettings, { control }, memory: PoolMemoryHandle) =>

@@ -138,7 +138,9 @@ async function openMemoryAndThreads({ prepared, staging, progress, profile, rele
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
   // The thread that owns the memory starts beside those of the task pool, and ends after them.
-  const openingPool = openRamPool(memory.ramPoolBytes, inline, progress.stop, releases);
+  // A record may outgrow its thread's part of a linear memory. Its slice is then read again, which a stream cannot be.
+  const mayBeLinear = request.spec.read.rows === undefined && !plan.memoryNeed.hasStreams;
+  const openingPool = openRamPool(memory, { isOnCallingThread: inline, mayBeLinear }, progress.stop, releases);
   openingPool.catch(() => {});
   // A single stream takes one thread in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: slices.length };

@@ -135,14 +135,32 @@ export class MergedPileReader {
     }
   }
 
+  /** Returns whether all segments lie in `memory`, the memory that the hasher works on. */
+  isInPlace({ parts }: MergedPile, memory: Uint8Array): boolean {
+    return this.#ramPool?.liesIn(memory) === true && parts.every(({ segments }) => segments.every(liesInMemory));
+  }
+
+  /**
+   * Calls `receive` with the addresses of each segment of a pile that lies in `memory`.
+   * @throws VerificationError when a segment differs from the bytes written.
+   */
+  readInPlace({ pile, parts }: MergedPile, memory: Uint8Array, receive: (start: number, end: number) => void): void {
+    for (const { pileSetName, segments } of parts) {
+      for (const { place, byteLength, checksum } of segments) {
+        if (this.#hasher.hash(memory, place, byteLength) !== checksum)
+          throw this.#ramStore(pileSetName).damaged(damageOf(pile, byteLength, place, 'the memory pool'));
+        receive(place, place + byteLength);
+      }
+    }
+  }
+
   async #readSegment(pile: number, segment: Segment, store: SegmentStore, receiver: PileReceiver): Promise<void> {
     this.#hasher.begin();
     let room: ReadTarget | undefined;
     let done = 0;
     const damaged = () => {
       const byteLength = segment.diskBytes || segment.byteLength;
-      const what = `${byteLength} bytes at byte ${segment.place} of ${store.name} (pile ${pile})`;
-      return store.damaged(`${what} are not what was written there`);
+      return store.damaged(damageOf(pile, byteLength, segment.place, store.name));
     };
     const loadPart = isCompressed(segment) ? await this.#expand(segment, store, damaged) : store.load;
     const load = async (next: ReadTarget) => {
@@ -228,6 +246,10 @@ export class MergedPileReader {
       damaged,
     };
   }
+}
+
+function damageOf(pile: number, byteLength: number, place: number, storeName: string): string {
+  return `${byteLength} bytes at byte ${place} of ${storeName} (pile ${pile}) are not what was written there`;
 }
 
 function liesInMemory({ diskBytes }: Segment): boolean {

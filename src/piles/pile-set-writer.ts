@@ -99,6 +99,12 @@ export class PileSetWriter {
     if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
   }
 
+  /** Notes the next bytes of a pile, which lie in the memory of the pool at `address`, and stay as they are. */
+  keep(pile: number, bytes: Uint8Array, address: number, byteLength: number): void {
+    const checksum = this.#parts.hasher.hash(bytes, address, byteLength);
+    this.#log.add(pile, { place: address, byteLength, diskBytes: 0, checksum });
+  }
+
   /** @returns the number of bytes that the pool took. */
   #storeInRam(ramPool: RamPool, pile: number, bytes: Uint8Array, offset: number, byteLength: number): number {
     let storedBytes = 0;

@@ -3,12 +3,19 @@
  * inside a chunk. Taking a chunk uses up spare memory of the job, for good: the pool lives as long as its job. When
  * the pool is full, or longer read windows have used up the spare memory, segments go to disk.
  *
- * All threads of a job share slabs of memory. The calling thread holds none of them: memory that the main thread of a
- * program has held stays resident until its collector runs, and shared memory does not make the collector run. So a thread
- * of its own holds the slabs (`workers/pool-owner.cts`) and hands them to the threads that ask. A job on one thread uses
- * that thread's own memory, which the collector does count.
+ * The calling thread holds none of it: memory that the main thread of a program has held stays resident until its collector
+ * runs, and shared memory does not make the collector run. So a thread of its own holds the memory (`workers/pool-owner.cts`)
+ * and hands it to the threads that ask. A job on one thread uses that thread's own memory, which the collector does count.
  *
- * A place in the pool is one number, its byte offset; a segment never crosses a chunk, nor a chunk a slab.
+ * Where the pool and the arenas of all threads have less than 4 GiB together, they are one linear memory:
+ *
+ *     constants of the kernel | part of the first thread | ... | part of the last thread | pool
+ *
+ * There a thread fills pile buffers in the pool, each of which becomes a segment when it is full, and puts records in order
+ * where they lie. Otherwise the pool is made of slabs, and segments are copied to them and back.
+ *
+ * A place in the pool is one number: in a linear memory the address, else the byte offset. A segment never crosses a chunk,
+ * nor a chunk a slab.
  */
 import { BroadcastChannel } from 'node:worker_threads';
 import { AbortError } from '../errors.js';
@@ -23,16 +30,78 @@ export type PoolMemoryHandle =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'shared'; readonly channelName: string; readonly slabBytes: number };
 
+/** The places in a linear memory that the pool and the arenas of all threads share. */
+export interface LinearLayout {
+  /** The most bytes of the arena in each part, a multiple of 16. */
+  readonly arenaBytes: number;
+  readonly partCount: number;
+  /** The bytes of a pile buffer with the slack after it. */
+  readonly bufferStrideBytes: number;
+}
+
 export interface RamPoolHandle {
   readonly memory: PoolMemoryHandle;
-  /** One u64: bytes taken so far. */
+  /** Set if the memory is one linear memory. */
+  readonly linear?: LinearLayout | undefined;
+  /** Three u64: bytes taken so far; parts taken so far; bytes that threads have used of retired parts. */
   readonly taken: SharedArrayBuffer;
-  /** Whole chunks. */
   readonly capacityBytes: number;
 }
 
-export function ramPoolIn(memory: PoolMemoryHandle, capacityBytes: number): RamPoolHandle {
-  return { memory, taken: new SharedArrayBuffer(8), capacityBytes };
+const TAKEN_BYTES = 0;
+const TAKEN_PARTS = 1;
+const RETIRED_BYTES = 2;
+
+/** The bytes of a linear memory before the first part. */
+export const FIRST_PART_ADDRESS = 65_536;
+/** A part begins with the scratch of the kernel. */
+export const SCRATCH_BYTES = 32_768;
+/** Loops read a little beyond the last record. */
+const LINEAR_SLACK_BYTES = 65_536;
+/** A page less than the range of 32-bit addresses, so that an end address fits. */
+const MOST_LINEAR_BYTES = 2 ** 32 - 65_536;
+
+/** A thread's place in a linear memory that threads share. */
+export interface MemoryPart {
+  readonly memory: WebAssembly.Memory;
+  readonly start: number;
+  readonly end: number;
+}
+
+export function ramPoolIn(memory: PoolMemoryHandle, capacityBytes: number, linear?: LinearLayout): RamPoolHandle {
+  return { memory, linear, taken: new SharedArrayBuffer(3 * 8), capacityBytes };
+}
+
+function poolStartOf(layout: LinearLayout): number {
+  return FIRST_PART_ADDRESS + layout.partCount * partBytesOf(layout);
+}
+
+function partBytesOf({ arenaBytes }: LinearLayout): number {
+  return SCRATCH_BYTES + arenaBytes;
+}
+
+/** Returns the bytes of a linear memory with a pool of this capacity. */
+export function linearBytesOf(layout: LinearLayout, capacityBytes: number): number {
+  return poolStartOf(layout) + capacityBytes + LINEAR_SLACK_BYTES;
+}
+
+/** Returns the capacity of the largest pool that addresses reach; below 0: there is none. */
+export function mostPoolBytes(layout: LinearLayout): number {
+  return MOST_LINEAR_BYTES - linearBytesOf(layout, 0);
+}
+
+/**
+ * Has all threads use arenas of their own from their next task on.
+ * @param usedBytes what each has used of its part, which stays in memory.
+ */
+export function retireParts({ linear, taken }: RamPoolHandle, usedBytes: number): void {
+  if (linear === undefined) return;
+  Atomics.store(new BigInt64Array(taken), RETIRED_BYTES, BigInt(linear.partCount * Math.max(1, usedBytes)));
+}
+
+/** Returns the layout of the parts in which threads work; undefined: they have arenas of their own. */
+export function partsOf({ linear, taken }: RamPoolHandle): LinearLayout | undefined {
+  return Atomics.load(new BigInt64Array(taken), RETIRED_BYTES) === 0n ? linear : undefined;
 }
 
 /** A pool of at least `wantedBytes` for the calling thread alone. A chunk becomes memory when it is taken. */
@@ -44,76 +113,127 @@ export function wholeChunks(byteLength: number): number {
   return Math.ceil(byteLength / CHUNK_BYTES) * CHUNK_BYTES;
 }
 
-export function takenBytes(handle: RamPoolHandle): number {
-  return Number(Atomics.load(new BigInt64Array(handle.taken), 0));
+/** Returns the bytes of the pool that are in use, with retired parts. */
+export function takenBytes({ taken }: RamPoolHandle): number {
+  const words = new BigInt64Array(taken);
+  return Number(Atomics.load(words, TAKEN_BYTES) + Atomics.load(words, RETIRED_BYTES));
+}
+
+/** A region from which a thread takes one place after the other. */
+interface Chunk {
+  next: number;
+  end: number;
 }
 
 export class RamPool {
   readonly #handle: RamPoolHandle;
   readonly #slabs: Uint8Array[];
+  readonly #slabBytes: number;
+  readonly #start: number;
   readonly #taken: BigInt64Array;
   readonly #control: JobControl;
-  #next = 0;
-  #chunkEnd = 0;
+  readonly #part: MemoryPart | undefined;
+  readonly #forSegments: Chunk = { next: 0, end: 0 };
+  readonly #forBuffers: Chunk = { next: 0, end: 0 };
 
-  private constructor(handle: RamPoolHandle, slabs: Uint8Array[], control: JobControl) {
+  private constructor(handle: RamPoolHandle, memory: Uint8Array[] | WebAssembly.Memory, control: JobControl) {
+    const { linear } = handle;
     this.#handle = handle;
-    this.#slabs = slabs;
+    this.#slabs = memory instanceof Array ? memory : [new Uint8Array(memory.buffer)];
+    this.#slabBytes = linear === undefined ? handle.memory.slabBytes : MOST_LINEAR_BYTES;
+    this.#start = linear === undefined ? 0 : poolStartOf(linear);
     this.#taken = new BigInt64Array(handle.taken);
     this.#control = control;
+    if (linear !== undefined && !(memory instanceof Array)) this.#part = this.#takePart(linear, memory);
   }
 
   static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
-    return new RamPool(handle, await slabsOf(handle.memory, control), control);
+    const { memory, linear } = handle;
+    if (linear === undefined || memory.kind === 'own') return new RamPool(handle, await slabsOf(memory, control), control);
+    const [shared] = await askPoolOwner<WebAssembly.Memory>(memory.channelName, control);
+    if (shared === undefined) throw new RangeError('the thread that owns the memory has none');
+    return new RamPool(handle, shared, control);
+  }
+
+  /** The part of this thread, whose arena can work on the pool. Undefined: its arena is elsewhere. */
+  get part(): MemoryPart | undefined {
+    return partsOf(this.#handle) && this.#part;
+  }
+
+  /** True if the places of segments are addresses of `memory`. */
+  liesIn(memory: Uint8Array): boolean {
+    return this.#part?.memory.buffer === memory.buffer;
   }
 
   /** Bytes that can be stored in one piece; 0: the pool is full. */
   roomBytes(): number {
-    if (this.#next === this.#chunkEnd) this.#takeChunk();
-    return this.#chunkEnd - this.#next;
+    const chunk = this.#forSegments;
+    if (chunk.next === chunk.end) this.#takeChunk(chunk, CHUNK_BYTES);
+    return chunk.end - chunk.next;
   }
 
   /** Copies at most `roomBytes()` bytes into the pool, and returns their place. */
   store(bytes: Uint8Array, offset: number, byteLength: number): number {
-    if (byteLength > this.#chunkEnd - this.#next) throw new RangeError('the chunk has no room for a segment');
-    const place = this.#next;
-    const source = bytes.subarray(offset, offset + byteLength);
-    copySharedBytes(source, this.#slabOf(place), place % this.#handle.memory.slabBytes);
-    this.#next += byteLength;
+    const chunk = this.#forSegments;
+    if (byteLength > chunk.end - chunk.next) throw new RangeError('the chunk has no room for a segment');
+    const place = chunk.next;
+    copySharedBytes(bytes.subarray(offset, offset + byteLength), this.#slabOf(place), place % this.#slabBytes);
+    chunk.next += byteLength;
     return place;
   }
 
+  /** Takes room in a linear memory for a pile buffer with its slack. Returns its address; undefined: the pool is full. */
+  takeBuffer(): number | undefined {
+    const strideBytes = this.#handle.linear?.bufferStrideBytes ?? 0;
+    const chunk = this.#forBuffers;
+    if (chunk.next === chunk.end) this.#takeChunk(chunk, strideBytes * Math.ceil(CHUNK_BYTES / strideBytes));
+    if (chunk.next === chunk.end) return undefined;
+    const address = chunk.next;
+    chunk.next += strideBytes;
+    return address;
+  }
+
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void {
-    const start = place % this.#handle.memory.slabBytes;
+    const start = place % this.#slabBytes;
     copySharedBytes(this.#slabOf(place).subarray(start, start + byteLength), target, offset);
   }
 
   #slabOf(place: number): Uint8Array {
-    const { kind, slabBytes } = this.#handle.memory;
+    const slabBytes = this.#slabBytes;
     const index = Math.floor(place / slabBytes);
-    if (kind === 'own') this.#slabs[index] ??= new Uint8Array(slabBytes);
+    if (this.#handle.memory.kind === 'own') this.#slabs[index] ??= new Uint8Array(slabBytes);
     const slab = this.#slabs[index];
     if (slab === undefined) throw new RangeError(`no slab of the memory pool holds byte ${place}`);
     return slab;
   }
 
-  #takeChunk(): void {
+  #takeChunk(chunk: Chunk, byteLength: number): void {
     for (;;) {
-      const taken = Atomics.load(this.#taken, 0);
-      if (Number(taken) >= this.#handle.capacityBytes || !this.#control.takeSpare(CHUNK_BYTES)) return;
-      if (Atomics.compareExchange(this.#taken, 0, taken, taken + BigInt(CHUNK_BYTES)) === taken) {
-        this.#next = Number(taken);
-        this.#chunkEnd = this.#next + CHUNK_BYTES;
+      const taken = Atomics.load(this.#taken, TAKEN_BYTES);
+      const end = Number(taken) + byteLength;
+      if (end > this.#handle.capacityBytes || !this.#control.takeSpare(byteLength)) return;
+      if (Atomics.compareExchange(this.#taken, TAKEN_BYTES, taken, BigInt(end)) === taken) {
+        chunk.next = this.#start + Number(taken);
+        chunk.end = this.#start + end;
         return;
       }
-      this.#control.giveSpare(CHUNK_BYTES);
+      this.#control.giveSpare(byteLength);
     }
+  }
+
+  /** Threads that come after those of the plan have no part. */
+  #takePart(layout: LinearLayout, memory: WebAssembly.Memory): MemoryPart | undefined {
+    const index = Number(Atomics.add(this.#taken, TAKEN_PARTS, 1n));
+    if (index >= layout.partCount) return undefined;
+    const partBytes = partBytesOf(layout);
+    const start = FIRST_PART_ADDRESS + index * partBytes;
+    return { memory, start, end: start + partBytes };
   }
 }
 
 export async function slabsOf(memory: PoolMemoryHandle, control: JobControl): Promise<Uint8Array[]> {
   if (memory.kind === 'own') return memory.slabs;
-  return (await askPoolOwner(memory.channelName, control)).map((slab) => new Uint8Array(slab));
+  return (await askPoolOwner<SharedArrayBuffer>(memory.channelName, control)).map((slab) => new Uint8Array(slab));
 }
 
 export interface PoolOwnerTask {
@@ -123,15 +243,20 @@ export interface PoolOwnerTask {
   readonly wantedBytes: number;
   /** The size of a slab; the last one may be smaller. */
   readonly slabBytes: number;
+  /** The size of one linear memory, which it tries first. Absent: slabs are wanted. */
+  readonly linearBytes?: number | undefined;
 }
 
-/** The question; the answer goes to every listener and is an array of the slabs. */
-export const ASK_FOR_SLABS = 'slabs?';
+/** What the owner says when it has the memory: the bytes of all slabs, or that it is linear. */
+export type PoolOwnerAnswer = number | 'linear';
+
+/** The question; the answer goes to every listener and is an array of the slabs, or of one linear memory. */
+export const ASK_FOR_MEMORY = 'memory?';
 
 /** How often a thread that waits for the answer looks whether the job was stopped. */
 const POLL_MILLISECONDS = 50;
 
-async function askPoolOwner(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
+async function askPoolOwner<Memory>(channelName: string, control: JobControl): Promise<readonly Memory[]> {
   const channel = new BroadcastChannel(channelName);
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -140,7 +265,7 @@ async function askPoolOwner(channelName: string, control: JobControl): Promise<r
         // Questions of other threads arrive here, too.
         if (Array.isArray(data)) resolve(data);
       };
-      channel.postMessage(ASK_FOR_SLABS);
+      channel.postMessage(ASK_FOR_MEMORY);
       timer = setInterval(() => {
         if (control.isAborted) reject(new AbortError());
       }, POLL_MILLISECONDS);

@@ -9,14 +9,18 @@ import { SystemError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import { readFreeAddressBytes } from '../machine/limits.js';
 import {
-  ASK_FOR_SLABS,
+  ASK_FOR_MEMORY,
+  linearBytesOf,
   ownRamPool,
   type PoolMemoryHandle,
+  type PoolOwnerAnswer,
   type PoolOwnerTask,
   type RamPoolHandle,
   ramPoolIn,
   wholeChunks,
 } from '../piles/ram-pool.js';
+import { type LinearPool, planLinearPool } from '../plan/linear-pool.js';
+import type { MemoryPlan } from '../plan/memory-plan.js';
 import { workerError } from './task-pool.js';
 import type { JobStop } from './threads.js';
 
@@ -24,39 +28,55 @@ import type { JobStop } from './threads.js';
 const SLAB_BYTES = 2 ** 30;
 /** Addresses that its thread needs beside the slabs: Node 26 ends a thread that has none left, instead of telling it. */
 const OWNER_ADDRESS_BYTES = 2 ** 30;
+/** V8 reserves 10 GiB of addresses for a linear memory, and the other threads need some. */
+const LINEAR_ADDRESS_BYTES = 2 ** 34;
 
 /**
- * Opens a pool of at least `wantedBytes`, or of as much as the system has. If the thread that owns it ends before the
- * job, it stops the job.
+ * Opens the pool of a plan, or as much of it as the system has. If the thread that owns it ends before the job, it stops
+ * the job.
+ * @param mayBeLinear false: the threads need arenas of their own, because they may grow.
  * @param releases frees the memory, after the threads that use it have ended.
  */
 export async function openRamPool(
-  wantedBytes: number,
-  isOnCallingThread: boolean,
+  plan: MemoryPlan,
+  { isOnCallingThread, mayBeLinear }: { readonly isOnCallingThread: boolean; readonly mayBeLinear: boolean },
   stop: JobStop,
   releases: Release[],
 ): Promise<RamPoolHandle | undefined> {
-  if (wantedBytes === 0) return undefined;
-  return isOnCallingThread ? ownRamPool(wantedBytes) : startPoolOwner(wantedBytes, stop, releases);
+  const { ramPoolBytes } = plan;
+  if (ramPoolBytes === 0) return undefined;
+  if (isOnCallingThread) return ownRamPool(ramPoolBytes);
+  return startPoolOwner(ramPoolBytes, stop, releases, { linear: mayBeLinear ? planLinearPool(plan) : undefined });
 }
 
-/** Starts the thread that owns the slabs of a pool. */
+interface PoolShape {
+  readonly slabBytes?: number;
+  /** The linear memory that is tried first. */
+  readonly linear?: LinearPool | undefined;
+}
+
+/** Starts the thread that owns the memory of a pool. */
 export async function startPoolOwner(
   wantedBytes: number,
   stop: Pick<JobStop, 'fail'>,
   releases: Release[],
-  slabBytes = SLAB_BYTES,
+  { slabBytes = SLAB_BYTES, linear }: PoolShape = {},
 ): Promise<RamPoolHandle> {
   const channelName = `pileshuf ${randomUUID()}`;
+  const freeAddressBytes = readFreeAddressBytes();
   const workerData: PoolOwnerTask = {
     channelName,
-    question: ASK_FOR_SLABS,
-    wantedBytes: wholeChunks(Math.min(wantedBytes, Math.max(0, readFreeAddressBytes() - OWNER_ADDRESS_BYTES))),
+    question: ASK_FOR_MEMORY,
+    wantedBytes: wholeChunks(Math.min(wantedBytes, Math.max(0, freeAddressBytes - OWNER_ADDRESS_BYTES))),
     slabBytes,
+    linearBytes:
+      linear === undefined || freeAddressBytes < LINEAR_ADDRESS_BYTES
+        ? undefined
+        : linearBytesOf(linear.layout, linear.capacityBytes),
   };
   const owner = startOwnerThread(workerData);
   let isNeeded = true;
-  const answer = new Promise<unknown>((resolve, reject) => {
+  const answering = new Promise<PoolOwnerAnswer>((resolve, reject) => {
     const fail = (reason: unknown) => {
       const error = workerError(reason);
       reject(error);
@@ -71,7 +91,11 @@ export async function startPoolOwner(
     isNeeded = false;
     await owner.terminate();
   });
-  return ramPoolIn({ kind: 'shared', channelName, slabBytes }, Number(await answer));
+  const answer = await answering;
+  const memory = { kind: 'shared', channelName, slabBytes } as const;
+  if (answer !== 'linear') return ramPoolIn(memory, answer);
+  if (linear === undefined) throw new RangeError('nobody wants a linear memory');
+  return ramPoolIn(memory, linear.capacityBytes, linear.layout);
 }
 
 /** Opens slabs of the same size. The calling thread holds none, unless it does the work itself. */
@@ -87,7 +111,9 @@ export async function openSlabs(
     return { kind: 'own', slabs, slabBytes };
   }
   const wholeBytes = wholeChunks(slabBytes);
-  const { memory, capacityBytes } = await startPoolOwner(slabCount * wholeBytes, stop, releases, wholeBytes);
+  const { memory, capacityBytes } = await startPoolOwner(slabCount * wholeBytes, stop, releases, {
+    slabBytes: wholeBytes,
+  });
   if (capacityBytes === slabCount * wholeBytes) return memory;
   throw new SystemError(
     'ERR_OUT_OF_MEMORY',

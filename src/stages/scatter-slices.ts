@@ -24,7 +24,7 @@ import {
 import { type HeadPlan, largestKeyWith } from '../keep/head.js';
 import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
 import { areSameTotals, checksumTextOf, sumOverPiles } from '../piles/pile-totals.js';
-import { takenBytes } from '../piles/ram-pool.js';
+import { retireParts, takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type Inputs, storedBytesIn } from '../sources/input.js';
 import {
@@ -238,6 +238,7 @@ async function restartThreads(
   taskCount: number,
 ): Promise<void> {
   await pool.restart(threadCount);
+  if (ramPool !== undefined) retireParts(ramPool, arenaBytes);
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
   const arenasBytes = Math.min(pool.threadCount, taskCount) * arenaBytes;
   control.setSpare(Math.max(0, memoryNeed.budgetBytes - poolBytes - arenasBytes));

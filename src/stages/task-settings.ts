@@ -4,7 +4,7 @@ import { counted, InputError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import type { JobControl } from '../floor/job-control.js';
 import { contentRuleOf } from '../keep/content-rule.js';
-import { type RamPoolHandle, takenBytes } from '../piles/ram-pool.js';
+import { partsOf, type RamPoolHandle, retireParts, takenBytes } from '../piles/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { bytesOfColumns, memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import type { ShuffleSpec } from '../spec.js';
@@ -82,8 +82,19 @@ export function fitPass2(
   { memory, memoryNeed, ramPool, control }: Pass1Memory,
   { longestRecordBytes }: ScatteredPiles,
 ): FittedMemory {
+  const { workers: plannedWorkers, pass1ArenaBytes, pass1SpareBytes, pass2ArenaBytes } = memory;
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
-  const fitted = planPass2(memory, memoryNeed.budgetBytes, poolBytes, longestRecordBytes);
+  const grownBytes = pass1SpareBytes - poolBytes - control.spareBytes;
+  const fit = (takenBytes: number) => planPass2(memory, memoryNeed.budgetBytes, takenBytes, longestRecordBytes);
+  const canStay = ({ workers, arenaBytes, columnBytes }: Pass2Memory) =>
+    // What pass 1 took for columns is there for those of pass 2.
+    grownBytes <= workers * columnBytes && workers === plannedWorkers && arenaBytes >= pass2ArenaBytes;
+  let fitted = fit(poolBytes);
+  const parts = ramPool && partsOf(ramPool);
+  if (ramPool !== undefined && parts !== undefined && !(fitted && canStay(fitted) && fitted.arenaBytes <= parts.arenaBytes)) {
+    retireParts(ramPool, pass1ArenaBytes + Math.max(0, grownBytes));
+    fitted = fit(takenBytes(ramPool));
+  }
   if (fitted === undefined) {
     const beside =
       memory.columnBytes === 0
@@ -95,12 +106,8 @@ export function fitPass2(
     );
   }
   const { workers, arenaBytes, columnBytes, spareBytes } = fitted;
-  const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;
   control.setSpare(spareBytes);
-  // What pass 1 took for columns is there for those of pass 2.
-  const hasGrown = grownBytes > workers * columnBytes;
-  const canStay = !hasGrown && workers === memory.workers && arenaBytes >= memory.pass2ArenaBytes;
-  return { workers, arenaBytes, columnBytes, needsNewThreads: !canStay };
+  return { workers, arenaBytes, columnBytes, needsNewThreads: !canStay(fitted) };
 }
 
 /**

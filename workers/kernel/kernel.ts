@@ -7,6 +7,7 @@ import { inPhase } from '../../src/floor/phase-clock.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { compiledProgram } from '../../src/io/shipped-files.js';
 import type { RecordTotals } from '../../src/piles/pile-totals.js';
+import { type MemoryPart, SCRATCH_BYTES } from '../../src/piles/ram-pool.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
 
 const PAGE_BYTES = 65536;
@@ -40,21 +41,33 @@ function allocateMemory<T>(ask: () => T): T {
 
 export class Kernel {
   readonly wasm: KernelFunctions;
+  readonly arenaStart: number;
+  /** The most bytes that the arena may have. */
+  readonly mostArenaBytes: number;
   /** The whole linear memory, a new object after it grows: never hold it across `ensureArena`. */
   bytes: Uint8Array;
   view: DataView;
-  /** Writes the first `byteLength` bytes of a full buffer of `scatterRecords` or `rescatterStored`. */
-  flush: (pile: number, byteLength: number) => void = () => {
+  /**
+   * Takes the first `byteLength` bytes of a full buffer of `scatterRecords` or `rescatterStored`. Returns the address of the
+   * next buffer of the pile.
+   */
+  flush: (pile: number, byteLength: number) => number = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
   /** The finders by the address of their selector. */
   readonly finders = new Map<number, ValueFinder>();
-  readonly #memory = allocateMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES }));
+  readonly #memory: WebAssembly.Memory;
 
-  constructor() {
+  /** @param part where the kernel works, in a memory that threads share. Absent: it has a memory of its own, which grows. */
+  constructor(part?: MemoryPart) {
+    this.#memory =
+      part?.memory ?? allocateMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES }));
+    this.arenaStart = part === undefined ? ARENA_START : part.start + SCRATCH_BYTES;
+    this.mostArenaBytes = part === undefined ? MAX_ARENA_BYTES : part.end - this.arenaStart;
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
-    const instance = new WebAssembly.Instance(compiledProgram('assembly.wasm', import.meta.url), {
+    const program = part === undefined ? 'assembly.wasm' : 'assembly-shared.wasm';
+    const instance = new WebAssembly.Instance(compiledProgram(program, import.meta.url), {
       env: {
         memory: this.#memory,
         abort: () => {
@@ -70,6 +83,7 @@ export class Kernel {
       },
     });
     this.wasm = instance.exports as unknown as KernelFunctions;
+    if (part !== undefined) this.wasm.useScratch(part.start);
   }
 
   /** The totals of the records dropped so far because an equal one was kept. They only rise. */
@@ -88,9 +102,9 @@ export class Kernel {
     return finder;
   }
 
-  /** Makes the arena [ARENA_START, ARENA_START + byteLength) usable; their contents stay. */
+  /** Makes the arena [arenaStart, arenaStart + byteLength) usable; its contents stay. It has at most `mostArenaBytes`. */
   ensureArena(byteLength: number): void {
-    const missingBytes = ARENA_START + byteLength - this.bytes.byteLength;
+    const missingBytes = this.arenaStart + byteLength - this.bytes.byteLength;
     if (missingBytes <= 0) return;
     allocateMemory(() => this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES)));
     this.bytes = new Uint8Array(this.#memory.buffer);

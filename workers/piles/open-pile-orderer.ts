@@ -21,11 +21,11 @@ interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher'> {
 
 export async function openPileOrderer(task: PilesTask, waitForWrites = async () => {}): Promise<OpenOrder> {
   const { job, pileSets, attemptName, longestRecordBytes } = task;
-  const { control, outputHasher, ramPool, arena, hasher, compressor } = pileStateOf(job);
+  const { control, outputHasher, ramPool, arena, hasher, compressor } = await pileStateOf(job);
   const order = new PileOrderer({
     arena,
     control,
-    reader: new MergedPileReader(await ramPool, hasher, zstdExpander, control),
+    reader: new MergedPileReader(ramPool, hasher, zstdExpander, control),
     hasher,
     compressor,
     job,

@@ -7,6 +7,11 @@
  * equal records stay together however often they are scattered.
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
+ *
+ * Segments in the memory that the arena is a part of stay where they are. Only the records that straddle two of them are
+ * joined in the arena:
+ *
+ *     arena    output buffers | slack | counts u32 | arrived u64 | sorted u64 | joined records
  */
 
 import { InputError, VerificationError } from '../../src/errors.js';
@@ -31,10 +36,11 @@ import {
 } from '../../src/plan/arena-sizes.js';
 import type { SinkBuffer } from '../../src/sinks/output-target.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import { ARENA_START, type Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
 import { loadDistinct } from './load-distinct.js';
-import { foreignRecordError, orderTables } from './order-tables.js';
+import { foreignRecordError, type OrderTables, orderTables } from './order-tables.js';
+import { RecordJoiner } from './record-joiner.js';
 import { prepareEquality } from './record-values.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -101,7 +107,7 @@ export class PileOrderer {
 
   constructor(parts: OrdererParts) {
     this.#parts = parts;
-    const layout = new ArenaLayout();
+    const layout = new ArenaLayout(parts.arena.start);
     this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
     prepareEquality(this.kernel, parts.job.content);
@@ -186,7 +192,7 @@ export class PileOrderer {
     const { records } = pile.merged;
     if (records === 0) return NO_TOTALS;
     if (job.content?.isDistinct === true) return this.#orderDistinct(pile, emit);
-    if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
+    if (!this.#walkInPlace(pile) && !(await this.#load(pile))) return this.#rescatter(pile, emit);
     inPhase('sort', () => this.#wasm.orderWalked());
     await emit(records, NO_TOTALS);
     return NO_TOTALS;
@@ -209,24 +215,47 @@ export class PileOrderer {
     const { arena, reader, waitForWrites, longestRecordBytes } = this.#parts;
     // Growing replaces the memory, and a write may still be reading from it.
     await waitForWrites();
-    const room = { start: this.#storedAddress, end: ARENA_START + arena.allowanceBytes };
+    const room = { start: this.#storedAddress, end: arena.start + arena.allowanceBytes };
     if (!arena.reserve(room.end)) return undefined;
     const level = { layout, parentScale };
     return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes });
   }
 
-  /** False, without any work, when the pile does not fit. */
-  async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
-    const { arena, reader, waitForWrites, job } = this.#parts;
-    const { records, storedBytes } = merged;
-    const { bits, counts, arrived, sorted, end } = orderTables(this.#storedAddress + storedBytes, records);
-    // Growing replaces the memory, and a write may still be reading from it.
-    if (!arena.holds(end)) await waitForWrites();
-    if (!arena.reserve(end)) return false;
+  /** False if the pile must be loaded, because some of it lies elsewhere or joined records find no room. */
+  #walkInPlace(pile: LevelPile): boolean {
+    const { arena, reader } = this.#parts;
+    const { merged } = pile;
+    const tables = orderTables(this.#storedAddress, merged.records);
+    if (!reader.isInPlace(merged, this.bytes) || !arena.reserve(tables.end)) return false;
+    this.#prepareOrder(pile, tables);
+    const walk = (start: number, end: number) => {
+      const walked = inPhase('sort', () => this.#wasm.walkStored(start, end)) >>> 0;
+      if (walked === 0) throw foreignRecordError(merged);
+      return walked;
+    };
+    const joiner = new RecordJoiner(arena, tables.end, walk);
+    reader.readInPlace(merged, this.bytes, (start, end) => joiner.take(start, end));
+    if (joiner.isFull) return false;
+    requireRecords(merged, this.#wasm.walkedCount.value >>> 0, joiner.pendingBytes);
+    return true;
+  }
 
+  #prepareOrder({ merged, layout, parentScale }: LevelPile, { bits, counts, arrived, sorted }: OrderTables): void {
+    const { pile, records } = merged;
+    const { tiesByBytes } = this.#parts.job;
+    this.#wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, tiesByBytes);
+  }
+
+  /** False, without any work, when the pile does not fit. */
+  async #load(pile: LevelPile): Promise<boolean> {
+    const { arena, reader, waitForWrites } = this.#parts;
+    const { merged, layout } = pile;
+    const tables = orderTables(this.#storedAddress + merged.storedBytes, merged.records);
+    // Growing replaces the memory, and a write may still be reading from it.
+    if (!arena.holds(tables.end)) await waitForWrites();
+    if (!arena.reserve(tables.end)) return false;
+    this.#prepareOrder(pile, tables);
     const wasm = this.#wasm;
-    const { pile } = merged;
-    wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, job.tiesByBytes);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
     await reader.read(merged, layout, {

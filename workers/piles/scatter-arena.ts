@@ -1,6 +1,6 @@
 /**
  * The arena of pass 1, and of the second scatter of an oversized pile: tallies, boundary table, one buffer for each
- * pile, and the read window at the end, where it can grow.
+ * pile unless they lie in the memory pool, and the read window at the end, where it can grow.
  */
 
 import type { ContentRule } from '../../src/keep/content-rule.js';
@@ -13,12 +13,19 @@ import {
   type RecordTotals,
   subtractRecordTotals,
 } from '../../src/piles/pile-totals.js';
-import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import {
+  BOUNDARY_TABLE_BYTES,
+  RECENT_TABLE_BYTES,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  TALLY_BYTES,
+} from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
+import type { PoolBuffers } from './pool-buffers.js';
 import { prepareKeys } from './record-values.js';
 
 interface ScatterSizes {
@@ -31,6 +38,8 @@ interface ScatterSizes {
   readonly keyScale: bigint;
   readonly headLimit?: HeadLimit | undefined;
   readonly content?: ContentRule | undefined;
+  /** The buffers, if they lie in the pool. Absent: they lie in the arena. */
+  readonly poolBuffers?: PoolBuffers | undefined;
   /**
    * True if keys follow the content of records, and some of those that are equal to others are dropped. Absent: as
    * `content` says.
@@ -38,7 +47,7 @@ interface ScatterSizes {
   readonly dropsEqual?: boolean;
 }
 
-type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
+type PileSetSink = Pick<PileSetWriter, 'append' | 'keep' | 'commit'>;
 
 export class ScatterArena implements RecordTaker {
   readonly window: ReadWindow;
@@ -47,22 +56,22 @@ export class ScatterArena implements RecordTaker {
   readonly #writer: PileSetSink;
   readonly #pileCount: number;
   readonly #tallies: number;
-  readonly #buffers: number;
-  readonly #strideBytes: number;
+  readonly #bufferBytes: number;
   readonly #headFilter: HeadFilter | undefined;
   /** The totals of what the kernel had dropped before; undefined: it drops nothing. */
   readonly #droppedBefore: RecordTotals | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
-    const { pileCount, bufferBytes, dropsEqual = sizes.content?.isDistinct === true } = sizes;
-    const layout = new ArenaLayout(sizes.startAddress);
+    const { pileCount, bufferBytes, poolBuffers, dropsEqual = sizes.content?.isDistinct === true } = sizes;
+    const layout = new ArenaLayout(sizes.startAddress ?? arena.start);
     this.#arena = arena;
     this.#writer = writer;
     this.#pileCount = pileCount;
-    this.#strideBytes = bufferBytes + SLACK_BYTES;
+    this.#bufferBytes = bufferBytes;
     this.#tallies = layout.take(pileCount * TALLY_BYTES);
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
-    this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
+    const strideBytes = bufferBytes + SLACK_BYTES;
+    const buffers = layout.take(poolBuffers === undefined ? pileCount * strideBytes : 0, 4096);
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
     const recent = dropsEqual ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
@@ -71,18 +80,37 @@ export class ScatterArena implements RecordTaker {
     const { kernel } = arena;
     prepareKeys(kernel, sizes.content, dropsEqual);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
-    kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
+    kernel.wasm.prepareScatter(pileCount, this.#tallies, bufferBytes, sizes.keyScale);
+    const bufferOf = (pile: number) => poolBuffers?.addressOf(pile) ?? buffers + pile * strideBytes;
+    for (let pile = 0; pile < pileCount; pile++) kernel.wasm.useBuffer(pile, bufferOf(pile));
     if (dropsEqual) {
       this.#droppedBefore = kernel.dropped;
       kernel.wasm.dropRecent(recent);
     }
     kernel.flush = (pile, byteLength) => {
-      writer.append(pile, kernel.bytes, this.#buffers + pile * this.#strideBytes, byteLength);
+      const address = bufferOf(pile);
+      const next = poolBuffers?.replace(pile);
+      if (next !== undefined) {
+        writer.keep(pile, kernel.bytes, address, byteLength);
+        return next;
+      }
+      writer.append(pile, kernel.bytes, address, byteLength);
+      return address;
     };
   }
 
   totals(): PileTotals {
-    return readTotals(this.kernel.view, this.#tallies, this.#pileCount);
+    const { view } = this.kernel;
+    const totals = emptyTotals(this.#pileCount);
+    for (let pile = 0; pile < this.#pileCount; pile++) {
+      const at = this.#tallies + pile * TALLY_BYTES;
+      const records = Number(view.getBigUint64(at + 8, true));
+      const storedBytes = view.getUint32(at + 24, true) * this.#bufferBytes + this.#fillOf(pile);
+      totals.records[pile] = records;
+      totals.recordBytes[pile] = storedBytes - STORED_HEADER_BYTES * records;
+      totals.checksums[pile] = view.getBigUint64(at + 16, true);
+    }
+    return totals;
   }
 
   get longestRecordBytes(): number {
@@ -124,21 +152,19 @@ export class ScatterArena implements RecordTaker {
     const { kernel } = this.#arena;
     this.#headFilter?.end();
     for (let pile = 0; pile < this.#pileCount; pile++) {
-      const fill = kernel.view.getUint32(this.#tallies + pile * TALLY_BYTES, true);
-      if (fill > 0) kernel.flush(pile, fill);
+      const fill = this.#fillOf(pile);
+      const next = kernel.view.getUint32(this.#tallies + pile * TALLY_BYTES, true);
+      if (fill > 0) this.#writer.append(pile, kernel.bytes, next - fill, fill);
     }
     const totals = this.totals();
     return { pileSet: this.#writer.commit(totals, report), totals };
   }
-}
 
-function readTotals(view: DataView, tallies: number, pileCount: number): PileTotals {
-  const totals = emptyTotals(pileCount);
-  for (let pile = 0; pile < pileCount; pile++) {
-    const at = tallies + pile * TALLY_BYTES;
-    totals.records[pile] = Number(view.getBigUint64(at + 8, true));
-    totals.recordBytes[pile] = Number(view.getBigUint64(at + 16, true));
-    totals.checksums[pile] = view.getBigUint64(at + 24, true);
+  /** Returns the bytes in the buffer of a pile. */
+  #fillOf(pile: number): number {
+    const { view } = this.kernel;
+    const at = this.#tallies + pile * TALLY_BYTES;
+    const [next, end] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+    return next - (end - this.#bufferBytes);
   }
-  return totals;
 }

@@ -139,7 +139,7 @@ export abstract class ReadArena implements RecordTaker {
 
   constructor(arena: Arena, { readBytes }: Pick<ReadSettings, 'readBytes'>, ownBytes = 0) {
     this.#arena = arena;
-    const layout = new ArenaLayout();
+    const layout = new ArenaLayout(arena.start);
     this.own = layout.take(ownBytes);
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes);

@@ -6,6 +6,7 @@ import type { PileTotals } from '../../src/piles/pile-totals.js';
 import type { InputPart, SliceReport } from '../../src/sources/input-part.js';
 import type { RaisedDoubt } from '../../src/sources/start-findings.js';
 import { HeadLimit } from '../piles/head-limit.js';
+import { PoolBuffers } from '../piles/pool-buffers.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readParts } from '../read/read-part.js';
 import type { ScatterSettings } from '../settings.js';
@@ -33,9 +34,11 @@ export interface ScatterResult extends SliceReading, SliceReport {
 
 export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
   const { job, pileSetName } = task;
-  const { control, arena, hasher, compressor, ramPool } = pileStateOf(job);
+  const thread = await pileStateOf(job);
+  const { control, arena, hasher, compressor, ramPool } = thread;
   const { layout, commitsPileSets } = job;
-  const sizes = { name: pileSetName, layout, ramPool: await ramPool, indexInFile: commitsPileSets };
+  if (ramPool?.liesIn(arena.kernel.bytes)) thread.poolBuffers ??= PoolBuffers.open(ramPool, layout.pileCount);
+  const sizes = { name: pileSetName, layout, ramPool, indexInFile: commitsPileSets };
   const writer = new PileSetWriter({ ...sizes, hasher, compressor, control });
   const scatterArena = new ScatterArena(arena, writer, {
     pileCount: layout.pileCount,
@@ -43,6 +46,7 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     windowBytes: job.readBytes,
     keyScale: job.keyScale ?? 1n,
     content: job.content,
+    poolBuffers: thread.poolBuffers,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {

@@ -32,9 +32,9 @@ export function verifyWindowBytes(longestRecordBytes: number): number {
 
 export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes }: VerifyPilesTask): Promise<void> {
   const { layout, bufferBytes } = job;
-  const { control, arena, hasher, ramPool } = pileStateOf(job);
+  const { control, arena, hasher, ramPool } = await pileStateOf(job);
   const windowBytes = verifyWindowBytes(longestRecordBytes);
-  const reader = new MergedPileReader(await ramPool, hasher, zstdExpander, control);
+  const reader = new MergedPileReader(ramPool, hasher, zstdExpander, control);
   const scatterArena = new ScatterArena(arena, nowhere, {
     pileCount: layout.pileCount,
     bufferBytes,
@@ -76,6 +76,7 @@ export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes
 /** Full buffers are discarded. */
 const nowhere = {
   append: () => {},
+  keep: () => {},
   commit: () => {
     throw new RangeError('there is no pile set to commit');
   },

@@ -31,7 +31,7 @@ export interface DrawsResult {
 
 export async function writeDraws({ job, key, source, first, count, target, start }: DrawsTask): Promise<DrawsResult> {
   const { control, arena, outputHasher } = threadStateOf(job);
-  const layout = new ArenaLayout();
+  const layout = new ArenaLayout(arena.start);
   const buffer = outputBuffers(layout, arena, job.outputBytes);
   const ranksAt = layout.take(DRAW_BYTES);
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for ${layout.end} bytes`);

@@ -3,6 +3,7 @@
  * with the tallies. Each call lays out the arena anew, at any address; all bytes that the kernel may read and must not
  * use are garbage.
  */
+import { expect } from 'vitest';
 import type { Kernel } from '#workers/kernel/kernel.js';
 
 export interface KernelPile {
@@ -11,7 +12,6 @@ export interface KernelPile {
   /** What was still in the buffer at the end. */
   readonly rest: Uint8Array;
   readonly records: number;
-  readonly recordBytes: number;
   readonly checksum: bigint;
 }
 
@@ -51,27 +51,36 @@ class ScatterStage {
     kernel.ensureArena(end);
     kernel.bytes.fill(GARBAGE, start, end);
     this.#segments = Array.from({ length: pileCount }, () => []);
-    kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, bufferBytes + SLACK_BYTES, scale);
-    kernel.flush = (pile, byteLength) => this.#segments[pile]?.push(this.#buffer(pile, byteLength));
+    kernel.wasm.prepareScatter(pileCount, this.#tallies, bufferBytes, scale);
+    for (let pile = 0; pile < pileCount; pile++) kernel.wasm.useBuffer(pile, this.#bufferAt(pile));
+    kernel.flush = (pile, byteLength) => {
+      this.#segments[pile]?.push(this.#buffer(pile, byteLength));
+      return this.#bufferAt(pile);
+    };
   }
 
   finish(): KernelPiles {
     const { view, wasm } = this.#kernel;
     const piles = this.#segments.map((segments, pile): KernelPile => {
       const tally = this.#tallies + 32 * pile;
+      expect(view.getUint32(tally + 4, true)).toBe(this.#bufferAt(pile) + this.#sizes.bufferBytes);
+      expect(view.getUint32(tally + 24, true)).toBe(segments.length);
       return {
         segments,
-        rest: this.#buffer(pile, view.getUint32(tally, true)),
+        rest: this.#buffer(pile, view.getUint32(tally, true) - this.#bufferAt(pile)),
         records: Number(view.getBigUint64(tally + 8, true)),
-        recordBytes: Number(view.getBigUint64(tally + 16, true)),
-        checksum: view.getBigUint64(tally + 24, true),
+        checksum: view.getBigUint64(tally + 16, true),
       };
     });
     return { piles, longestRecord: wasm.longestRecord.value >>> 0 };
   }
 
+  #bufferAt(pile: number): number {
+    return this.#buffers + pile * (this.#sizes.bufferBytes + SLACK_BYTES);
+  }
+
   #buffer(pile: number, byteLength: number): Uint8Array {
-    const address = this.#buffers + pile * (this.#sizes.bufferBytes + SLACK_BYTES);
+    const address = this.#bufferAt(pile);
     return this.#kernel.bytes.slice(address, address + byteLength);
   }
 }

@@ -19,8 +19,9 @@ class Thread {
 
   constructor(limit: HeadLimit) {
     this.#kernel.ensureArena(2 ** 20);
-    this.#kernel.wasm.prepareScatter(1, TALLIES, BUFFERS, 2 ** 16, 2 ** 16, 1n);
-    this.#kernel.flush = () => {};
+    this.#kernel.wasm.prepareScatter(1, TALLIES, 2 ** 16, 1n);
+    this.#kernel.wasm.useBuffer(0, BUFFERS);
+    this.#kernel.flush = () => BUFFERS;
     this.#filter = new HeadFilter(this.#kernel, limit, HISTOGRAM);
   }
 

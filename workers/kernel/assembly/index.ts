@@ -72,6 +72,7 @@ export {
 export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
 export { isBadRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter-records';
+export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords, useBuffer } from './scatter-records';
+export { useScratch } from './scratch';
 export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

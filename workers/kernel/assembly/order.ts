@@ -2,9 +2,10 @@
 //
 // Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the stored record. One
 // counting step puts each entry into one of 2^bits ranges (about two records each), then one insertion sort finishes
-// the nearly sorted whole. If upper bits are equal, the whole keys decide. If keys are equal, the addresses decide: piles
-// are loaded in slice order, so this is the order of (input ordinal, position). Where the order must not depend on how
-// the pile was loaded, the bytes of the records decide instead. Cost: two sequential passes over the entries, one random.
+// the nearly sorted whole. If upper bits are equal, the whole keys decide. If keys are equal, records stay in the order in
+// which they were walked, since both steps are stable: piles are walked in slice order, so this is the order of (input
+// ordinal, position). Where the order must not depend on how the pile was read, the bytes of the records decide instead.
+// Cost: two sequential passes over the entries, one random.
 
 import { compareBytes, countDropped } from './duplicates';
 import { compareRecords } from './equal-records';
@@ -34,7 +35,7 @@ export let orderChecksum: u64 = 0;
 /**
  * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and `sortedAt` hold
  * `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under `scaleOfParent`; bits is 1 to 31. With
- * `tiesByBytes`, records of equal keys come in the order of their bytes; else in the order of their addresses.
+ * `tiesByBytes`, records of equal keys come in the order of their bytes; else in the order in which they are walked.
  */
 export function prepareOrder(
   countsAt: usize,
@@ -95,13 +96,10 @@ function comesAfter(a: u64, b: u64): bool {
   const placeA = load<u64>(a as u32 as usize) * ownScale;
   const placeB = load<u64>(b as u32 as usize) * ownScale;
   if (placeA != placeB) return placeA > placeB;
-  if (ordersTiesByBytes) {
-    const storedA = a as u32 as usize;
-    const storedB = b as u32 as usize;
-    const difference = compareBytes(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8));
-    if (difference != 0) return difference > 0;
-  }
-  return (a as u32) > (b as u32);
+  if (!ordersTiesByBytes) return false;
+  const storedA = a as u32 as usize;
+  const storedB = b as u32 as usize;
+  return compareBytes(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8)) > 0;
 }
 
 function placeWalked(): void {
@@ -174,7 +172,7 @@ function prefetchEqualKeys(from: usize, end: usize): usize {
 }
 
 /**
- * Sorts the walked records by key. Keeps the first of equal records, which has the lowest address; counts and marks the
+ * Sorts the walked records by key. Keeps the first of equal records, which was walked first; counts and marks the
  * others as dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal
  * ones take no longer than many different ones.
  */

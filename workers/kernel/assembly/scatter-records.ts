@@ -1,12 +1,14 @@
 // Pass 1, and the second scatter of an oversized pile: puts each record into the buffer of its pile.
 //
 //   stored record   as stored-record.ts has it
-//   pile buffers    pile j at buffers + j * stride; a full buffer leaves through the host's flush()
+//   pile buffers    `bufferBytes` for each pile, wherever the host has room; the host's flush() takes a full one and returns
+//                   the address of the next, which may be the same
 //   tallies         pile j at tallies + 32 * j:
-//                   0 fill u32 | 4 flushes u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
+//                   0 address of the next record u32 | 4 end of the buffer u32 | 8 records u64 | 16 checksum u64 |
+//                   24 flushes u32
 //
-// A buffer is flushed when it is exactly full, so a stored record may straddle two segments. The segments of a pile in
-// one pile set are read back one after the other, which joins the record again.
+// A buffer is flushed when it is exactly full, so a stored record may straddle two segments. Whoever reads the segments of
+// a pile in one pile set, one after the other, joins the record again.
 //
 // Where one of equal records is kept, a table notes where records lie that still are in the buffer of their pile:
 //
@@ -25,11 +27,9 @@ import { ENTRY_BYTES, HEADER_BYTES } from './stored-record';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
-declare function flush(pile: u32, byteLength: u32): void;
+declare function flush(pile: u32, byteLength: u32): usize;
 
 let tallies: usize = 0;
-let buffers: usize = 0;
-let stride: usize = 0;
 let bufferBytes: u32 = 0;
 let pileCount: u32 = 0;
 let keyScale: u64 = 1;
@@ -52,50 +52,48 @@ export function dropRecent(tableAt: usize): void {
 function isRecent(slot: usize, tally: usize, key: u64, start: usize, byteLength: u32): bool {
   const stored = load<u32>(slot, 8) as usize;
   // No record is stored at address 0: the slot is empty.
-  if (load<u64>(slot) != key || stored == 0 || load<u32>(slot, 12) != load<u32>(tally, 4)) return false;
+  if (load<u64>(slot) != key || stored == 0 || load<u32>(slot, 12) != load<u32>(tally, 24)) return false;
   return areEqual(stored + HEADER_BYTES, load<u32>(stored, 8), start, byteLength);
 }
 
 /**
  * Prepares for scattering on `count` piles. `scale` is the product, modulo 2^64, of the pile counts of the levels above
  * (1 on the first level): `key * scale` is the key's place inside its pile of the level above, as a fraction of 2^64.
+ * `useBuffer` then gives each pile its buffer.
  */
-export function prepareScatter(
-  count: u32,
-  talliesAt: usize,
-  buffersAt: usize,
-  bytesPerBuffer: u32,
-  bytesPerStride: u32,
-  scale: u64,
-): void {
+export function prepareScatter(count: u32, talliesAt: usize, bytesPerBuffer: u32, scale: u64): void {
   pileCount = count;
   tallies = talliesAt;
-  buffers = buffersAt;
   bufferBytes = bytesPerBuffer;
-  stride = bytesPerStride;
   keyScale = scale;
   longestRecord = 0;
   recent = 0;
   memory.fill(talliesAt, 0, (count as usize) << 5);
 }
 
+/** Has the next records of a pile go to an empty buffer at `address`. */
+export function useBuffer(pile: u32, address: usize): void {
+  const tally = tallies + ((pile as usize) << 5);
+  store<u32>(tally, address as u32);
+  store<u32>(tally, (address as u32) + bufferBytes, 4);
+}
+
 function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
   const tally = tallies + ((pile as usize) << 5);
-  const buffer = buffers + (pile as usize) * stride;
-  let fill = load<u32>(tally);
   while (byteLength > 0) {
-    const piece = min<u32>(byteLength, bufferBytes - fill);
-    memory.copy(buffer + fill, source, piece);
-    fill += piece;
+    const next = load<u32>(tally);
+    const room = load<u32>(tally, 4) - next;
+    const piece = min<u32>(byteLength, room);
+    memory.copy(next, source, piece);
     source += piece;
     byteLength -= piece;
-    if (fill == bufferBytes) {
-      flush(pile, fill);
-      fill = 0;
-      store<u32>(tally, load<u32>(tally, 4) + 1, 4);
+    if (piece < room) {
+      store<u32>(tally, next + piece);
+    } else {
+      useBuffer(pile, flush(pile, bufferBytes));
+      store<u32>(tally, load<u32>(tally, 24) + 1, 24);
     }
   }
-  store<u32>(tally, fill);
 }
 
 // @ts-ignore: decorator
@@ -118,18 +116,16 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
     return;
   }
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
-  store<u64>(tally, load<u64>(tally, 16) + (byteLength as u64), 16);
-  const fill = load<u32>(tally);
+  const target = load<u32>(tally);
   let hash: u64;
-  if ((byteLength as u64) + (HEADER_BYTES as u64) < ((bufferBytes - fill) as u64)) {
-    const target = buffers + (pile as usize) * stride + fill;
+  if ((byteLength as u64) + (HEADER_BYTES as u64) < ((load<u32>(tally, 4) - target) as u64)) {
     storeHeader(target, key, byteLength);
     hash = copyAndHash(target + HEADER_BYTES, start, byteLength);
-    store<u32>(tally, fill + HEADER_BYTES + byteLength);
+    store<u32>(tally, target + HEADER_BYTES + byteLength);
     if (recent != 0) {
       store<u64>(slot, key);
-      store<u32>(slot, target as u32, 8);
-      store<u32>(slot, load<u32>(tally, 4), 12);
+      store<u32>(slot, target, 8);
+      store<u32>(slot, load<u32>(tally, 24), 12);
     }
   } else {
     storeHeader(scratchAt(HEADER_PLACE), key, byteLength);
@@ -137,7 +133,7 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
     appendAcrossBuffers(pile, start, byteLength);
     hash = recordHash(start, byteLength);
   }
-  store<u64>(tally, load<u64>(tally, 24) + hash, 24);
+  store<u64>(tally, load<u64>(tally, 16) + hash, 16);
 }
 
 /**

@@ -1,6 +1,15 @@
-// The few bytes in which the kernel works for itself, after its constants and below the arena.
+// The few bytes in which an instance of the kernel works for itself. Instances may share one memory, so each has a place of
+// its own for them.
 
-const SCRATCH: usize = 32768;
+/** The place in a memory that no other instance has: after the constants, and below the arena. */
+const OWN_MEMORY: usize = 32768;
+
+let scratch: usize = OWN_MEMORY;
+
+/** Moves the scratch to 32 KiB at `address`, a multiple of 16. */
+export function useScratch(address: usize): void {
+  scratch = address;
+}
 
 export const KEYS_PLACE: usize = 0; // 4 keys of u64
 export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
@@ -18,5 +27,5 @@ export const NUMBERS_PLACE: usize = 25696; // twice 4 offsets of u64, their rows
 // @ts-ignore: decorator
 @inline
 export function scratchAt(place: usize): usize {
-  return SCRATCH + place;
+  return scratch + place;
 }

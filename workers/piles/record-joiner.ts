@@ -1,0 +1,65 @@
+/** Walks segments where they lie. It joins each record that straddles two of them in a copy, and walks that. */
+import { copySharedBytes } from '../../src/io/shared-bytes.js';
+import { SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
+import type { Arena } from '../arena.js';
+
+/** Takes the complete stored records in [start, end). Returns the address of the first incomplete one. */
+type WalkStored = (start: number, end: number) => number;
+
+export class RecordJoiner {
+  readonly #arena: Arena;
+  readonly #walk: WalkStored;
+  /** The record that is joined begins here. */
+  #start: number;
+  #pendingBytes = 0;
+  #isFull = false;
+
+  /** @param start the address of the first joined record. */
+  constructor(arena: Arena, start: number, walk: WalkStored) {
+    this.#arena = arena;
+    this.#start = start;
+    this.#walk = walk;
+  }
+
+  /** The bytes of the record whose end is missing. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** True if a joined record has found no room. What comes after it is not walked. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Takes the next segment of a pile. */
+  take(start: number, end: number): void {
+    let next = start;
+    while (this.#pendingBytes > 0 && next < end && !this.#isFull) {
+      next += this.#join(next, Math.min(end - next, this.#missingBytes()));
+      if (this.#missingBytes() > 0) continue;
+      this.#start = this.#walk(this.#start, this.#start + this.#pendingBytes);
+      this.#pendingBytes = 0;
+    }
+    if (this.#isFull || next === end) return;
+    const walked = this.#walk(next, end);
+    if (walked < end) this.#join(walked, end - walked);
+  }
+
+  /** Of the record, or of its header while that is not complete. */
+  #missingBytes(): number {
+    if (this.#pendingBytes < STORED_HEADER_BYTES) return STORED_HEADER_BYTES - this.#pendingBytes;
+    const byteLength = this.#arena.kernel.view.getUint32(this.#start + STORED_HEADER_BYTES - 4, true);
+    return STORED_HEADER_BYTES + byteLength - this.#pendingBytes;
+  }
+
+  /** Copies the next bytes of the record. Returns their number. */
+  #join(from: number, byteLength: number): number {
+    const target = this.#start + this.#pendingBytes;
+    this.#isFull = !this.#arena.reserve(target + byteLength + SLACK_BYTES);
+    if (this.#isFull) return 0;
+    const { bytes } = this.#arena.kernel;
+    copySharedBytes(bytes.subarray(from, from + byteLength), bytes, target);
+    this.#pendingBytes += byteLength;
+    return byteLength;
+  }
+}
