@@ -4,7 +4,7 @@
  * becomes part of the allowance for good.
  */
 import type { JobControl } from '../src/floor/job-control.js';
-import type { MemoryPart } from '../src/piles/ram-pool.js';
+import type { MemoryPart } from '../src/piles/linear-memory.js';
 import { Kernel } from './kernel/kernel.js';
 
 export class Arena {

@@ -9,12 +9,12 @@ import type { PoolOwnerAnswer, PoolOwnerTask } from '../src/piles/ram-pool.js';
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 
 const PAGE_BYTES = 65_536;
-/** As the kernel for shared memory declares it. */
+/** The kernel for shared memory declares as many. */
 const MOST_PAGES = 65_535;
 
 const { channelName, question, wantedBytes, slabBytes, linearBytes }: PoolOwnerTask = workerData;
 
-/** Undefined: it is not wanted, or the system does not give it. */
+/** Returns undefined if it is not wanted, or if the system does not give it. */
 function reserveLinear(): WebAssembly.Memory | undefined {
   if (linearBytes === undefined) return undefined;
   try {
@@ -29,7 +29,8 @@ function reserveLinear(): WebAssembly.Memory | undefined {
 function reserveSlabs(): readonly SharedArrayBuffer[] {
   const slabs: SharedArrayBuffer[] = [];
   try {
-    for (let left = wantedBytes; left > 0; left -= slabBytes) slabs.push(new SharedArrayBuffer(Math.min(slabBytes, left)));
+    for (let left = wantedBytes; left > 0; left -= slabBytes)
+      slabs.push(new SharedArrayBuffer(Math.min(slabBytes, left)));
   } catch {}
   return slabs;
 }

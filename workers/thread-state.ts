@@ -5,13 +5,13 @@ import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { loadRowFormat } from '../src/formats/rows/registry.js';
 import type { RowThread } from '../src/formats/rows/row-format.js';
-import { type MemoryPart, type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
+import type { MemoryPart } from '../src/piles/linear-memory.js';
+import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.js';
 import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel.js';
-import type { PoolBuffers } from './piles/pool-buffers.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 export interface ThreadState {
@@ -32,8 +32,6 @@ export interface ThreadDecoderMemory extends DecoderMemory {
 
 export interface PileState extends ThreadState {
   readonly ramPool: RamPool | undefined;
-  /** The pile buffers of this thread in the memory that it shares. Absent: it has none there, yet. */
-  poolBuffers?: PoolBuffers | undefined;
   readonly compressor: SegmentCompressor | undefined;
 }
 

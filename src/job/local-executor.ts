@@ -4,6 +4,7 @@
  */
 import type { Release } from '../floor/cleanup.js';
 import { orderRuleOf, withColumns } from '../keep/content-rule.js';
+import { isDistinct } from '../keep/distinct.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { drawBudgetError } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
@@ -138,8 +139,9 @@ async function openMemoryAndThreads({ prepared, staging, progress, profile, rele
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
   // The thread that owns the memory starts beside those of the task pool, and ends after them.
+  const { read, keep } = request.spec;
   // A record may outgrow its thread's part of a linear memory. Its slice is then read again, which a stream cannot be.
-  const mayBeLinear = request.spec.read.rows === undefined && !plan.memoryNeed.hasStreams;
+  const mayBeLinear = read.rows === undefined && !plan.memoryNeed.hasStreams && !isDistinct(keep);
   const openingPool = openRamPool(memory, { isOnCallingThread: inline, mayBeLinear }, progress.stop, releases);
   openingPool.catch(() => {});
   // A single stream takes one thread in pass 1; the others start when pass 2 has tasks for them.

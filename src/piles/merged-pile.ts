@@ -91,6 +91,7 @@ export interface PileReceiver {
 interface SegmentStore {
   /** Names the source in errors. */
   readonly name: string;
+  readonly hasChecksums: boolean;
   load(place: number, room: ReadTarget): Promise<void> | void;
   damaged(what: string): VerificationError;
 }
@@ -135,23 +136,9 @@ export class MergedPileReader {
     }
   }
 
-  /** Returns whether all segments lie in `memory`, the memory that the hasher works on. */
+  /** Returns whether all segments lie in `memory`. */
   isInPlace({ parts }: MergedPile, memory: Uint8Array): boolean {
     return this.#ramPool?.liesIn(memory) === true && parts.every(({ segments }) => segments.every(liesInMemory));
-  }
-
-  /**
-   * Calls `receive` with the addresses of each segment of a pile that lies in `memory`.
-   * @throws VerificationError when a segment differs from the bytes written.
-   */
-  readInPlace({ pile, parts }: MergedPile, memory: Uint8Array, receive: (start: number, end: number) => void): void {
-    for (const { pileSetName, segments } of parts) {
-      for (const { place, byteLength, checksum } of segments) {
-        if (this.#hasher.hash(memory, place, byteLength) !== checksum)
-          throw this.#ramStore(pileSetName).damaged(damageOf(pile, byteLength, place, 'the memory pool'));
-        receive(place, place + byteLength);
-      }
-    }
   }
 
   async #readSegment(pile: number, segment: Segment, store: SegmentStore, receiver: PileReceiver): Promise<void> {
@@ -160,14 +147,15 @@ export class MergedPileReader {
     let done = 0;
     const damaged = () => {
       const byteLength = segment.diskBytes || segment.byteLength;
-      return store.damaged(damageOf(pile, byteLength, segment.place, store.name));
+      const what = `${byteLength} bytes at byte ${segment.place} of ${store.name} (pile ${pile})`;
+      return store.damaged(`${what} are not what was written there`);
     };
     const loadPart = isCompressed(segment) ? await this.#expand(segment, store, damaged) : store.load;
     const load = async (next: ReadTarget) => {
       await loadPart(segment.place + done, next);
       this.#hasher.add(next.target, next.offset, next.byteLength);
       done += next.byteLength;
-      if (done < segment.byteLength || this.#hasher.checksum() === segment.checksum) return;
+      if (!store.hasChecksums || done < segment.byteLength || this.#hasher.checksum() === segment.checksum) return;
       throw damaged();
     };
     try {
@@ -219,6 +207,7 @@ export class MergedPileReader {
   #ramStore(pileSetName: string): SegmentStore {
     return {
       name: 'the memory pool',
+      hasChecksums: this.#ramPool?.isLinear !== true,
       load: (place, { target, offset, byteLength }) => {
         if (this.#ramPool === undefined) throw new RangeError('a segment lies in a memory pool, and this job has none');
         const pool = this.#ramPool;
@@ -232,6 +221,7 @@ export class MergedPileReader {
     const damaged = (what: string) => damagedPileSetError(what, pileSetName, role);
     return {
       name: file.path,
+      hasChecksums: true,
       load: async (place, { target, offset, byteLength }) => {
         const count = await this.#control.duringAsync(gate, () =>
           inPhase('load', () =>
@@ -246,10 +236,6 @@ export class MergedPileReader {
       damaged,
     };
   }
-}
-
-function damageOf(pile: number, byteLength: number, place: number, storeName: string): string {
-  return `${byteLength} bytes at byte ${place} of ${storeName} (pile ${pile}) are not what was written there`;
 }
 
 function liesInMemory({ diskBytes }: Segment): boolean {

@@ -99,10 +99,9 @@ export class PileSetWriter {
     if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
   }
 
-  /** Notes the next bytes of a pile, which lie in the memory of the pool at `address`, and stay as they are. */
-  keep(pile: number, bytes: Uint8Array, address: number, byteLength: number): void {
-    const checksum = this.#parts.hasher.hash(bytes, address, byteLength);
-    this.#log.add(pile, { place: address, byteLength, diskBytes: 0, checksum });
+  /** Notes the next bytes of a pile, which lie in a linear memory at `address`, and stay as they are. */
+  keep(pile: number, address: number, byteLength: number): void {
+    this.#log.add(pile, { place: address, byteLength, diskBytes: 0, checksum: 0n });
   }
 
   /** @returns the number of bytes that the pool took. */
@@ -112,7 +111,8 @@ export class PileSetWriter {
       const pieceBytes = Math.min(byteLength - storedBytes, ramPool.roomBytes());
       if (pieceBytes === 0) break;
       const place = inPhase('write', () => ramPool.store(bytes, offset + storedBytes, pieceBytes));
-      const checksum = this.#parts.hasher.hash(bytes, offset + storedBytes, pieceBytes);
+      const hash = () => this.#parts.hasher.hash(bytes, offset + storedBytes, pieceBytes);
+      const checksum = ramPool.isLinear ? 0n : hash();
       this.#log.add(pile, { place, byteLength: pieceBytes, diskBytes: 0, checksum });
       storedBytes += pieceBytes;
     }

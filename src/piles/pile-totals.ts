@@ -30,13 +30,19 @@ export interface PileTotals {
   readonly records: Float64Array;
   readonly recordBytes: Float64Array;
   readonly checksums: BigUint64Array;
+  /**
+   * The sums modulo 2^64 of the keys of all records that pass 1 put on the piles. Absent: the segments have checksums, which
+   * cover the keys.
+   */
+  readonly keySums?: BigUint64Array | undefined;
 }
 
-export function emptyTotals(pileCount: number): PileTotals {
+export function emptyTotals(pileCount: number, sumsKeys = false): PileTotals {
   return {
     records: new Float64Array(pileCount),
     recordBytes: new Float64Array(pileCount),
     checksums: new BigUint64Array(pileCount),
+    keySums: sumsKeys ? new BigUint64Array(pileCount) : undefined,
   };
 }
 
@@ -54,8 +60,8 @@ export function setTotalsOfPile(totals: PileTotals, pile: number, { records, byt
   totals.checksums[pile] = checksum;
 }
 
-export function copyOfTotals({ records, recordBytes, checksums }: PileTotals): PileTotals {
-  return { records: records.slice(), recordBytes: recordBytes.slice(), checksums: checksums.slice() };
+export function copyOfTotals(totals: PileTotals): PileTotals {
+  return totalsOfRange(totals, 0, totals.records.length);
 }
 
 /** Adds `more` to the piles from `firstPile` on. The column holds checksums modulo 2^64. */
@@ -65,6 +71,7 @@ export function addTotals(totals: PileTotals, more: PileTotals, firstPile = 0): 
     totals.records[pile] = (totals.records[pile] ?? 0) + (more.records[i] ?? 0);
     totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + (more.recordBytes[i] ?? 0);
     totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + (more.checksums[i] ?? 0n);
+    if (totals.keySums !== undefined) totals.keySums[pile] = (totals.keySums[pile] ?? 0n) + (more.keySums?.[i] ?? 0n);
   }
 }
 
@@ -106,12 +113,21 @@ export function requireSameTotals(pile: number, found: RecordTotals, expected: R
   );
 }
 
-export function totalsOfRange({ records, recordBytes, checksums }: PileTotals, first: number, end: number): PileTotals {
+export function totalsOfRange(totals: PileTotals, first: number, end: number): PileTotals {
+  const { records, recordBytes, checksums, keySums } = totals;
   return {
     records: records.slice(first, end),
     recordBytes: recordBytes.slice(first, end),
     checksums: checksums.slice(first, end),
+    keySums: keySums?.slice(first, end),
   };
+}
+
+export function requireSameKeys(pile: number, foundSum: bigint, expectedSum: bigint): void {
+  if (foundSum === expectedSum) return;
+  throw new VerificationError(
+    `pile ${pile} came out of pass 2 with other keys than pass 1 gave its records; check the memory of this machine`,
+  );
 }
 
 /** Returns a checksum as 16 hex digits. */

@@ -7,20 +7,16 @@
  * runs, and shared memory does not make the collector run. So a thread of its own holds the memory (`workers/pool-owner.cts`)
  * and hands it to the threads that ask. A job on one thread uses that thread's own memory, which the collector does count.
  *
- * Where the pool and the arenas of all threads have less than 4 GiB together, they are one linear memory:
- *
- *     constants of the kernel | part of the first thread | ... | part of the last thread | pool
- *
- * There a thread fills pile buffers in the pool, each of which becomes a segment when it is full, and puts records in order
- * where they lie. Otherwise the pool is made of slabs, and segments are copied to them and back.
- *
- * A place in the pool is one number: in a linear memory the address, else the byte offset. A segment never crosses a chunk,
- * nor a chunk a slab.
+ * The memory is a linear memory in which the threads work, too (linear-memory.ts), or it is made of slabs, to which segments
+ * are copied. A place in the pool is one number: in a linear memory the address, else the byte offset. A segment never
+ * crosses a chunk, nor a chunk a slab.
  */
 import { BroadcastChannel } from 'node:worker_threads';
 import { AbortError } from '../errors.js';
 import type { JobControl } from '../floor/job-control.js';
 import { copySharedBytes } from '../io/shared-bytes.js';
+import { type LinearLayout, type MemoryPart, MOST_LINEAR_BYTES, partAt, poolStartOf } from './linear-memory.js';
+import { PoolBuffers } from './pool-buffers.js';
 
 /** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;
@@ -29,15 +25,6 @@ export const CHUNK_BYTES = 1024 * 1024;
 export type PoolMemoryHandle =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'shared'; readonly channelName: string; readonly slabBytes: number };
-
-/** The places in a linear memory that the pool and the arenas of all threads share. */
-export interface LinearLayout {
-  /** The most bytes of the arena in each part, a multiple of 16. */
-  readonly arenaBytes: number;
-  readonly partCount: number;
-  /** The bytes of a pile buffer with the slack after it. */
-  readonly bufferStrideBytes: number;
-}
 
 export interface RamPoolHandle {
   readonly memory: PoolMemoryHandle;
@@ -52,42 +39,8 @@ const TAKEN_BYTES = 0;
 const TAKEN_PARTS = 1;
 const RETIRED_BYTES = 2;
 
-/** The bytes of a linear memory before the first part. */
-export const FIRST_PART_ADDRESS = 65_536;
-/** A part begins with the scratch of the kernel. */
-export const SCRATCH_BYTES = 32_768;
-/** Loops read a little beyond the last record. */
-const LINEAR_SLACK_BYTES = 65_536;
-/** A page less than the range of 32-bit addresses, so that an end address fits. */
-const MOST_LINEAR_BYTES = 2 ** 32 - 65_536;
-
-/** A thread's place in a linear memory that threads share. */
-export interface MemoryPart {
-  readonly memory: WebAssembly.Memory;
-  readonly start: number;
-  readonly end: number;
-}
-
 export function ramPoolIn(memory: PoolMemoryHandle, capacityBytes: number, linear?: LinearLayout): RamPoolHandle {
   return { memory, linear, taken: new SharedArrayBuffer(3 * 8), capacityBytes };
-}
-
-function poolStartOf(layout: LinearLayout): number {
-  return FIRST_PART_ADDRESS + layout.partCount * partBytesOf(layout);
-}
-
-function partBytesOf({ arenaBytes }: LinearLayout): number {
-  return SCRATCH_BYTES + arenaBytes;
-}
-
-/** Returns the bytes of a linear memory with a pool of this capacity. */
-export function linearBytesOf(layout: LinearLayout, capacityBytes: number): number {
-  return poolStartOf(layout) + capacityBytes + LINEAR_SLACK_BYTES;
-}
-
-/** Returns the capacity of the largest pool that addresses reach; below 0: there is none. */
-export function mostPoolBytes(layout: LinearLayout): number {
-  return MOST_LINEAR_BYTES - linearBytesOf(layout, 0);
 }
 
 /**
@@ -135,21 +88,23 @@ export class RamPool {
   readonly #part: MemoryPart | undefined;
   readonly #forSegments: Chunk = { next: 0, end: 0 };
   readonly #forBuffers: Chunk = { next: 0, end: 0 };
+  #pileBuffers: PoolBuffers | undefined;
 
   private constructor(handle: RamPoolHandle, memory: Uint8Array[] | WebAssembly.Memory, control: JobControl) {
     const { linear } = handle;
     this.#handle = handle;
-    this.#slabs = memory instanceof Array ? memory : [new Uint8Array(memory.buffer)];
+    this.#slabs = Array.isArray(memory) ? memory : [new Uint8Array(memory.buffer)];
     this.#slabBytes = linear === undefined ? handle.memory.slabBytes : MOST_LINEAR_BYTES;
     this.#start = linear === undefined ? 0 : poolStartOf(linear);
     this.#taken = new BigInt64Array(handle.taken);
     this.#control = control;
-    if (linear !== undefined && !(memory instanceof Array)) this.#part = this.#takePart(linear, memory);
+    if (linear !== undefined && !Array.isArray(memory)) this.#part = this.#takePart(linear, memory);
   }
 
   static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
     const { memory, linear } = handle;
-    if (linear === undefined || memory.kind === 'own') return new RamPool(handle, await slabsOf(memory, control), control);
+    if (linear === undefined || memory.kind === 'own')
+      return new RamPool(handle, await slabsOf(memory, control), control);
     const [shared] = await askPoolOwner<WebAssembly.Memory>(memory.channelName, control);
     if (shared === undefined) throw new RangeError('the thread that owns the memory has none');
     return new RamPool(handle, shared, control);
@@ -158,6 +113,10 @@ export class RamPool {
   /** The part of this thread, whose arena can work on the pool. Undefined: its arena is elsewhere. */
   get part(): MemoryPart | undefined {
     return partsOf(this.#handle) && this.#part;
+  }
+
+  get isLinear(): boolean {
+    return this.#handle.linear !== undefined;
   }
 
   /** True if the places of segments are addresses of `memory`. */
@@ -182,8 +141,14 @@ export class RamPool {
     return place;
   }
 
-  /** Takes room in a linear memory for a pile buffer with its slack. Returns its address; undefined: the pool is full. */
-  takeBuffer(): number | undefined {
+  /** The pile buffers of this thread in a linear memory. Undefined: the pool has no room for them, or is no such memory. */
+  pileBuffers(pileCount: number): PoolBuffers | undefined {
+    if (this.isLinear) this.#pileBuffers ??= PoolBuffers.open(pileCount, () => this.#takeBuffer());
+    return this.#pileBuffers;
+  }
+
+  /** Takes room for a pile buffer with its slack. Returns its address; undefined: the pool is full. */
+  #takeBuffer(): number | undefined {
     const strideBytes = this.#handle.linear?.bufferStrideBytes ?? 0;
     const chunk = this.#forBuffers;
     if (chunk.next === chunk.end) this.#takeChunk(chunk, strideBytes * Math.ceil(CHUNK_BYTES / strideBytes));
@@ -224,10 +189,7 @@ export class RamPool {
   /** Threads that come after those of the plan have no part. */
   #takePart(layout: LinearLayout, memory: WebAssembly.Memory): MemoryPart | undefined {
     const index = Number(Atomics.add(this.#taken, TAKEN_PARTS, 1n));
-    if (index >= layout.partCount) return undefined;
-    const partBytes = partBytesOf(layout);
-    const start = FIRST_PART_ADDRESS + index * partBytes;
-    return { memory, start, end: start + partBytes };
+    return index < layout.partCount ? { memory, ...partAt(layout, index) } : undefined;
   }
 }
 
@@ -247,7 +209,7 @@ export interface PoolOwnerTask {
   readonly linearBytes?: number | undefined;
 }
 
-/** What the owner says when it has the memory: the bytes of all slabs, or that it is linear. */
+/** The owner answers with the bytes of all slabs, or says that the memory is linear. */
 export type PoolOwnerAnswer = number | 'linear';
 
 /** The question; the answer goes to every listener and is an array of the slabs, or of one linear memory. */

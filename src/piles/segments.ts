@@ -9,7 +9,10 @@ export interface Segment {
   readonly byteLength: number;
   /** Its bytes in the data file: fewer when it is compressed, 0 when it lies in the memory pool. */
   readonly diskBytes: number;
-  /** The checksum of the uncompressed bytes, so that it covers compression, writing and reading. */
+  /**
+   * The checksum of the uncompressed bytes, so that it covers compression, writing and reading. A segment in a linear memory
+   * has none: it is not copied, and the totals of its pile cover its records and their keys.
+   */
   readonly checksum: bigint;
 }
 

@@ -2,7 +2,8 @@
  * Lays out one linear memory for the pool and the arenas of all threads, if addresses of 32 bits reach as far. Segments then
  * stay where they are written. Pure.
  */
-import { CHUNK_BYTES, type LinearLayout, mostPoolBytes, wholeChunks } from '../piles/ram-pool.js';
+import { type LinearLayout, mostPoolBytes } from '../piles/linear-memory.js';
+import { CHUNK_BYTES, wholeChunks } from '../piles/ram-pool.js';
 import { SLACK_BYTES } from './arena-sizes.js';
 import type { MemoryPlan } from './memory-plan.js';
 

@@ -8,9 +8,9 @@ import { poolOwnerUrl } from '../../workers/thread-urls.js';
 import { SystemError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import { readFreeAddressBytes } from '../machine/limits.js';
+import { linearBytesOf } from '../piles/linear-memory.js';
 import {
   ASK_FOR_MEMORY,
-  linearBytesOf,
   ownRamPool,
   type PoolMemoryHandle,
   type PoolOwnerAnswer,

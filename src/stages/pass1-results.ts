@@ -48,14 +48,14 @@ export class Pass1Results {
   /** The records that were read and put on no pile. */
   readonly #leftOut = { records: 0, bytes: 0 };
 
-  constructor({ inputs, firstHeader, weighing, settings }: Pass1Work, pileCount: number) {
+  constructor({ inputs, firstHeader, weighing, settings }: Pass1Work, pileCount: number, sumsKeys = false) {
     this.#inputs = inputs;
     const { header } = settings.read;
     this.#headerRule = header && headerRuleOf(header);
     this.#firstHeader = firstHeader;
     if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.startFindings.addUnread();
     this.#firstHeaderOrdinal = inputs.findIndex(isFileInput);
-    this.#totals = emptyTotals(pileCount);
+    this.#totals = emptyTotals(pileCount, sumsKeys);
     this.#coverage = new CoverageCheck(inputs, weighing?.weights);
     this.#groups = weighing === undefined ? undefined : new GroupAmounts(weighing);
     this.recordEnds = new Float64Array(inputs.length);

@@ -77,7 +77,8 @@ export async function scatterInputs(
   checkpoint: CheckpointPileSets | undefined,
 ): Promise<ScatterOutcome> {
   const { control } = threads;
-  const gathered = new Pass1Results(work, work.settings.layout.pileCount);
+  const { layout, ramPool } = work.settings;
+  const gathered = new Pass1Results(work, layout.pileCount, ramPool?.linear !== undefined);
   const resumedCount = checkpoint === undefined ? 0 : await takeOver(work, checkpoint, gathered, threads);
   const before = await findStartStates(work, threads, (slice) => gathered.has(slice));
   const left = Array.from({ length: work.slices.length }, (_, slice) => slice).filter((slice) => !gathered.has(slice));
@@ -85,7 +86,6 @@ export async function scatterInputs(
     gathered.add(slice, result);
     control.count('finishedSlices', 1);
   };
-  const { layout } = work.settings;
   const giveName = (done: PileSetOfSlice) => {
     commitIndex(layout, done);
     gathered.setIndexPath(done.slice, committedIndexPath(layout.indexDirectory, done.slice));

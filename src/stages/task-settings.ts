@@ -85,15 +85,19 @@ export function fitPass2(
   const { workers: plannedWorkers, pass1ArenaBytes, pass1SpareBytes, pass2ArenaBytes } = memory;
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
   const grownBytes = pass1SpareBytes - poolBytes - control.spareBytes;
-  const fit = (takenBytes: number) => planPass2(memory, memoryNeed.budgetBytes, takenBytes, longestRecordBytes);
+  const planBeside = (takenBytes: number) => planPass2(memory, memoryNeed.budgetBytes, takenBytes, longestRecordBytes);
   const canStay = ({ workers, arenaBytes, columnBytes }: Pass2Memory) =>
     // What pass 1 took for columns is there for those of pass 2.
     grownBytes <= workers * columnBytes && workers === plannedWorkers && arenaBytes >= pass2ArenaBytes;
-  let fitted = fit(poolBytes);
+  let fitted = planBeside(poolBytes);
   const parts = ramPool && partsOf(ramPool);
-  if (ramPool !== undefined && parts !== undefined && !(fitted && canStay(fitted) && fitted.arenaBytes <= parts.arenaBytes)) {
+  if (
+    ramPool !== undefined &&
+    parts !== undefined &&
+    !(fitted && canStay(fitted) && fitted.arenaBytes <= parts.arenaBytes)
+  ) {
     retireParts(ramPool, pass1ArenaBytes + Math.max(0, grownBytes));
-    fitted = fit(takenBytes(ramPool));
+    fitted = planBeside(takenBytes(ramPool));
   }
   if (fitted === undefined) {
     const beside =

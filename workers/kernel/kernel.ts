@@ -6,8 +6,8 @@ import { SystemError } from '../../src/errors.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { compiledProgram } from '../../src/io/shipped-files.js';
+import { type MemoryPart, SCRATCH_BYTES } from '../../src/piles/linear-memory.js';
 import type { RecordTotals } from '../../src/piles/pile-totals.js';
-import { type MemoryPart, SCRATCH_BYTES } from '../../src/piles/ram-pool.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
 
 const PAGE_BYTES = 65536;
@@ -60,8 +60,7 @@ export class Kernel {
 
   /** @param part where the kernel works, in a memory that threads share. Absent: it has a memory of its own, which grows. */
   constructor(part?: MemoryPart) {
-    this.#memory =
-      part?.memory ?? allocateMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES }));
+    this.#memory = part?.memory ?? allocateMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES }));
     this.arenaStart = part === undefined ? ARENA_START : part.start + SCRATCH_BYTES;
     this.mostArenaBytes = part === undefined ? MAX_ARENA_BYTES : part.end - this.arenaStart;
     this.bytes = new Uint8Array(this.#memory.buffer);

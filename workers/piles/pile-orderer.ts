@@ -23,7 +23,14 @@ import { removeFile } from '../../src/io/files.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/piles/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/piles/pile-layout.js';
 import { PileSetWriter, type StoredPileSet } from '../../src/piles/pile-set-writer.js';
-import { addRecordTotals, NO_TOTALS, type RecordTotals, subtractRecordTotals } from '../../src/piles/pile-totals.js';
+import {
+  addRecordTotals,
+  NO_TOTALS,
+  type PileTotals,
+  type RecordTotals,
+  requireSameKeys,
+  subtractRecordTotals,
+} from '../../src/piles/pile-totals.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/piles/segments.js';
 import {
   ENTRY_BYTES,
@@ -124,10 +131,19 @@ export class PileOrderer {
     return this.#storedAddress;
   }
 
-  *piles(first: number, end: number): Generator<OrderablePile, void> {
+  /** @param expected the totals of the piles, the first of which is `first`. Absent: the caller does not know them. */
+  *piles(first: number, end: number, expected?: PileTotals): Generator<OrderablePile, void> {
     const { pileSets, job } = this.#parts;
     for (const merged of eachMergedPile(pileSets, first, end)) {
-      yield { pile: merged.pile, order: (emit) => this.order(wholePile(merged, job.layout, job.keyScale), emit) };
+      const { pile } = merged;
+      const order = async (emit: Emit) => {
+        const before = this.#wasm.walkedKeySum.value;
+        const dropped = await this.order(wholePile(merged, job.layout, job.keyScale), emit);
+        const keySum = BigInt.asUintN(64, this.#wasm.walkedKeySum.value - before);
+        requireSameKeys(pile, keySum, expected?.keySums?.[pile - first] ?? keySum);
+        return dropped;
+      };
+      yield { pile, order };
     }
   }
 
@@ -234,7 +250,9 @@ export class PileOrderer {
       return walked;
     };
     const joiner = new RecordJoiner(arena, tables.end, walk);
-    reader.readInPlace(merged, this.bytes, (start, end) => joiner.take(start, end));
+    for (const { segments } of merged.parts) {
+      for (const { place, byteLength } of segments) joiner.take(place, place + byteLength);
+    }
     if (joiner.isFull) return false;
     requireRecords(merged, this.#wasm.walkedCount.value >>> 0, joiner.pendingBytes);
     return true;

@@ -45,7 +45,7 @@ export class RecordJoiner {
     if (walked < end) this.#join(walked, end - walked);
   }
 
-  /** Of the record, or of its header while that is not complete. */
+  /** Returns what the record lacks, or its header while that is not complete. */
   #missingBytes(): number {
     if (this.#pendingBytes < STORED_HEADER_BYTES) return STORED_HEADER_BYTES - this.#pendingBytes;
     const byteLength = this.#arena.kernel.view.getUint32(this.#start + STORED_HEADER_BYTES - 4, true);

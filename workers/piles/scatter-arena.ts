@@ -13,6 +13,7 @@ import {
   type RecordTotals,
   subtractRecordTotals,
 } from '../../src/piles/pile-totals.js';
+import type { PoolBuffers } from '../../src/piles/pool-buffers.js';
 import {
   BOUNDARY_TABLE_BYTES,
   RECENT_TABLE_BYTES,
@@ -25,7 +26,6 @@ import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
-import type { PoolBuffers } from './pool-buffers.js';
 import { prepareKeys } from './record-values.js';
 
 interface ScatterSizes {
@@ -40,6 +40,8 @@ interface ScatterSizes {
   readonly content?: ContentRule | undefined;
   /** The buffers, if they lie in the pool. Absent: they lie in the arena. */
   readonly poolBuffers?: PoolBuffers | undefined;
+  /** True if the totals have the sums of the keys. Absent: no. */
+  readonly sumsKeys?: boolean;
   /**
    * True if keys follow the content of records, and some of those that are equal to others are dropped. Absent: as
    * `content` says.
@@ -57,6 +59,9 @@ export class ScatterArena implements RecordTaker {
   readonly #pileCount: number;
   readonly #tallies: number;
   readonly #bufferBytes: number;
+  /** How many full buffers of each pile have left. */
+  readonly #flushes: Float64Array;
+  readonly #sumsKeys: boolean;
   readonly #headFilter: HeadFilter | undefined;
   /** The totals of what the kernel had dropped before; undefined: it drops nothing. */
   readonly #droppedBefore: RecordTotals | undefined;
@@ -68,6 +73,8 @@ export class ScatterArena implements RecordTaker {
     this.#writer = writer;
     this.#pileCount = pileCount;
     this.#bufferBytes = bufferBytes;
+    this.#flushes = new Float64Array(pileCount);
+    this.#sumsKeys = sizes.sumsKeys ?? false;
     this.#tallies = layout.take(pileCount * TALLY_BYTES);
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     const strideBytes = bufferBytes + SLACK_BYTES;
@@ -89,9 +96,10 @@ export class ScatterArena implements RecordTaker {
     }
     kernel.flush = (pile, byteLength) => {
       const address = bufferOf(pile);
+      this.#flushes[pile] = (this.#flushes[pile] ?? 0) + 1;
       const next = poolBuffers?.replace(pile);
       if (next !== undefined) {
-        writer.keep(pile, kernel.bytes, address, byteLength);
+        writer.keep(pile, address, byteLength);
         return next;
       }
       writer.append(pile, kernel.bytes, address, byteLength);
@@ -101,14 +109,15 @@ export class ScatterArena implements RecordTaker {
 
   totals(): PileTotals {
     const { view } = this.kernel;
-    const totals = emptyTotals(this.#pileCount);
+    const totals = emptyTotals(this.#pileCount, this.#sumsKeys);
     for (let pile = 0; pile < this.#pileCount; pile++) {
       const at = this.#tallies + pile * TALLY_BYTES;
       const records = Number(view.getBigUint64(at + 8, true));
-      const storedBytes = view.getUint32(at + 24, true) * this.#bufferBytes + this.#fillOf(pile);
+      const storedBytes = (this.#flushes[pile] ?? 0) * this.#bufferBytes + this.#fillOf(pile);
       totals.records[pile] = records;
       totals.recordBytes[pile] = storedBytes - STORED_HEADER_BYTES * records;
       totals.checksums[pile] = view.getBigUint64(at + 16, true);
+      if (totals.keySums !== undefined) totals.keySums[pile] = view.getBigUint64(at + 24, true);
     }
     return totals;
   }

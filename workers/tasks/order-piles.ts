@@ -31,7 +31,7 @@ export async function orderPiles(task: OrderPilesTask): Promise<void> {
   const { starts, bytes } = viewOrdered(slabs[slab], sumOverPiles(expected).records);
   let record = 0;
   let filled = 0;
-  for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
+  for (const { pile, order: orderPile } of order.piles(range.first, range.end, expected)) {
     const inPile = totalsOfPile(expected, pile - range.first);
     let found = NO_TOTALS;
     await orderPile(async (count) => {

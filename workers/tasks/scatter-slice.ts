@@ -6,7 +6,6 @@ import type { PileTotals } from '../../src/piles/pile-totals.js';
 import type { InputPart, SliceReport } from '../../src/sources/input-part.js';
 import type { RaisedDoubt } from '../../src/sources/start-findings.js';
 import { HeadLimit } from '../piles/head-limit.js';
-import { PoolBuffers } from '../piles/pool-buffers.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readParts } from '../read/read-part.js';
 import type { ScatterSettings } from '../settings.js';
@@ -34,10 +33,8 @@ export interface ScatterResult extends SliceReading, SliceReport {
 
 export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
   const { job, pileSetName } = task;
-  const thread = await pileStateOf(job);
-  const { control, arena, hasher, compressor, ramPool } = thread;
+  const { control, arena, hasher, compressor, ramPool } = await pileStateOf(job);
   const { layout, commitsPileSets } = job;
-  if (ramPool?.liesIn(arena.kernel.bytes)) thread.poolBuffers ??= PoolBuffers.open(ramPool, layout.pileCount);
   const sizes = { name: pileSetName, layout, ramPool, indexInFile: commitsPileSets };
   const writer = new PileSetWriter({ ...sizes, hasher, compressor, control });
   const scatterArena = new ScatterArena(arena, writer, {
@@ -46,7 +43,8 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     windowBytes: job.readBytes,
     keyScale: job.keyScale ?? 1n,
     content: job.content,
-    poolBuffers: thread.poolBuffers,
+    poolBuffers: ramPool?.liesIn(arena.kernel.bytes) ? ramPool.pileBuffers(layout.pileCount) : undefined,
+    sumsKeys: ramPool?.isLinear === true,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {

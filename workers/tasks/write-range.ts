@@ -99,7 +99,7 @@ export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
   };
   const write = async (): Promise<WriteResult> => {
     const lastEnd = Math.min(range.first + expected.records.length, (cutPile ?? Number.POSITIVE_INFINITY) + 1);
-    for (const { pile, order: orderPile } of order.piles(range.first, lastEnd)) {
+    for (const { pile, order: orderPile } of order.piles(range.first, lastEnd, expected)) {
       const i = pile - range.first;
       const before = { ...reached };
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };

@@ -13,6 +13,7 @@ export interface KernelPile {
   readonly rest: Uint8Array;
   readonly records: number;
   readonly checksum: bigint;
+  readonly keySum: bigint;
 }
 
 export interface KernelPiles {
@@ -64,12 +65,12 @@ class ScatterStage {
     const piles = this.#segments.map((segments, pile): KernelPile => {
       const tally = this.#tallies + 32 * pile;
       expect(view.getUint32(tally + 4, true)).toBe(this.#bufferAt(pile) + this.#sizes.bufferBytes);
-      expect(view.getUint32(tally + 24, true)).toBe(segments.length);
       return {
         segments,
         rest: this.#buffer(pile, view.getUint32(tally, true) - this.#bufferAt(pile)),
         records: Number(view.getBigUint64(tally + 8, true)),
         checksum: view.getBigUint64(tally + 16, true),
+        keySum: view.getBigUint64(tally + 24, true),
       };
     });
     return { piles, longestRecord: wasm.longestRecord.value >>> 0 };

@@ -115,8 +115,8 @@ export interface KeyedRecord {
 export interface ScatteredPile {
   readonly stored: Uint8Array;
   readonly records: number;
-  readonly recordBytes: number;
   readonly checksum: bigint;
+  readonly keySum: bigint;
 }
 
 /** floor(key * scale * count / 2^64), where key * scale counts modulo 2^64. */
@@ -155,8 +155,8 @@ export function scatter(records: readonly KeyedRecord[], pileCount: number, scal
   return piles.map((pile) => ({
     stored: encodeStored(pile),
     records: pile.length,
-    recordBytes: byteLengthOf(pile),
     checksum: checksumOf(pile),
+    keySum: pile.reduce((sum, { key }) => sum + key, 0n) & MASK_64,
   }));
 }
 

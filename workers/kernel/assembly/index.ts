@@ -53,6 +53,7 @@ export {
   recordByteLength,
   walkedCount,
   walkedEnd,
+  walkedKeySum,
   walkStored,
 } from './order';
 export { numbersChecksum, prepareNumbers, writeNumbers } from './write-numbers';

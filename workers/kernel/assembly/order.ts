@@ -24,6 +24,8 @@ let arrived: usize = 0;
 let sorted: usize = 0;
 let entryCapacity: u32 = 0;
 export let walkedCount: u32 = 0;
+/** The sum of the keys of all records that this kernel has walked. */
+export let walkedKeySum: u64 = 0;
 /** The record at which the last walk ended that returned 0. */
 export let walkedEnd: usize = 0;
 
@@ -71,6 +73,7 @@ export function walkStored(from: usize, to: usize): usize {
   const shift = 64 - bucketBits;
   let p = from;
   let n = walkedCount;
+  let keySum = walkedKeySum;
   while (to - p >= HEADER_BYTES) {
     const byteLength = load<u32>(p, 8);
     if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
@@ -84,10 +87,12 @@ export function walkStored(from: usize, to: usize): usize {
     store<u64>(arrived + ((n as usize) << 3), (place & 0xffffffff00000000) | (p as u64));
     const slot = counts + (((place >> shift) as usize) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
+    keySum += key;
     n += 1;
     p += HEADER_BYTES + byteLength;
   }
   walkedCount = n;
+  walkedKeySum = keySum;
   return p;
 }
 

@@ -5,14 +5,14 @@
 //                   the address of the next, which may be the same
 //   tallies         pile j at tallies + 32 * j:
 //                   0 address of the next record u32 | 4 end of the buffer u32 | 8 records u64 | 16 checksum u64 |
-//                   24 flushes u32
+//                   24 sum of the keys u64
 //
 // A buffer is flushed when it is exactly full, so a stored record may straddle two segments. Whoever reads the segments of
 // a pile in one pile set, one after the other, joins the record again.
 //
 // Where one of equal records is kept, a table notes where records lie that still are in the buffer of their pile:
 //
-//   recent table    slot of a key at recent + 16 * (key mod 2048): key u64 | address of the stored record u32 | flushes u32
+//   recent table    slot of a key at recent + 16 * (key mod 2048): key u64 | address of the stored record u32 | free u32
 //
 // A record that is equal to an earlier one there is dropped at once. So many equal records take no more than one place a
 // buffer.
@@ -49,11 +49,20 @@ export function dropRecent(tableAt: usize): void {
 
 // @ts-ignore: decorator
 @inline
-function isRecent(slot: usize, tally: usize, key: u64, start: usize, byteLength: u32): bool {
+function isRecent(slot: usize, key: u64, start: usize, byteLength: u32): bool {
   const stored = load<u32>(slot, 8) as usize;
   // No record is stored at address 0: the slot is empty.
-  if (load<u64>(slot) != key || stored == 0 || load<u32>(slot, 12) != load<u32>(tally, 24)) return false;
+  if (load<u64>(slot) != key || stored == 0) return false;
   return areEqual(stored + HEADER_BYTES, load<u32>(stored, 8), start, byteLength);
+}
+
+/** Forgets the records in the buffer before `end`, which is about to leave. */
+function forgetRecent(end: usize): void {
+  const slotsEnd = recent + ((RECENT_SLOTS as usize) << 4);
+  for (let slot = recent; slot < slotsEnd; slot += 16) {
+    const stored = load<u32>(slot, 8) as usize;
+    if (stored < end && end - stored <= (bufferBytes as usize)) store<u32>(slot, 0, 8);
+  }
 }
 
 /**
@@ -90,8 +99,8 @@ function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
     if (piece < room) {
       store<u32>(tally, next + piece);
     } else {
+      if (recent != 0) forgetRecent(load<u32>(tally, 4));
       useBuffer(pile, flush(pile, bufferBytes));
-      store<u32>(tally, load<u32>(tally, 24) + 1, 24);
     }
   }
 }
@@ -111,7 +120,7 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
   // A dropped record counts, too: which ones are dropped here depends on the memory.
   longestRecord = max<u32>(longestRecord, byteLength);
-  if (recent != 0 && isRecent(slot, tally, key, start, byteLength)) {
+  if (recent != 0 && isRecent(slot, key, start, byteLength)) {
     countDropped(start, byteLength);
     return;
   }
@@ -125,7 +134,6 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
     if (recent != 0) {
       store<u64>(slot, key);
       store<u32>(slot, target, 8);
-      store<u32>(slot, load<u32>(tally, 24), 12);
     }
   } else {
     storeHeader(scratchAt(HEADER_PLACE), key, byteLength);
@@ -134,6 +142,7 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
     hash = recordHash(start, byteLength);
   }
   store<u64>(tally, load<u64>(tally, 16) + hash, 16);
+  store<u64>(tally, load<u64>(tally, 24) + key, 24);
 }
 
 /**

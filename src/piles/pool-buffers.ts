@@ -2,26 +2,27 @@
  * The pile buffers of a thread in the linear memory of the pool. A full one becomes a segment where it lies, and another
  * takes its place. The others stay for the next slice.
  */
-import type { RamPool } from '../../src/piles/ram-pool.js';
-
 export class PoolBuffers {
-  readonly #pool: RamPool;
+  readonly #takeBuffer: () => number | undefined;
   readonly #addresses: number[];
 
-  private constructor(pool: RamPool, addresses: number[]) {
-    this.#pool = pool;
+  private constructor(takeBuffer: () => number | undefined, addresses: number[]) {
+    this.#takeBuffer = takeBuffer;
     this.#addresses = addresses;
   }
 
-  /** Returns undefined if the pool has no room for a buffer of each pile. */
-  static open(pool: RamPool, pileCount: number): PoolBuffers | undefined {
+  /**
+   * Returns undefined if there is no room for a buffer of each pile.
+   * @param takeBuffer returns the address of a new buffer; undefined: there is no room.
+   */
+  static open(pileCount: number, takeBuffer: () => number | undefined): PoolBuffers | undefined {
     const addresses: number[] = [];
     while (addresses.length < pileCount) {
-      const address = pool.takeBuffer();
+      const address = takeBuffer();
       if (address === undefined) return undefined;
       addresses.push(address);
     }
-    return new PoolBuffers(pool, addresses);
+    return new PoolBuffers(takeBuffer, addresses);
   }
 
   addressOf(pile: number): number {
@@ -30,9 +31,9 @@ export class PoolBuffers {
     return address;
   }
 
-  /** Gives a pile another buffer. Returns its address; undefined: the pool is full, and the pile keeps its own. */
+  /** Gives a pile another buffer. Returns its address; undefined: there is no room, and the pile keeps its own. */
   replace(pile: number): number | undefined {
-    const address = this.#pool.takeBuffer();
+    const address = this.#takeBuffer();
     if (address !== undefined) this.#addresses[pile] = address;
     return address;
   }
