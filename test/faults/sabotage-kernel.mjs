@@ -15,6 +15,7 @@ const TABLE_ENTRY_BYTES = 8;
 /** Where a stored record changes, and which bits. */
 const PLACES = {
   highKey: { offset: 7, mask: 0x80 },
+  lowKey: { offset: 0, mask: 1 },
   length: { offset: 8, mask: 1 },
   record: { offset: STORED_HEADER_BYTES, mask: 1 },
 };

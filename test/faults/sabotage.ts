@@ -4,8 +4,8 @@
  */
 import type { CommandRun } from '../fixtures/run-command.js';
 
-/** The byte that changes in a stored record: its key's first bits, its length, its own bytes. */
-type Altered = 'highKey' | 'length' | 'record';
+/** The byte that changes in a stored record: its key's first or last bits, its length, its own bytes. */
+type Altered = 'highKey' | 'lowKey' | 'length' | 'record';
 export type Occasion =
   | 'input-read'
   | 'temp-write'

@@ -112,6 +112,12 @@ describe('verification', () => {
     },
   );
 
+  describe('in memory, on workers', () => {
+    it.each(sampled(['lowKey', 'record', 'highKey', 'length'] as const, 2))('sees changed %s bits of a pile', (part) =>
+      expectRefusal({ act: 'alter-loaded', part, ever: true }, { place: 'in memory', inline: false }, /pile \d+ /),
+    );
+  });
+
   describe.each(sampled([IN_MEMORY, ON_DISK], 2))('%s', (_, circumstances) => {
     it('sees a record dropped at an overlooked slice boundary', async () => {
       const output = directory.path('out');
