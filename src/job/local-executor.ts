@@ -138,10 +138,11 @@ async function openMemoryAndThreads({ prepared, staging, progress, profile, rele
   const { request, plan } = prepared;
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
-  // The thread that owns the memory starts beside those of the task pool, and ends after them.
   const { read, keep } = request.spec;
-  // A record may outgrow its thread's part of a linear memory. Its slice is then read again, which a stream cannot be.
-  const mayBeLinear = read.rows === undefined && !plan.memoryNeed.hasStreams && !isDistinct(keep);
+  // If a record outgrows its thread's part of a linear memory, its slice is read again, which a stream cannot be. A job that
+  // drops equal records marks them where they lie, and might have to read them again. Rows are copied to memory of their own.
+  const mayBeLinear = !plan.memoryNeed.hasStreams && !isDistinct(keep) && read.rows === undefined;
+  // The thread that owns the memory starts beside those of the task pool, and ends after them.
   const openingPool = openRamPool(memory, { isOnCallingThread: inline, mayBeLinear }, progress.stop, releases);
   openingPool.catch(() => {});
   // A single stream takes one thread in pass 1; the others start when pass 2 has tasks for them.

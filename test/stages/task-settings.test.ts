@@ -1,7 +1,8 @@
 /** Between the passes: whether the threads of pass 1 can go on, or must end because their memory is needed otherwise. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/floor/job-control.js';
 import { emptyTotals } from '#src/piles/pile-totals.js';
+import { partsOf, ramPoolIn, takenBytes } from '#src/piles/ram-pool.js';
 import { planMemory } from '#src/plan/memory-plan.js';
 import { scatteredPiles } from '#src/stages/shuffle-work.js';
 import { fitPass2 } from '#src/stages/task-settings.js';
@@ -28,6 +29,34 @@ it.each<[string, Parameters<typeof fitted>, object]>([
   ['are new ones if they took more', [100, (workers + 1) * MIB, MIB], { workers, needsNewThreads: true }],
   ['are fewer if a record is long', [usualNeed.budgetBytes / 2], { workers: 1, needsNewThreads: true }],
 ])('threads %s', (_, how, fit) => expect(fitted(...how)).toMatchObject(fit));
+
+describe('threads that work in one linear memory', () => {
+  const memory = planMemory(usualNeed);
+  const fitIn = (arenaBytes: number, longestRecordBytes: number) => {
+    const ramPool = ramPoolIn({ kind: 'shared', channelName: '', slabBytes: MIB }, MIB, {
+      arenaBytes,
+      partCount: workers,
+      bufferStrideBytes: 100,
+    });
+    const control = JobControl.create([], memory.pass1SpareBytes);
+    const piles = scatteredPiles([], emptyTotals(memory.pileCount), longestRecordBytes);
+    const { needsNewThreads } = fitPass2({ memory, memoryNeed: usualNeed, ramPool, control }, piles);
+    return { needsNewThreads, staysThere: partsOf(ramPool) !== undefined, takenBytes: takenBytes(ramPool) };
+  };
+
+  it('stay there if their parts have room for the arenas', () => {
+    const staying = { needsNewThreads: false, staysThere: true, takenBytes: 0 };
+    expect(fitIn(memory.pass2ArenaBytes, 4000)).toEqual(staying);
+  });
+
+  it.each([
+    ['the arenas are larger', memory.pass2ArenaBytes - 1, 4000, false],
+    ['a record is long', memory.pass2ArenaBytes, usualNeed.budgetBytes / 2, true],
+  ])('leave their parts, whose memory stays taken, if %s', (_, arenaBytes, longestRecordBytes, needsNewThreads) => {
+    const leaving = { needsNewThreads, staysThere: false, takenBytes: workers * memory.pass1ArenaBytes };
+    expect(fitIn(arenaBytes, longestRecordBytes)).toEqual(leaving);
+  });
+});
 
 it('a record that no thread can hold is refused, with the memory that would do', () => {
   expect(() => fitted(2 * usualNeed.budgetBytes)).toThrow(
