@@ -66,10 +66,13 @@ export function wholeChunks(byteLength: number): number {
   return Math.ceil(byteLength / CHUNK_BYTES) * CHUNK_BYTES;
 }
 
-/** Returns the bytes of the pool that are in use, with retired parts. */
 export function takenBytes({ taken }: RamPoolHandle): number {
-  const words = new BigInt64Array(taken);
-  return Number(Atomics.load(words, TAKEN_BYTES) + Atomics.load(words, RETIRED_BYTES));
+  return Number(Atomics.load(new BigInt64Array(taken), TAKEN_BYTES));
+}
+
+/** Returns the memory that retired parts hold. */
+export function retiredBytes({ taken }: RamPoolHandle): number {
+  return Number(Atomics.load(new BigInt64Array(taken), RETIRED_BYTES));
 }
 
 /** A region from which a thread takes one place after the other. */

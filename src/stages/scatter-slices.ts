@@ -24,7 +24,7 @@ import {
 import { type HeadPlan, largestKeyWith } from '../keep/head.js';
 import { type PileSetLayout, pileSetFiles, roleOf } from '../piles/pile-layout.js';
 import { areSameTotals, checksumTextOf, sumOverPiles } from '../piles/pile-totals.js';
-import { retireParts, takenBytes } from '../piles/ram-pool.js';
+import { retiredBytes, retireParts, takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type Inputs, storedBytesIn } from '../sources/input.js';
 import {
@@ -240,8 +240,10 @@ async function restartThreads(
   await pool.restart(threadCount);
   if (ramPool !== undefined) retireParts(ramPool, arenaBytes);
   const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
+  // The last thread gets all that the plan promises for one record, although retired parts hold some of it.
+  const asideBytes = ramPool === undefined || threadCount === 1 ? 0 : retiredBytes(ramPool);
   const arenasBytes = Math.min(pool.threadCount, taskCount) * arenaBytes;
-  control.setSpare(Math.max(0, memoryNeed.budgetBytes - poolBytes - arenasBytes));
+  control.setSpare(Math.max(0, memoryNeed.budgetBytes - poolBytes - asideBytes - arenasBytes));
 }
 
 /** @returns undefined: the task has found no room, and leaves nothing behind. */

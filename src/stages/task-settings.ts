@@ -4,7 +4,7 @@ import { counted, InputError } from '../errors.js';
 import type { Release } from '../floor/cleanup.js';
 import type { JobControl } from '../floor/job-control.js';
 import { contentRuleOf } from '../keep/content-rule.js';
-import { partsOf, type RamPoolHandle, retireParts, takenBytes } from '../piles/ram-pool.js';
+import { partsOf, type RamPoolHandle, retiredBytes, retireParts, takenBytes } from '../piles/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { bytesOfColumns, memoryFor, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import type { ShuffleSpec } from '../spec.js';
@@ -97,7 +97,8 @@ export function fitPass2(
     !(fitted && canStay(fitted) && fitted.arenaBytes <= parts.arenaBytes)
   ) {
     retireParts(ramPool, pass1ArenaBytes + Math.max(0, grownBytes));
-    fitted = planBeside(takenBytes(ramPool));
+    // The plan promises room for a long record, although retired parts hold some of it.
+    fitted = planBeside(poolBytes + retiredBytes(ramPool)) ?? fitted;
   }
   if (fitted === undefined) {
     const beside =

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/floor/job-control.js';
 import { emptyTotals } from '#src/piles/pile-totals.js';
-import { partsOf, ramPoolIn, takenBytes } from '#src/piles/ram-pool.js';
+import { partsOf, ramPoolIn, retiredBytes } from '#src/piles/ram-pool.js';
 import { planMemory } from '#src/plan/memory-plan.js';
 import { scatteredPiles } from '#src/stages/shuffle-work.js';
 import { fitPass2 } from '#src/stages/task-settings.js';
@@ -41,11 +41,11 @@ describe('threads that work in one linear memory', () => {
     const control = JobControl.create([], memory.pass1SpareBytes);
     const piles = scatteredPiles([], emptyTotals(memory.pileCount), longestRecordBytes);
     const { needsNewThreads } = fitPass2({ memory, memoryNeed: usualNeed, ramPool, control }, piles);
-    return { needsNewThreads, staysThere: partsOf(ramPool) !== undefined, takenBytes: takenBytes(ramPool) };
+    return { needsNewThreads, staysThere: partsOf(ramPool) !== undefined, retiredBytes: retiredBytes(ramPool) };
   };
 
   it('stay there if their parts have room for the arenas', () => {
-    const staying = { needsNewThreads: false, staysThere: true, takenBytes: 0 };
+    const staying = { needsNewThreads: false, staysThere: true, retiredBytes: 0 };
     expect(fitIn(memory.pass2ArenaBytes, 4000)).toEqual(staying);
   });
 
@@ -53,7 +53,7 @@ describe('threads that work in one linear memory', () => {
     ['the arenas are larger', memory.pass2ArenaBytes - 1, 4000, false],
     ['a record is long', memory.pass2ArenaBytes, usualNeed.budgetBytes / 2, true],
   ])('leave their parts, whose memory stays taken, if %s', (_, arenaBytes, longestRecordBytes, needsNewThreads) => {
-    const leaving = { needsNewThreads, staysThere: false, takenBytes: workers * memory.pass1ArenaBytes };
+    const leaving = { needsNewThreads, staysThere: false, retiredBytes: workers * memory.pass1ArenaBytes };
     expect(fitIn(arenaBytes, longestRecordBytes)).toEqual(leaving);
   });
 });
