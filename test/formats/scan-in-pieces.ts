@@ -2,12 +2,24 @@
 import { expect } from 'vitest';
 import { BadRecord } from '#src/formats/framing.js';
 import { type FramingSpec, framingOf } from '#src/formats/framing-table.js';
-import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
+import { Kernel } from '#workers/kernel/kernel.js';
 
-const kernel = new Kernel();
-kernel.ensureArena(256 * 1024);
-const TABLE = ARENA_START;
-const DATA = ARENA_START + 16 * 1024;
+/** A thread may work there in a memory that it shares. Such addresses reach the host as negative numbers. */
+const PART_START = 3 * 2 ** 30;
+const PART_BYTES = 512 * 1024;
+const PAGE_BYTES = 65_536;
+
+const kernel = new Kernel({
+  memory: new WebAssembly.Memory({
+    initial: (PART_START + PART_BYTES) / PAGE_BYTES,
+    maximum: PAGE_BYTES - 1,
+    shared: true,
+  }),
+  start: PART_START,
+  end: PART_START + PART_BYTES,
+});
+const TABLE = kernel.arenaStart;
+const DATA = TABLE + 16 * 1024;
 const LONGEST_BYTES = 100_000;
 
 export interface Pieces {

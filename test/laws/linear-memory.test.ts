@@ -70,6 +70,14 @@ describe('a linear memory', () => {
     await expectReferenceOrder([short, Buffer.concat([longOf(byteLength), short]), short], parts);
   });
 
+  it('scatters a pile again whose joined records outgrow the part of a thread', async () => {
+    const records = Buffer.concat(
+      Array.from({ length: 60 }, (_, i) => Buffer.concat([Buffer.from(`${i}`), longOf(50_000)])),
+    );
+    const { tempBytes } = await expectReferenceOrder([records, records], { ...parts, pileCount: 2, bufferBytes: 4096 });
+    expect(tempBytes).toBeGreaterThan(0);
+  });
+
   it('leaves to the disk what finds no room', async () => {
     const records = Array.from({ length: 30_000 }, (_, i) => `${i} ${'.'.repeat((i * 37) % 1400)}\n`).join('');
     const tuning = { ...THREADS, pileCount: 24, bufferBytes: 4096, readBytes: 65_536, pass2ArenaBytes: 6 * MIB };

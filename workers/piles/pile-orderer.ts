@@ -111,6 +111,8 @@ export class PileOrderer {
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
   #rescatters = 0;
+  /** The sum of the keys of all records put in order so far. */
+  #keySum = 0n;
 
   constructor(parts: OrdererParts) {
     this.#parts = parts;
@@ -137,9 +139,9 @@ export class PileOrderer {
     for (const merged of eachMergedPile(pileSets, first, end)) {
       const { pile } = merged;
       const order = async (emit: Emit) => {
-        const before = this.#wasm.walkedKeySum.value;
+        const before = this.#keySum;
         const dropped = await this.order(wholePile(merged, job.layout, job.keyScale), emit);
-        const keySum = BigInt.asUintN(64, this.#wasm.walkedKeySum.value - before);
+        const keySum = BigInt.asUintN(64, this.#keySum - before);
         requireSameKeys(pile, keySum, expected?.keySums?.[pile - first] ?? keySum);
         return dropped;
       };
@@ -209,6 +211,8 @@ export class PileOrderer {
     if (records === 0) return NO_TOTALS;
     if (job.content?.isDistinct === true) return this.#orderDistinct(pile, emit);
     if (!this.#walkInPlace(pile) && !(await this.#load(pile))) return this.#rescatter(pile, emit);
+    // Only now: records that found no room were walked in vain.
+    this.#keySum += this.#wasm.walkedKeySum.value;
     inPhase('sort', () => this.#wasm.orderWalked());
     await emit(records, NO_TOTALS);
     return NO_TOTALS;

@@ -71,7 +71,7 @@ function linesAfter(text: Buffer): Framing {
           // The sequence may have begun in the bytes before.
           const begin = Math.max(recordStart, from - Math.min(text.byteLength, scannedBytes));
           scannedBytes += to - from;
-          kernel.bytes.set(sequence, kernel.wasm.sequenceAddress());
+          kernel.bytes.set(sequence, kernel.wasm.sequenceAddress() >>> 0);
           const { wasm } = kernel;
           const count = wasm.scanSequence(begin, to, recordStart, sequence.byteLength, 1, table, maxCount);
           return lineEnds.note(table, count);

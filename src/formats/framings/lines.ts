@@ -87,7 +87,7 @@ function delimited(delimiter: Uint8Array): Framing {
         if (byteLength === 1) return wasm.scanDelimiter(from, to, recordStart, byte, table, maxCount);
         // The delimiter may have begun in the bytes before.
         const begin = Math.max(recordStart, from - byteLength + 1);
-        kernel.bytes.set(delimiter, wasm.sequenceAddress());
+        kernel.bytes.set(delimiter, wasm.sequenceAddress() >>> 0);
         return wasm.scanSequence(begin, to, recordStart, byteLength, byteLength, table, maxCount);
       },
       complete: () => delimiter,

@@ -24,7 +24,7 @@ let arrived: usize = 0;
 let sorted: usize = 0;
 let entryCapacity: u32 = 0;
 export let walkedCount: u32 = 0;
-/** The sum of the keys of all records that this kernel has walked. */
+/** The sum of the keys of all records walked since `prepareOrder`. */
 export let walkedKeySum: u64 = 0;
 /** The record at which the last walk ended that returned 0. */
 export let walkedEnd: usize = 0;
@@ -56,6 +56,7 @@ export function prepareOrder(
   sorted = sortedAt;
   entryCapacity = capacity;
   walkedCount = 0;
+  walkedKeySum = 0;
   ownPile = pile;
   ownPileCount = pileCount;
   ordersTiesByBytes = tiesByBytes;
