@@ -52,14 +52,14 @@ export const ON_ROTATING_DISK: PileLimits = {
   pleasantBufferBytes: 4 * MIB,
 };
 /**
- * Full buffers are copied, so all of them stay in the cache. Only the inputs and the output meet a disk: with large reads
- * and writes, and fewer and larger piles, the kernel spends less time on pages.
+ * The kernel spends less time on pages with large reads and writes, and with fewer and larger piles: only the inputs and the
+ * output meet a disk. Each buffer becomes a segment: with larger ones, fewer records straddle two.
  */
 export const IN_MEMORY: PileLimits = {
   smallestBufferBytes: 64 * KIB,
   largestBufferBytes: 256 * KIB,
   pleasantBufferBytes: 64 * KIB,
-  mostBuffersBytes: 4 * MIB,
+  mostBuffersBytes: 8 * MIB,
   preferredPileBytes: 32 * MIB,
   mostReadBytes: 2 * MIB,
   mostOutputBytes: 8 * MIB,

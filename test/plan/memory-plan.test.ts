@@ -103,7 +103,7 @@ describe('planMemory', () => {
 
   it('keeps data in memory if it fits, without a spill if the sizes are exact', () => {
     const fits = planMemory({ ...usual, budgetBytes: 8 * GIB });
-    expect(fits).toMatchObject({ maySpill: false, pileCount: 67, bufferBytes: 64 * KIB });
+    expect(fits).toMatchObject({ maySpill: false, pileCount: 67, bufferBytes: 120 * KIB });
     expect(fits.ramPoolBytes).toBeGreaterThan(fits.storedBytes);
     const guessed = planMemory({ ...usual, budgetBytes: 8 * GIB, exact: false });
     expect(guessed).toMatchObject({ maySpill: true, ramPoolBytes: 4 * GIB - 2 * MIB });
