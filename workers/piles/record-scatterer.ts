@@ -71,7 +71,7 @@ export class RecordScatterer {
     const mostBytes = MOST_BYTES_A_CHARACTER * text.length;
     if (mostBytes > this.#windowEnd - this.#filledEnd) this.flush();
     if (mostBytes > this.#windowEnd - this.#filledEnd) this.#addBytes(Buffer.from(text));
-    else this.#mark(this.#memory.write(text, this.#filledEnd));
+    else this.#mark(this.#memory.write(text, this.#filledEnd, mostBytes));
   }
 
   #addBytes(bytes: Uint8Array): void {

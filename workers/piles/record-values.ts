@@ -112,9 +112,10 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 
 /** Puts a quote and the string into the room, or hashes both in pieces. @returns as `findValue` of the kernel. */
 function putString({ wasm }: Kernel, memory: Buffer, room: number, { text, encoding, isNumber }: Value): number {
-  if (isNumber === true) return memory.write(text, room, encoding);
+  // Without a length, Node writes nothing to a memory of 2 GiB or more.
+  if (isNumber === true) return memory.write(text, room, ROOM_BYTES, encoding);
   memory[room] = QUOTE;
-  if (text.length < ROOM_BYTES / MOST_UNIT_BYTES) return 1 + memory.write(text, room + 1, encoding);
+  if (text.length < ROOM_BYTES / MOST_UNIT_BYTES) return 1 + memory.write(text, room + 1, ROOM_BYTES - 1, encoding);
   wasm.beginHash(LANE);
   wasm.addToHash(LANE, room, room + 1);
   const characters = Buffer.from(text, encoding);

@@ -80,6 +80,18 @@ function written(value: string, quoted: boolean): string {
   return quoted || /[",\t\r\n\ufeff]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
+describe('a value that the host finds', () => {
+  it('is the same in a memory of more than 2 GiB', () => {
+    const pages = 2 ** 15 + 16;
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    const large = new Kernel({ memory, start: ARENA_START, end: ARENA_START + 2 ** 20 });
+    const [at, record] = [large.arenaStart, large.arenaStart + 2 ** 16];
+    placeSelector(large, at, { selector: parseSelector('/(b+)/', '`splitBy`'), framing: LINES });
+    large.bytes.set(Buffer.from('abbc\n'), record);
+    expect(BigInt.asUintN(64, large.wasm.valueHash(at, record, record + 5))).toBe(hashOf('bb'));
+  });
+});
+
 describe('a column', () => {
   it('has the value that was written, however it is quoted', () => {
     const check = ({ cells, end, separator, mark }: Parameters<typeof expectRow>[0]) =>
