@@ -1,4 +1,5 @@
 /** Gives the bytes of records. Whoever reads them knows neither where they lie nor how they are stored. */
+import { copySharedBytes } from '../io/shared-bytes.js';
 import { type Framing, NO_BYTES } from './framing.js';
 
 export interface RecordSource {
@@ -30,7 +31,7 @@ export class PieceReader {
       this.#left = value;
     }
     const piece = this.#left.subarray(0, most);
-    memory.bytes.set(piece, at);
+    copySharedBytes(piece, memory.bytes, at);
     this.#left = this.#left.subarray(piece.byteLength);
     return piece.byteLength;
   }

@@ -138,10 +138,10 @@ async function openMemoryAndThreads({ prepared, staging, progress, profile, rele
   const { request, plan } = prepared;
   const { memory, inline, slices } = plan;
   const { pileCount, stripeCount } = memory;
-  const { read, keep } = request.spec;
+  const { keep } = request.spec;
   // If a record outgrows its thread's part of a linear memory, its slice is read again, which a stream cannot be. A job that
-  // drops equal records marks them where they lie, and might have to read them again. Rows are copied to memory of their own.
-  const mayBeLinear = !plan.memoryNeed.hasStreams && !isDistinct(keep) && read.rows === undefined;
+  // drops equal records marks them where they lie, and might have to read them again.
+  const mayBeLinear = !plan.memoryNeed.hasStreams && !isDistinct(keep);
   // The thread that owns the memory starts beside those of the task pool, and ends after them.
   const openingPool = openRamPool(memory, { isOnCallingThread: inline, mayBeLinear }, progress.stop, releases);
   openingPool.catch(() => {});

@@ -1,4 +1,5 @@
 /** A dataset, and its rows: what belongs to one index of its first dimension. Rows are read a block at a time. */
+import { copySharedBytes } from '../../../io/shared-bytes.js';
 import { freeBytes } from '../../../machine/free-bytes.js';
 import { copyBox, copyBytes, gridOf, placesIn, productOf } from './chunk-box.js';
 import { chunkFinder, type FindChunk } from './chunk-index.js';
@@ -104,7 +105,8 @@ export class RowReader {
       const end = Math.min(first + rows, (block + 1) * this.#blockRows);
       let from = (row - block * this.#blockRows) * rowBytes;
       let place = toAt + (row - first) * strideBytes;
-      if (rowBytes === strideBytes) to.set(this.#block.subarray(from, from + (end - row) * rowBytes), place);
+      if (rowBytes === strideBytes)
+        copySharedBytes(this.#block.subarray(from, from + (end - row) * rowBytes), to, place);
       else
         for (let i = row; i < end; i++, from += rowBytes, place += strideBytes)
           copyBytes(this.#block, from, to, place, rowBytes);

@@ -6,6 +6,7 @@
 import { corruptInputError, counted, InputError, RecordOverMemoryError } from '../../../errors.js';
 import { thenAlways, thenAlwaysAsync } from '../../../floor/cleanup.js';
 import { inPhase } from '../../../floor/phase-clock.js';
+import { copySharedBytes } from '../../../io/shared-bytes.js';
 import type { RegularInput } from '../../../places/inputs/input-source.js';
 import { KnownEnds } from '../../known-ends.js';
 import type { RecordSource } from '../../record-source.js';
@@ -134,7 +135,8 @@ class RowReader {
         }
         const from = batch.address + given;
         const count = Math.min(most, batch.byteLength - given);
-        inPhase('transpose', () => bytes.set(this.#columns.bytes.subarray(from, from + count), at));
+        const rows = this.#columns.bytes.subarray(from, from + count);
+        inPhase('transpose', () => copySharedBytes(rows, bytes, at));
         given += count;
         control.count('decodedBytes', count);
         return count;

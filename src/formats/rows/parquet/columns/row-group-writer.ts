@@ -6,6 +6,7 @@
 import { UsageError, VerificationError } from '../../../../errors.js';
 import type { JobControl } from '../../../../floor/job-control.js';
 import { inPhase } from '../../../../floor/phase-clock.js';
+import { copySharedBytes } from '../../../../io/shared-bytes.js';
 import type { EncodedMember } from '../../../encoded-members.js';
 import { FinishedPages, type PageBlocks, type SpillPlace } from '../../finished-pages.js';
 import { nameOfLeaf } from '../leaf.js';
@@ -91,7 +92,7 @@ export class RowGroupWriter {
     for (let done = 0; done < bytes.byteLength; ) {
       if (this.#stagedBytes === this.#stage.byteLength) this.#split(false);
       const piece = bytes.subarray(done, done + this.#stage.byteLength - this.#stagedBytes);
-      memory.bytes.set(piece, this.#stage.address + this.#stagedBytes);
+      copySharedBytes(piece, memory.bytes, this.#stage.address + this.#stagedBytes);
       this.#stagedBytes += piece.byteLength;
       done += piece.byteLength;
     }
