@@ -70,6 +70,14 @@ describe('a linear memory', () => {
     await expectReferenceOrder([short, Buffer.concat([longOf(byteLength), short]), short], parts);
   });
 
+  it('takes a record beside a pool for all of which the plan has no room', async () => {
+    const lines = Buffer.concat(
+      Array.from({ length: 1500 }, (_, i) => Buffer.concat([Buffer.from(`${i}`), longOf(10_000)])),
+    );
+    const tuning = { ...THREADS, sliceBytes: 4 * MIB };
+    await expectReferenceOrder([Buffer.concat([longOf(38 * MIB), lines])], tuning, { memoryBytes: 96 * MIB });
+  });
+
   it('scatters a pile again whose joined records outgrow the part of a thread', async () => {
     const records = Buffer.concat(
       Array.from({ length: 60 }, (_, i) => Buffer.concat([Buffer.from(`${i}`), longOf(50_000)])),

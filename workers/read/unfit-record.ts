@@ -3,7 +3,7 @@ import { counted, InputError, RECORD_LIMIT_ADVICE, RecordOverMemoryError } from 
 import { inputName } from '../../src/places/inputs/input-source.js';
 import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { ReadSettings } from '../settings.js';
+import type { PileSettings, ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
 export interface PlaceOfLongRecord {
@@ -25,14 +25,16 @@ export function recordOverLimitError({ path, place }: PlaceOfLongRecord, longest
  */
 export function recordOverMemoryError(
   { path, place }: PlaceOfLongRecord,
-  job: ReadSettings,
+  job: ReadSettings & Pick<PileSettings, 'ramPool'>,
   byteLength: string,
   neededBytes: number,
   knownBytes = neededBytes,
 ): InputError {
   const long = { recordBytes: neededBytes, decoderBytes: readStateOf(job).decoderMemory.reservedBytes };
   const message = `${inputName(path)}: ${place} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryFor(job.memoryNeed, long)}`;
-  return mayHaveRoomFor(job.memoryNeed, { ...long, recordBytes: knownBytes })
+  // Where threads share a linear memory, arenas of their own, or the only one, may have more room than the plan promises.
+  const sharesMemory = job.ramPool?.linear !== undefined;
+  return sharesMemory || mayHaveRoomFor(job.memoryNeed, { ...long, recordBytes: knownBytes })
     ? new RecordOverMemoryError(message)
     : new InputError('ERR_RECORD_TOO_LONG', message);
 }
