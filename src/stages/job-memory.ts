@@ -28,8 +28,10 @@ import type { JobStop } from './threads.js';
 const SLAB_BYTES = 2 ** 30;
 /** Addresses that its thread needs beside the slabs: Node 26 ends a thread that has none left, instead of telling it. */
 const OWNER_ADDRESS_BYTES = 2 ** 30;
-/** V8 reserves 10 GiB of addresses for a linear memory, and the other threads need some. */
-const LINEAR_ADDRESS_BYTES = 2 ** 34;
+/** V8 reserves as many addresses for each linear memory. */
+const LINEAR_ADDRESS_BYTES = 10 * 2 ** 30;
+/** Addresses that the threads need beside linear memories. */
+const THREADS_ADDRESS_BYTES = 6 * 2 ** 30;
 
 /**
  * Opens the pool of a plan, or as much of it as the system has. If the thread that owns it ends before the job, it stops
@@ -64,13 +66,15 @@ export async function startPoolOwner(
 ): Promise<RamPoolHandle> {
   const channelName = `pileshuf ${randomUUID()}`;
   const freeAddressBytes = readFreeAddressBytes();
+  // Threads that leave their parts have memories of their own, too.
+  const addressBytes = THREADS_ADDRESS_BYTES + LINEAR_ADDRESS_BYTES * (1 + (linear?.layout.partCount ?? 0));
   const workerData: PoolOwnerTask = {
     channelName,
     question: ASK_FOR_MEMORY,
     wantedBytes: wholeChunks(Math.min(wantedBytes, Math.max(0, freeAddressBytes - OWNER_ADDRESS_BYTES))),
     slabBytes,
     linearBytes:
-      linear === undefined || freeAddressBytes < LINEAR_ADDRESS_BYTES
+      linear === undefined || freeAddressBytes < addressBytes
         ? undefined
         : linearBytesOf(linear.layout, linear.capacityBytes),
   };

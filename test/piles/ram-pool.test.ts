@@ -68,18 +68,35 @@ describe('startPoolOwner', () => {
     expect(Buffer.from(await loadOnOtherThread(handle, 0, 6)).toString()).toBe('shared');
   });
 
-  it('gives less if the system has less', () => {
+  /** Opens a pool where the process has this many addresses. */
+  function poolWithin(
+    addressGibibytes: number,
+    wantedBytes: number,
+    shape = {},
+  ): Pick<RamPoolHandle, 'capacityBytes' | 'linear'> {
     const code = `
       const { startPoolOwner } = await import(${JSON.stringify(jobMemoryModule)});
       const releases = [];
-      const { capacityBytes } = await startPoolOwner(2 ** 36, { fail: () => {} }, releases);
+      const pool = await startPoolOwner(${wantedBytes}, { fail: () => {} }, releases, ${JSON.stringify(shape)});
       for (const release of releases) await release();
-      process.stdout.write(String(capacityBytes));
+      process.stdout.write(JSON.stringify(pool));
     `;
-    const argv = ['-c', 'ulimit -v 16777216 && exec "$@"', '', process.execPath, '--input-type=module', '-e', code];
-    const capacityBytes = Number(execFileSync('bash', argv, { encoding: 'utf8' }));
+    const limit = `ulimit -v ${addressGibibytes * 2 ** 20} && exec "$@"`;
+    const argv = ['-c', limit, '', process.execPath, '--input-type=module', '-e', code];
+    return JSON.parse(execFileSync('bash', argv, { encoding: 'utf8' }));
+  }
+
+  it('gives less if the system has less', () => {
+    const { capacityBytes } = poolWithin(16, 2 ** 36);
     expect(capacityBytes).toBeGreaterThan(0);
     expect(capacityBytes).toBeLessThan(2 ** 34);
+  });
+
+  it('gives a linear memory only if threads that leave it find addresses', () => {
+    const layout = { arenaBytes: MIB, partCount: 2, bufferStrideBytes: 4096 };
+    const poolOfTwo = (addressGibibytes: number) =>
+      poolWithin(addressGibibytes, MIB, { linear: { layout, capacityBytes: MIB } });
+    expect([poolOfTwo(30).linear, poolOfTwo(44).linear]).toEqual([undefined, layout]);
   });
 });
 
