@@ -10,7 +10,7 @@ import type { List } from '../floor/paged-list.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { valueRuleOf } from '../keep/content-rule.js';
+import { valueUsesOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';
 import { drawsPlaces, keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
 import type { Weighing } from '../keep/mix.js';
@@ -153,8 +153,9 @@ function isAskedToResume(work: ShuffleToPlan): boolean {
 
 /** An expression may try for ever on one record: a thread can be ended then, the calling one not even asked to stop. */
 function hasExpression(spec: ShuffleSpec): boolean {
-  const rule = valueRuleOf(spec);
-  return rule !== undefined && 'expression' in rule.selector && rule.selector.expression !== undefined;
+  return valueUsesOf(spec).some(
+    ({ rule: { selector } }) => 'expression' in selector && selector.expression !== undefined,
+  );
 }
 
 type PlannedWork = Omit<ScatterPlan, 'slices'>;

@@ -1,12 +1,9 @@
-/**
- * Says what the content of a record decides: which records are equal, and which split a record is in. Of the two, at
- * most one asks for a value of the record.
- */
+/** Says what the content of a record decides: which records are equal, and which split a record is in. */
 
 import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
 import { type SeekColumn, type ValueRule, withColumnNumber, withRowColumn } from '../formats/selector.js';
-import { equalityValueOf, isDistinct, type UniqueSpec, withColumn } from './distinct.js';
+import { isDistinct, type UniqueSpec } from './distinct.js';
 import { type MixSpec, withUnitColumn } from './mix.js';
 import { type CutSpec, splitKeys } from './splits.js';
 
@@ -16,11 +13,19 @@ interface RuledSpec {
   readonly cut: CutSpec;
 }
 
+/** What a value of a record decides. */
+export type ValuePurpose = 'equal' | 'split';
+
+export interface ValueUse {
+  readonly purpose: ValuePurpose;
+  readonly rule: ValueRule;
+}
+
 export interface ContentRule {
   /** True if of equal records one stays. */
   readonly isDistinct: boolean;
-  /** Chooses the split, if there are bounds; else it tells which records are equal. Undefined: all bytes do. */
-  readonly value: ValueRule | undefined;
+  /** The values of records that decide, at most one for each purpose. */
+  readonly values: readonly ValueUse[];
   /** The bounds of splits that values choose. Undefined: no value chooses a split. */
   readonly splits: SplitBounds | undefined;
 }
@@ -32,16 +37,31 @@ interface SplitBounds {
   readonly key: bigint;
 }
 
-/** The value of a record that a rule asks for. */
-export function valueRuleOf({ keep, cut }: Omit<RuledSpec, 'key'>): ValueRule | undefined {
-  return cut.splitBy ?? equalityValueOf(keep);
+/** Returns the values of records that the rules ask for. */
+export function valueUsesOf({ keep, cut }: Omit<RuledSpec, 'key'>): readonly ValueUse[] {
+  const rules = { equal: keep.unique?.by, split: cut.splitBy };
+  return PURPOSES.flatMap((purpose) => {
+    const rule = rules[purpose];
+    return rule === undefined ? [] : [{ purpose, rule }];
+  });
+}
+
+const PURPOSES: readonly ValuePurpose[] = ['equal', 'split'];
+
+/** Returns the spec with each selector changed. */
+function withSelectors<Spec extends RuledSpec>(spec: Spec, change: (rule: ValueRule) => ValueRule): Spec {
+  const { unique } = spec.keep;
+  const { splitBy } = spec.cut;
+  return {
+    ...spec,
+    keep: { ...spec.keep, unique: unique && { by: unique.by && change(unique.by) } },
+    cut: { ...spec.cut, splitBy: splitBy && change(splitBy) },
+  };
 }
 
 /** Returns the spec whose selectors have numbers of columns in place of names, which the header has. */
 export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHeader | undefined): Spec {
-  const { splitBy } = spec.cut;
-  const cut = { ...spec.cut, splitBy: splitBy && withColumnNumber(splitBy, header) };
-  return { ...spec, keep: withColumn(spec.keep, header), cut };
+  return withSelectors(spec, (rule) => withColumnNumber(rule, header));
 }
 
 /** Returns the spec whose selectors and mix have columns of rows, found by `seek`, in place of fields. */
@@ -49,14 +69,8 @@ export function withRowColumns<Spec extends RuledSpec & { readonly keep: { reado
   spec: Spec,
   seek: SeekColumn,
 ): Spec {
-  const { unique, mix } = spec.keep;
-  const { splitBy } = spec.cut;
-  const by = unique?.by && withRowColumn(unique.by, seek);
-  return {
-    ...spec,
-    keep: { ...spec.keep, unique: unique && { by }, mix: withUnitColumn(mix, seek) },
-    cut: { ...spec.cut, splitBy: splitBy && withRowColumn(splitBy, seek) },
-  };
+  const found = withSelectors(spec, (rule) => withRowColumn(rule, seek));
+  return { ...found, keep: { ...found.keep, mix: withUnitColumn(spec.keep.mix, seek) } };
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
@@ -70,7 +84,7 @@ export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
   if (splitBy === undefined && !isDistinct(spec.keep)) return undefined;
   return {
     isDistinct: isDistinct(spec.keep),
-    value: valueRuleOf(spec),
+    values: valueUsesOf(spec),
     splits: splitBy && { bounds: splitKeys(splits ?? []), key: deriveSplitKey(spec.key.seed) },
   };
 }

@@ -4,9 +4,8 @@
  */
 
 import { deriveContentKey } from '../floor/keys.js';
-import type { FoundHeader } from '../formats/header.js';
 import type { RecordFormat } from '../formats/record-format.js';
-import { type ValueRule, withColumnNumber } from '../formats/selector.js';
+import type { ValueRule } from '../formats/selector.js';
 import { type HeadSpec, isHead } from './head.js';
 import type { RepeatSpec } from './repeat.js';
 import type { ShardSpec } from './splits.js';
@@ -26,20 +25,9 @@ export function isDistinct({ unique }: UniqueSpec): boolean {
   return unique !== undefined;
 }
 
-/** Returns the rule with the number of its column in place of a name, which the header has. */
-export function withColumn<Keep extends UniqueSpec>(keep: Keep, header: FoundHeader | undefined): Keep {
-  const { unique } = keep;
-  return { ...keep, unique: unique && { by: unique.by && withColumnNumber(unique.by, header) } };
-}
-
-/** The value that tells which records are equal. Undefined: all bytes do, or equal records stay. */
-export function equalityValueOf({ unique }: UniqueSpec): ValueRule | undefined {
-  return unique?.by;
-}
-
 /** Returns whether samples of one key may both come into the output. */
 export function mayKeepEqualKeys(keep: UniqueSpec): boolean {
-  return equalityValueOf(keep)?.selector.kind !== 'key';
+  return keep.unique?.by?.selector.kind !== 'key';
 }
 
 /** The generator key of all inputs, if the order follows from the content of records. */

@@ -11,7 +11,7 @@ import { BadRecord, type Framing, lineEndOf, NO_BYTES } from '../../src/formats/
 import { framingOf } from '../../src/formats/framing-table.js';
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
-import type { ContentRule } from '../../src/keep/content-rule.js';
+import type { ContentRule, ValuePurpose } from '../../src/keep/content-rule.js';
 import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
@@ -196,20 +196,30 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
   const { bounds, key } = content.splits;
   bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsAddress() >>> 0);
   wasm.splitByValue(bounds.length, key);
-  placeValue(kernel, wasm.splitSelectorAddress() >>> 0, bounds.byteLength, content.value);
+  placeValue(kernel, content, 'split');
 }
 
 /** Prepares equality: without a value, records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
-  const { wasm } = kernel;
-  const value = content?.splits === undefined ? content?.value : undefined;
-  placeValue(kernel, wasm.splitsAddress() >>> 0, 0, value);
-  wasm.compareByValue(value !== undefined);
+  kernel.wasm.compareByValue(placeValue(kernel, content, 'equal'));
 }
 
-function placeValue(kernel: Kernel, address: number, bytesBefore: number, value: ValueRule | undefined): void {
-  if (value === undefined) return;
-  const byteLength = bytesBefore + selectorByteLength(value);
-  if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the selector of a value has ${byteLength} bytes`);
-  placeSelector(kernel, address, value);
+/** Returns the address of the selector for a purpose, and the end of its room. */
+export function placeOfSelector(
+  { wasm }: Kernel,
+  purpose: ValuePurpose,
+): { readonly at: number; readonly end: number } {
+  const splits = wasm.splitsAddress() >>> 0;
+  return { at: purpose === 'split' ? wasm.splitSelectorAddress() >>> 0 : splits, end: splits + MOST_SPLITS_BYTES };
+}
+
+/** Returns whether a value decides. */
+function placeValue(kernel: Kernel, content: ContentRule | undefined, purpose: ValuePurpose): boolean {
+  const rule = content?.values.find((use) => use.purpose === purpose)?.rule;
+  if (rule === undefined) return false;
+  const { at, end } = placeOfSelector(kernel, purpose);
+  if (at + selectorByteLength(rule) > end)
+    throw new RangeError(`the selector of a value has ${selectorByteLength(rule)} bytes`);
+  placeSelector(kernel, at, rule);
+  return true;
 }

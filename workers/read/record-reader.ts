@@ -13,12 +13,14 @@ import {
 } from '../../src/formats/framing.js';
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { describeLack, withColumnNumber } from '../../src/formats/selector.js';
+import type { ValuePurpose, ValueUse } from '../../src/keep/content-rule.js';
 import { mostCopiesOf } from '../../src/keep/weights.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { placeOfSelector } from '../piles/record-values.js';
 import type { ReadSettings } from '../settings.js';
 import { sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
@@ -79,8 +81,8 @@ export class RecordReader implements FramingKernel {
   #taken = 0;
   /** The `sumOfNames` of the records taken, if they have names and ordinals. */
   #names = 0n;
-  /** The number of the column that the selector names, where only the header of the stream tells it. */
-  #column: number | undefined;
+  /** The numbers of columns that selectors name, where only the header of the stream tells them. */
+  readonly #columns = new Map<ValuePurpose, number>();
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings) {
     this.#job = job;
@@ -98,11 +100,13 @@ export class RecordReader implements FramingKernel {
     return this.#taker.window;
   }
 
-  /** The header of a stream may name the column of the selector. */
+  /** The header of a stream may name the columns of selectors. */
   knowHeader(header: FoundHeader): void {
-    const rule = this.#job.content?.value;
-    const selector = rule && withColumnNumber(rule, header).selector;
-    if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
+    for (const { purpose, rule } of this.#job.content?.values ?? []) {
+      const { selector } = withColumnNumber(rule, header);
+      if (selector.kind === 'column' && typeof selector.column === 'number')
+        this.#columns.set(purpose, selector.column);
+    }
   }
 
   // Scanners work in the memory of the taker, which may change.
@@ -388,11 +392,12 @@ export class RecordReader implements FramingKernel {
 
   /** Refuses the first record without a value that it must have. */
   #requireValues(count: number, base: number, basePosition: number): void {
-    const rule = this.#job.content?.value;
-    if (rule === undefined) return;
-    const { selector } = rule;
+    for (const use of this.#job.content?.values ?? []) this.#requireValue(use, count, base, basePosition);
+  }
+
+  #requireValue({ purpose, rule: { selector } }: ValueUse, count: number, base: number, basePosition: number): void {
     const { kernel } = this.#taker;
-    const missing = kernel.wasm.firstRecordWithoutValue(this.#selectorAt) >>> 0;
+    const missing = kernel.wasm.firstRecordWithoutValue(placeOfSelector(kernel, purpose).at) >>> 0;
     if (missing === 0) return;
     const record = {
       kernel,
@@ -418,7 +423,8 @@ export class RecordReader implements FramingKernel {
     if (ordinal !== undefined && this.#framing.hasNames === true)
       this.#names += wasm.sumOfNames(this.#table, count, BigInt(ordinal));
     this.#taken += count;
-    if (this.#column !== undefined) wasm.setSelectorColumn(this.#selectorAt, this.#column - 1);
+    for (const [purpose, column] of this.#columns)
+      wasm.setSelectorColumn(placeOfSelector(this.#taker.kernel, purpose).at, column - 1);
     if (weight !== undefined) wasm.setCopies(weight.copies, weight.chance);
     const firstRow = this.#isOfRows ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
@@ -449,13 +455,6 @@ export class RecordReader implements FramingKernel {
     const pathAt = wasm.fieldPathAddress() >>> 0;
     kernel.bytes.set(field.path, pathAt);
     this.#undrawnSum += sumOfField(kernel, pathAt, this.#framing.delimiter?.byteLength ?? 0, table, undrawn);
-    if (this.#job.content?.value !== undefined) wasm.useSelector(this.#selectorAt);
-  }
-
-  /** A job has one selector at most. */
-  get #selectorAt(): number {
-    const { wasm } = this.#taker.kernel;
-    return (this.#job.content?.splits === undefined ? wasm.splitsAddress() : wasm.splitSelectorAddress()) >>> 0;
   }
 
   /** Returns the place of the first of the last `count` records that is over the limit. */
