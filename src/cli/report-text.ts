@@ -16,7 +16,7 @@ export function describeShuffle(report: ShuffleReport): string {
     ...describeDuplicates(duplicates),
     ...outputWords(report),
     ...(resumed === undefined ? [] : [describeResumed(resumed)]),
-    ...groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup),
+    ...groups.slice(0, MOST_GROUPS_SHOWN).map((group) => describeGroup(group, groups.length === 1)),
     ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
     ...describeEmptyShards(report),
   ].join(', ');
@@ -38,7 +38,8 @@ function startOf(wasFinished: ShuffleReport['wasFinished']): string {
 const MOST_GROUPS_SHOWN = 8;
 
 /** `wiki*: 2,500 from 1,000 records (2.5 epochs, 1.20 MB, .n_tokens 800,000)` */
-function describeGroup({ name = 'other inputs', read, weighed, epochs, unit }: GroupReport): string {
+function describeGroup({ name: given, read, weighed, epochs, unit }: GroupReport, isOnly: boolean): string {
+  const name = given ?? (isOnly ? 'all inputs' : 'other inputs');
   const rounded = Number(epochs.toPrecision(4));
   const sum = unit?.name.startsWith('.') === true ? `, ${unit.name} ${formatCount(unit.weighed)}` : '';
   return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')} (${rounded} ${rounded === 1 ? 'epoch' : 'epochs'}, ${formatBytes(weighed.bytes)}${sum})`;

@@ -139,16 +139,16 @@ function countGroups(source: string, flags: string, what: string): number {
 export type SeekColumn = (sought: SoughtColumn) => RowValueSpec;
 
 /** Returns the rule with a column of rows in place of a field. */
-export function withRowColumn<R extends Rule>(rule: R, seek: SeekColumn): R {
+export function withRowColumn<R extends Rule>(rule: R, seek: SeekColumn, as: SoughtColumn['as'] = 'value'): R {
   const { text, ...selector } = rule.selector;
   const keys = selector.kind === 'field' ? selector.path : undefined;
-  return { ...rule, selector: { text, kind: 'row', value: seek({ text, keys, isNumber: false }) } };
+  return { ...rule, selector: { text, kind: 'row', value: seek({ text, keys, as }) } };
 }
 
 /** Returns the field with the column of rows that it names. */
 export function withNumberColumn(field: NumberField, seek: SeekColumn): NumberField {
   const { name: text } = field;
-  return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), isNumber: true }) };
+  return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), as: 'whole' }) };
 }
 
 /** Returns what a record without a value lacks and what is expected, for messages. */

@@ -11,7 +11,8 @@ import seedrandom from 'seedrandom/seedrandom.js';
 import type { Codec } from '../formats/codec.js';
 import type { FramingSpec } from '../formats/framing-table.js';
 import { isSeekable, readBytes, withFile } from '../io/files.js';
-import { factorOf, isNothing, ONCE, type Weight } from '../keep/weights.js';
+import type { Weighing } from '../keep/mix.js';
+import { factorOf, isNothing, ONCE } from '../keep/weights.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import {
   allRowsOf,
@@ -242,15 +243,20 @@ export interface WeighedEstimate {
 /** The draws of few records vary around their mean. */
 const DRAW_MARGIN = 1.1;
 
-/** @param weights of each input; undefined: each record comes once. */
-export function weighEstimate(estimate: Estimate, weights: readonly Weight[] | undefined): WeighedEstimate {
-  if (weights === undefined) return { read: estimate, made: estimate };
+/** @param weighing undefined: each record comes once. @param isByNumber whether numbers in records weigh them, too. */
+export function weighEstimate(
+  estimate: Estimate,
+  weighing: Pick<Weighing, 'weights' | 'meanNumber'> | undefined,
+  isByNumber: boolean,
+): WeighedEstimate {
+  if (weighing === undefined) return { read: estimate, made: estimate };
+  const { weights, meanNumber = 1 } = weighing;
   const weightOf = (i: number) => weights[i] ?? ONCE;
   const isRead = (i: number) => !isNothing(weightOf(i));
   const sizes = [...estimate.decodedBytes.entries()].map(([i, bytes = STREAM_GUESS_BYTES]) => ({ i, bytes }));
   const readBytes = sumBy(sizes, ({ i, bytes }) => (isRead(i) ? bytes : 0));
-  const madeBytes = sumBy(sizes, ({ i, bytes }) => bytes * factorOf(weightOf(i)));
-  const hasDraws = weights.some(({ chance }) => chance > 0n);
+  const madeBytes = sumBy(sizes, ({ i, bytes }) => bytes * factorOf(weightOf(i)) * meanNumber);
+  const hasDraws = isByNumber || weights.some(({ chance }) => chance > 0n);
   const decodedBytes = estimate.decodedBytes.map((bytes, i) => (isRead(i) ? bytes : 0));
   return {
     read: { ...scaled(estimate, readBytes, 1), decodedBytes },

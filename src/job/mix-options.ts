@@ -152,7 +152,7 @@ function readTotal(total: unknown): bigint | undefined {
   return BigInt(requireWhole('`mix`: total', total, 1));
 }
 
-function readWeight(what: string, factor: unknown): Weight {
+export function readWeight(what: string, factor: unknown): Weight {
   const fraction = readFraction(factor);
   if (fraction === undefined) throw new UsageError(`${what}: expected a number of at least 0, such as 2.5 or 0.1`);
   if (isOver(fraction)) throw new UsageError(`${what}: expected at most ${MOST_COPIES}`);

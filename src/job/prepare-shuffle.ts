@@ -14,11 +14,13 @@ import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.
 import { deriveSampleSeed } from '../floor/keys.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
+import { encodeFieldPath } from '../formats/selector.js';
 import { withColumns, withRowColumns } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
 import { type GroupedJob, groupInputsOfJob, weighByShares } from '../keep/mix.js';
+import { factorOf, MOST_COPIES, PARTS_OF_ONE } from '../keep/weights.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -47,6 +49,7 @@ import {
 import { listNamedInputs, openHeaders, retryCallback } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
+import { filesOf, sampleRecords } from './sample-records.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
@@ -106,7 +109,8 @@ export async function prepareShuffle(
   const toPlan = { ...onDisk, inputs: inputsToRead, estimate };
   const counting: Counting = (count, readable) =>
     count(readable, request, expectMemoryNeed({ ...toPlan, request }), tuning, warn);
-  const { weighing, isCounted } = await weigh(resolved, claimed, seen, counting, isPreview);
+  const { weighing: weighed, isCounted } = await weigh(resolved, claimed, seen, counting, isPreview);
+  const weighing = weighed && { ...weighed, meanNumber: await expectNumbers(seen) };
   const plan = await planShuffle({ ...toPlan, request: { ...request, weighing } });
   requireSpaceFor(plan, claimed, request.onWarning);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(places, inputs, request.onWarning);
@@ -250,6 +254,34 @@ async function weigh(
   const readable = { ...seen, ...groups, inputs, weighing: undefined, rowFormat, deviceGates };
   const counted = await counting(isPreview ? expectCounts : countInputs, readable);
   return { weighing: weighByShares(shared, counted), isCounted: true };
+}
+
+/** On another machine each is a request. */
+const FEW_WINDOWS = { windowBytes: 64 * 1024, fewest: 16, most: 32 };
+
+/** Returns about the mean of the numbers that weigh records, as far as a sample tells. Undefined: it is not known. */
+async function expectNumbers({
+  request: { spec, signal },
+  inputsToRead,
+  estimate,
+}: ExaminedInputs): Promise<number | undefined> {
+  const { value, cap } = spec.keep.weightBy ?? {};
+  if (value?.selector.kind !== 'field' || value.framing === undefined || spec.read.decompressProgram !== undefined)
+    return undefined;
+  const { text: name, path } = value.selector;
+  const files = filesOf(inputsToRead, estimate);
+  const field = { name, path: encodeFieldPath(path) };
+  const sampled = await sampleRecords(
+    files,
+    value.framing,
+    deriveSampleSeed(spec.key.seed),
+    signal,
+    field,
+    FEW_WINDOWS,
+  );
+  if (sampled.fieldSum === 0) return undefined;
+  const mean = sampled.fieldSum / Number(PARTS_OF_ONE) / Math.max(1, sampled.records.expected);
+  return Math.min(mean, cap === undefined ? MOST_COPIES : factorOf(cap));
 }
 
 /** A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost. */

@@ -8,6 +8,7 @@ import { expectOnPiles } from '../keep/head.js';
 import { drawsPlaces, expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
+import { mostCopiesByNumber } from '../keep/weight-by.js';
 import { ONCE } from '../keep/weights.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -72,9 +73,10 @@ export async function expectSizes(
   const records = inEachScenario((each) => groups.reduce((sum, group) => sum + group.records[each], 0));
   const recordBytes = inEachScenario((each) => groups.reduce((sum, group) => sum + group.bytes[each], 0));
 
+  const numbers = spec.keep.weightBy && { mean: weighing?.meanNumber ?? 1, most: mostCopiesByNumber(spec.keep) };
   const all = amountsByScenario((each) =>
     groups
-      .map((group, i) => expectCopies(group, weighing?.groups[i]?.weight ?? ONCE, each))
+      .map((group, i) => expectCopies(group, weighing?.groups[i]?.weight ?? ONCE, each, numbers))
       .reduce((sum, { records: more, bytes }) => ({ records: sum.records + more, bytes: sum.bytes + bytes })),
   );
   const isEncoded = spec.write.compression !== undefined || tempZstdLevel !== undefined;

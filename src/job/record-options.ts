@@ -1,6 +1,6 @@
 /**
  * Completes the options about records: their format (`records`, `zeroTerminated`, `header`, `skipBlank`), values that they
- * have (`splitBy`, `uniqueBy`, `missing`), and numbers that are records (`range`).
+ * have (`splitBy`, `uniqueBy`, `weightBy`, `missing`), and numbers that are records (`range`).
  */
 
 import { selectorByteLength } from '../../workers/piles/record-values.js';
@@ -13,15 +13,18 @@ import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { textBytes } from '../formats/record-kind.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
 import type { Equality } from '../keep/distinct.js';
+import type { KeepSpec } from '../keep/keep-spec.js';
 import { isComputed } from '../keep/numbers.js';
 import { splitKeys } from '../keep/splits.js';
+import { MOST_COPIES } from '../keep/weights.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { addressOfNumbers } from '../places/inputs/number-lines.js';
-import { MOST_SPLITS_BYTES } from '../plan/arena-sizes.js';
+import { MOST_SPLITS_BYTES, MOST_WEIGHT_SELECTOR_BYTES } from '../plan/arena-sizes.js';
 import type { AskedInput } from '../sources/expand-names.js';
 import type { OutputSpec, ShuffleSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import type { NumberRange } from '../values/number-range.js';
+import { readWeight } from './mix-options.js';
 
 export function recordFormatOf({
   records,
@@ -145,6 +148,29 @@ export function completeUnique(options: ShuffleOptions, format: RecordFormat): E
   return { by: rule };
 }
 
+/** A number as JSON has it, from 0 on. */
+const JSON_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d{1,2})?$/i;
+
+export function completeWeightBy(
+  { weightBy, weightCap, missing }: Pick<ShuffleOptions, 'weightBy' | 'weightCap' | 'missing'>,
+  format: RecordFormat,
+): KeepSpec['weightBy'] {
+  if (weightBy === undefined) return undefined;
+  const value = completeValueRule({ selector: weightBy, missing }, '`weightBy`', format);
+  const text = String(weightCap);
+  const cap = weightCap === undefined ? undefined : { ...readWeight(`\`weightCap\` ${text}`, weightCap), text };
+  if (missing !== undefined && (!JSON_NUMBER.test(missing) || (cap === undefined && Number(missing) > MOST_COPIES)))
+    throw new UsageError(
+      `\`missing\` ${JSON.stringify(missing)} is the weight of records in which \`weightBy\` finds no number; expected a number from 0 to ${MOST_COPIES}`,
+    );
+  const byteLength = selectorByteLength(value);
+  if (byteLength > MOST_WEIGHT_SELECTOR_BYTES)
+    throw new UsageError(
+      `\`weightBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_WEIGHT_SELECTOR_BYTES}: give a shorter path, or a shorter value`,
+    );
+  return { value, cap };
+}
+
 const MOST_NUMBERS = 2n ** 64n;
 
 /** Callers without types may pass anything. */
@@ -179,10 +205,10 @@ export function computedRange(
 ): NumberRange | undefined {
   const [first = ''] = named;
   const range = named.length === 1 && typeof first === 'object' && 'range' in first ? rangeOf(first) : undefined;
-  const { repeat, unique, mix } = keep;
+  const { repeat, unique, weightBy, mix } = keep;
   const isRead = delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0;
   const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined;
-  const isWeighed = mix.weights.length > 0 || mix.shares !== undefined;
+  const isWeighed = mix.weights.length > 0 || mix.shares !== undefined || weightBy !== undefined;
   const isCut = cut.splits !== undefined || cut.splitBy !== undefined || cut.shards?.by === 'bytes';
   if (range === undefined || !isComputed(range, repeat) || isRead || isKeyed || isWeighed || isCut) return undefined;
   if (resume === true || jobDir !== undefined || keepTemp === true)

@@ -13,8 +13,7 @@ import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { RowChoice } from '../formats/rows/row-format.js';
-import { requireNoCopies } from '../keep/mix.js';
-import type { ShardSpec } from '../keep/splits.js';
+import { requireCopiesTogether, type ShardSpec } from '../keep/splits.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { refuseContradictions } from '../options/option.js';
 import type {
@@ -40,6 +39,7 @@ import { completeMix } from './mix-options.js';
 import {
   completeSplitValues,
   completeUnique,
+  completeWeightBy,
   computedRange,
   numbersInput,
   rangeOf,
@@ -145,14 +145,18 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const unique = completeUnique(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
+  if (options.weightBy !== undefined && mix.shares !== undefined)
+    throw new UsageError(
+      '`weightBy` cannot be combined with shares of `mix`: these are counted before any record is weighed; give weights to the groups',
+    );
   const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },
-    keep: { ...output.spec.keep, repeat, unique, mix },
+    keep: { ...output.spec.keep, repeat, unique, weightBy: completeWeightBy(options, read), mix },
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,
   };
-  requireNoCopies(mix, requested.cut);
+  requireCopiesTogether(requested.keep, requested.cut);
   const range = computedRange(options, requested);
   const spec = range === undefined ? requested : { ...requested, keep: { ...requested.keep, range } };
   return {

@@ -252,7 +252,7 @@ interface ExpectedRecords extends WeighedEstimate {
 function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable: boolean): ExpectedRecords {
   const { keep } = request.spec;
   const weights = request.weighing?.weights;
-  const { read, made } = weighEstimate(estimate, weights);
+  const { read, made } = weighEstimate(estimate, request.weighing, keep.weightBy !== undefined);
   const areRead = weights === undefined ? inputs : inputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
   const hasStreams = areRead.some(isReadOnce);
   const records = made.recordBytes / made.meanRecordBytes;
@@ -307,7 +307,7 @@ function planDisks(
   );
   // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
   // compressed output, of the first records and of what is kept of equal ones is unknown.
-  const isKnown = spec.read.decompressProgram === undefined && keepsAll(spec.keep);
+  const isKnown = spec.read.decompressProgram === undefined && keepsAll(spec.keep) && spec.keep.weightBy === undefined;
   const least = needOfMade(isKnown ? leastBytes : 0);
   return {
     diskNeeds: {
@@ -323,7 +323,7 @@ async function slicesOf(
   sliceBytes: number,
 ): Promise<Iterable<Slice>> {
   if (spec.keep.range !== undefined) return [];
-  const { decodedBytes } = weighEstimate(estimate, weighing?.weights).read;
+  const { decodedBytes } = weighEstimate(estimate, weighing, spec.keep.weightBy !== undefined).read;
   const described = await describeForSlices(inputs, decodedBytes, spec.read, sliceBytes, signal);
   const slices = planSlices(described, sliceBytes);
   return weighing === undefined ? slices : withoutUnread(slices, weighing);

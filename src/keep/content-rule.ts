@@ -1,20 +1,23 @@
-/** Says what the content of a record decides: which records are equal, and which split a record is in. */
+/** Says what the content of a record decides: how often it comes, which records are equal, and which split it is in. */
 
 import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
 import { type SeekColumn, type ValueRule, withColumnNumber, withRowColumn } from '../formats/selector.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
-import { type MixSpec, withUnitColumn } from './mix.js';
-import { type CutSpec, splitKeys } from './splits.js';
+import type { HeadSpec } from './head.js';
+import { type CopySpec, withUnitColumn } from './mix.js';
+import { type CutSpec, doCopiesFollow, splitKeys } from './splits.js';
+import { MOST_NUMBER } from './weight-by.js';
+import type { Weight } from './weights.js';
 
 interface RuledSpec {
   readonly key: { readonly seed: string };
-  readonly keep: UniqueSpec;
+  readonly keep: UniqueSpec & CopySpec & HeadSpec;
   readonly cut: CutSpec;
 }
 
 /** What a value of a record decides. */
-export type ValuePurpose = 'equal' | 'split';
+export type ValuePurpose = 'equal' | 'split' | 'weight';
 
 export interface ValueUse {
   readonly purpose: ValuePurpose;
@@ -26,36 +29,45 @@ export interface ContentRule {
   readonly isDistinct: boolean;
   /** The values of records that decide, at most one for each purpose. */
   readonly values: readonly ValueUse[];
-  /** The bounds of splits that values choose. Undefined: no value chooses a split. */
+  /** The bounds of splits that values or first copies choose. Undefined: each key chooses the split of its record. */
   readonly splits: SplitBounds | undefined;
+  /** What numbers of records may be at most, and whether larger ones count as that. Absent: no number weighs a record. */
+  readonly limit?: { readonly most: Weight; readonly isCap: boolean } | undefined;
 }
 
 interface SplitBounds {
   /** Keys at which all splits but the first begin. */
   readonly bounds: BigUint64Array;
-  /** The key of the draw that puts the records of a value into a split. */
-  readonly key: bigint;
+  /** The key of the draw that puts the records of a value into a split. Undefined: copies follow the first of a record. */
+  readonly key: bigint | undefined;
 }
 
 /** Returns the values of records that the rules ask for. */
 export function valueUsesOf({ keep, cut }: Omit<RuledSpec, 'key'>): readonly ValueUse[] {
-  const rules = { equal: keep.unique?.by, split: cut.splitBy };
+  const rules = { equal: keep.unique?.by, split: cut.splitBy, weight: keep.weightBy?.value };
   return PURPOSES.flatMap((purpose) => {
     const rule = rules[purpose];
     return rule === undefined ? [] : [{ purpose, rule }];
   });
 }
 
-const PURPOSES: readonly ValuePurpose[] = ['equal', 'split'];
+const PURPOSES: readonly ValuePurpose[] = ['equal', 'split', 'weight'];
 
 /** Returns the spec with each selector changed. */
-function withSelectors<Spec extends RuledSpec>(spec: Spec, change: (rule: ValueRule) => ValueRule): Spec {
-  const { unique } = spec.keep;
+function withSelectors<Spec extends RuledSpec>(
+  spec: Spec,
+  change: (rule: ValueRule, purpose: ValuePurpose) => ValueRule,
+): Spec {
+  const { unique, weightBy } = spec.keep;
   const { splitBy } = spec.cut;
   return {
     ...spec,
-    keep: { ...spec.keep, unique: unique && { by: unique.by && change(unique.by) } },
-    cut: { ...spec.cut, splitBy: splitBy && change(splitBy) },
+    keep: {
+      ...spec.keep,
+      unique: unique && { by: unique.by && change(unique.by, 'equal') },
+      weightBy: weightBy && { ...weightBy, value: change(weightBy.value, 'weight') },
+    },
+    cut: { ...spec.cut, splitBy: splitBy && change(splitBy, 'split') },
   };
 }
 
@@ -65,11 +77,10 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
 }
 
 /** Returns the spec whose selectors and mix have columns of rows, found by `seek`, in place of fields. */
-export function withRowColumns<Spec extends RuledSpec & { readonly keep: { readonly mix: MixSpec } }>(
-  spec: Spec,
-  seek: SeekColumn,
-): Spec {
-  const found = withSelectors(spec, (rule) => withRowColumn(rule, seek));
+export function withRowColumns<Spec extends RuledSpec>(spec: Spec, seek: SeekColumn): Spec {
+  const found = withSelectors(spec, (rule, purpose) =>
+    withRowColumn(rule, seek, purpose === 'weight' ? 'number' : 'value'),
+  );
   return { ...found, keep: { ...found.keep, mix: withUnitColumn(spec.keep.mix, seek) } };
 }
 
@@ -80,11 +91,18 @@ export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
 
 /** Returns the rule. Undefined: keys follow from places alone, and all records stay. */
 export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
-  const { splitBy, splits } = spec.cut;
-  if (splitBy === undefined && !isDistinct(spec.keep)) return undefined;
+  const { keep, cut, key } = spec;
+  const { splitBy, splits = [] } = cut;
+  const { weightBy } = keep;
+  const isFollowed = doCopiesFollow(keep, cut);
+  if (splitBy === undefined && !isFollowed && weightBy === undefined && !isDistinct(keep)) return undefined;
   return {
-    isDistinct: isDistinct(spec.keep),
+    isDistinct: isDistinct(keep),
     values: valueUsesOf(spec),
-    splits: splitBy && { bounds: splitKeys(splits ?? []), key: deriveSplitKey(spec.key.seed) },
+    splits:
+      splitBy === undefined && !isFollowed
+        ? undefined
+        : { bounds: splitKeys(splits), key: splitBy && deriveSplitKey(key.seed) },
+    limit: weightBy && { most: weightBy.cap ?? MOST_NUMBER, isCap: weightBy.cap !== undefined },
   };
 }

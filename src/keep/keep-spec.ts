@@ -4,20 +4,19 @@ import { type Amount, NO_TOTALS, subtractAmount } from '../piles/pile-totals.js'
 import { type AmountsByScenario, bytesOfSome, type Scenario } from '../plan/sampled-records.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import { type HeadSpec, headAmount, isHead, mostRecords } from './head.js';
-import type { MixSpec } from './mix.js';
+import type { CopySpec } from './mix.js';
 import { type NumbersSpec, sourceAmount } from './numbers.js';
 import type { RepeatSpec } from './repeat.js';
-import { type CutSpec, isSplitByValue } from './splits.js';
+import { type CutSpec, doCopiesFollow, isSplitByValue } from './splits.js';
 
-export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, NumbersSpec {
-  readonly mix: MixSpec;
-}
+export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, NumbersSpec, CopySpec {}
 
 /** Each record comes once. */
 export const KEEP_ALL: KeepSpec = {
   headCount: undefined,
   repeat: false,
   unique: undefined,
+  weightBy: undefined,
   mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
 };
 
@@ -77,6 +76,7 @@ export function reportedRules({ headCount, unique, repeat }: KeepSpec) {
 export function whyNotUniform(keep: KeepSpec, cut: CutSpec): string | undefined {
   if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
   if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
+  if (doCopiesFollow(keep, cut)) return 'copies are in the split of the first one, so keys are not independent';
   if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';
   return undefined;
 }

@@ -12,7 +12,7 @@ import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { type Expected, type Scenario, spreadOfCount } from '../plan/sampled-records.js';
-import { type CutSpec, isSplitByValue } from './splits.js';
+import { mostCopiesByNumber, type WeightBySpec } from './weight-by.js';
 import {
   type Fraction,
   factorOf,
@@ -56,15 +56,18 @@ export function withUnitColumn(mix: MixSpec, seek: SeekColumn): MixSpec {
   return { ...mix, shares: { ...shares, field: withNumberColumn(shares.field, seek) } };
 }
 
-/** Refuses copies where splits cut the order: they have keys of their own, so they would come into several splits. */
-export function requireNoCopies({ weights, shares, option }: MixSpec, cut: CutSpec): void {
-  if (cut.splits === undefined || isSplitByValue(cut)) return;
-  const hasCopies =
+/** How often records come. */
+export interface CopySpec extends WeightBySpec {
+  readonly mix: MixSpec;
+}
+
+/** Returns whether a record may come more than once. */
+export function mayCopy(keep: CopySpec): boolean {
+  const { weights, shares } = keep.mix;
+  return (
+    mostCopiesByNumber(keep) > 1 ||
     weights.some(({ weight }) => mostCopiesOf(weight) > 1) ||
-    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
-  if (!hasCopies) return;
-  throw new UsageError(
-    `copies that ${option} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
+    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true
   );
 }
 
@@ -79,6 +82,8 @@ export interface Weighing {
   readonly weights: readonly Weight[];
   readonly groupOf: readonly number[];
   readonly groups: readonly WeighedGroup[];
+  /** About the mean of the numbers that weigh records, for estimates. Absent: it is unknown, or none does. */
+  readonly meanNumber?: number | undefined;
 }
 
 interface WeighedGroup {
@@ -107,17 +112,17 @@ export interface SharedGroups {
 export async function groupInputsOfJob(
   {
     read: { framing },
-    keep: { mix },
-  }: { readonly read: { readonly framing: FramingSpec | undefined }; readonly keep: { readonly mix: MixSpec } },
+    keep,
+  }: { readonly read: { readonly framing: FramingSpec | undefined }; readonly keep: CopySpec },
   inputs: List<GroupedInput>,
 ): Promise<GroupedJob> {
-  const { weights: given, shares, option } = mix;
+  const { weights: given, shares, option } = keep.mix;
   const groups = shares?.groups ?? given;
-  if (groups.length === 0) return { given: undefined, shared: undefined };
+  if (groups.length === 0 && keep.weightBy === undefined) return { given: undefined, shared: undefined };
   const groupOf = await groupInputs(groups, inputs, option);
   const weigh: SharedGroups['weigh'] = (weights, amounts) => {
     const weighing = weighInputs(groups, groupOf, weights, amounts);
-    if (framing !== undefined && framingOf(framing).sampleKeys !== undefined) refuseWeighedCopies(weighing);
+    if (framing !== undefined && framingOf(framing).sampleKeys !== undefined) refuseWeighedCopies(keep, weighing);
     return weighing;
   };
   if (shares === undefined)
@@ -195,7 +200,11 @@ function weighInputs(
 }
 
 /** Readers of tar files join neighbouring copies of a sample to one. */
-function refuseWeighedCopies({ groups }: Weighing): void {
+function refuseWeighedCopies(keep: CopySpec, { groups }: Weighing): void {
+  if (mostCopiesByNumber(keep) > 1)
+    throw new UsageError(
+      'samples of tar files cannot come more than once, because readers join copies that are neighbours: give `weightBy` a `weightCap` of at most 1',
+    );
   const group = groups.find(({ weight }) => mostCopiesOf(weight) > 1);
   if (group === undefined) return;
   throw new UsageError(
@@ -211,7 +220,9 @@ export function expectCopies(
   { records, bytes }: { readonly records: Expected; readonly bytes: Expected },
   weight: Weight,
   each: Scenario,
+  numbers?: { readonly mean: number; readonly most: number },
 ): Amount {
+  if (numbers !== undefined) return expectByNumbers({ records, bytes }, factorOf(weight), each, numbers);
   const { copies } = weight;
   const factor = factorOf(weight);
   const chance = factor - copies;
@@ -220,6 +231,20 @@ export function expectCopies(
   const made = (amount: number, more: number) =>
     Math.min(amount * mostCopiesOf(weight), Math.max(amount * copies, amount * factor + more));
   return { records: made(records[each], spread), bytes: made(bytes[each], SQUARED_LENGTHS * meanBytes * spread) };
+}
+
+/** The mean of numbers comes from a sample. */
+const NUMBERS_ERROR = 2;
+
+/** Returns what numbers in records make of these, times the factor of their input. */
+function expectByNumbers(
+  all: { readonly records: Expected; readonly bytes: Expected },
+  factor: number,
+  each: Scenario,
+  { mean, most }: { readonly mean: number; readonly most: number },
+): Amount {
+  const made = { least: 0, expected: mean, most: Math.min(most, NUMBERS_ERROR * mean) }[each] * factor;
+  return { records: all.records[each] * made, bytes: all.bytes[each] * made };
 }
 
 export interface CountedGroup extends Amount {
@@ -243,6 +268,8 @@ export interface GroupAmount {
   readonly read: Amount;
   /** The result: records and their copies. */
   readonly weighed: Amount;
+  /** The weights of its records, and those times their bytes, added up in parts of 2^64. Absent: its factor says the same. */
+  readonly expected?: { readonly records: bigint; readonly bytes: bigint } | undefined;
   /** The sum of the field that decided about weights in undrawn copies, in parts of 10^-15. */
   readonly undrawnSum: bigint;
 }
@@ -250,9 +277,12 @@ export interface GroupAmount {
 /** @param unit of shares: `records`, `bytes` or a field; undefined: weights are given. */
 export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[], unit: string | undefined) {
   return groups.map(({ name, weight, inputCount, amount: inUnit }, i) => {
-    const { read, weighed, undrawnSum } = found[i] ?? NOTHING_FOUND;
+    const { read, weighed, expected: byNumbers, undrawnSum } = found[i] ?? NOTHING_FOUND;
     const factor = factorOf(weight);
-    const expected = { records: Math.round(factor * read.records), bytes: Math.round(factor * read.bytes) };
+    const expected =
+      byNumbers === undefined
+        ? { records: Math.round(factor * read.records), bytes: Math.round(factor * read.bytes) }
+        : { records: nearestWhole(byNumbers.records), bytes: nearestWhole(byNumbers.bytes) };
     const epochs = read.records === 0 ? 0 : weighed.records / read.records;
     const isCounted = unit === 'records' || unit === 'bytes';
     const ofUnit = inUnit && {
@@ -261,6 +291,11 @@ export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[]
     };
     return { name, factor, inputCount, read, expected, weighed, epochs, unit: ofUnit };
   });
+}
+
+/** @param parts of 2^64. */
+function nearestWhole(parts: bigint): number {
+  return Number((parts + 2n ** 63n) >> 64n);
 }
 
 const NOTHING_FOUND: GroupAmount = {

@@ -14,6 +14,7 @@ import {
   type SplitCuts,
 } from '../plan/shard-cuts.js';
 import { type HeadSpec, isHead } from './head.js';
+import { type CopySpec, mayCopy } from './mix.js';
 
 /** A part of the records, with shards of its own. */
 export type SplitRule =
@@ -50,6 +51,28 @@ export const UNCUT: CutSpec = { shards: undefined, shardPrefix: '', splits: unde
 /** Returns whether values choose the splits. */
 export function isSplitByValue({ splitBy }: Pick<CutSpec, 'splitBy'>): boolean {
   return splitBy !== undefined;
+}
+
+/**
+ * Returns whether the key of its first copy chooses the split of a record: other copies have keys of their own, and would
+ * come into several splits.
+ */
+export function doCopiesFollow(keep: HeadSpec & CopySpec, cut: CutSpec): boolean {
+  return cut.splits !== undefined && !isSplitByValue(cut) && !areRanksCut(keep, cut) && mayCopy(keep);
+}
+
+/** Returns whether splits have ranges of ranks. */
+function areRanksCut(keep: HeadSpec, { splits = [] }: ShardSpec): boolean {
+  return isHead(keep) || splits.some(({ rule }) => 'records' in rule);
+}
+
+/** Refuses copies where splits have ranges of ranks: copies of a record would come into several of them. */
+export function requireCopiesTogether(keep: HeadSpec & CopySpec, cut: CutSpec): void {
+  if (cut.splits === undefined || isSplitByValue(cut) || !areRanksCut(keep, cut) || !mayCopy(keep)) return;
+  const { weightBy, mix } = keep;
+  throw new UsageError(
+    `copies that ${weightBy === undefined ? mix.option : '`weightBy`'} makes of a record would be in several of \`splits\`: these have numbers of records, or \`headCount\` cuts them; give shares alone, or ${weightBy === undefined ? 'factors' : 'a `weightCap`'} of at most 1`,
+  );
 }
 
 /** The keys at which all splits but the first begin. They must have shares. */
@@ -139,29 +162,29 @@ function boundsByCounts(rules: readonly SplitRule[], records: number): number[] 
   });
 }
 
-/** The size of a split. Undefined: values choose, and a value may have any number of records. */
+/** The size of a split. Undefined: records come into it together, with equal values or as copies. */
 type SizeOfSplit = { readonly count: (all: number) => number } | { readonly share: number } | undefined;
 
 /** How many of all records each split has: so many, or each record with this chance. */
-export function sizesOfSplits(cut: CutSpec): readonly SizeOfSplit[] {
+export function sizesOfSplits(keep: HeadSpec & CopySpec, cut: CutSpec): readonly SizeOfSplit[] {
   const rules = (cut.splits ?? []).map(({ rule }) => rule);
   const shares = rules.reduce((sum, rule) => sum + ('share' in rule ? rule.share : 0), 0);
   const counts = countsOf(rules);
   return rules.map((rule) => {
     if ('records' in rule) return { count: () => rule.records };
     if (counts > 0) return { count: (all) => Math.max(0, all - counts) };
-    if (isSplitByValue(cut)) return undefined;
+    if (isSplitByValue(cut) || doCopiesFollow(keep, cut)) return undefined;
     return { share: 'share' in rule ? rule.share : Math.max(0, 1 - shares) };
   });
 }
 
 /** @param records of the output; undefined: it has no end, or too little is known. */
 export function expectSplits(
-  keep: HeadSpec,
+  keep: HeadSpec & CopySpec,
   cut: CutSpec,
   records: Expected | undefined,
 ): readonly PreviewedSplit[] | undefined {
-  const sizes = sizesOfSplits(cut);
+  const sizes = sizesOfSplits(keep, cut);
   return cut.splits?.map(({ rule: { name } }, i) => {
     const size = sizes[i];
     if (size === undefined || records === undefined) return { name };

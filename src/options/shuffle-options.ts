@@ -75,6 +75,7 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
     ['keys', `\`keys\` from ordinals cannot be combined with \`${name}\`: then the order follows from ${source}`],
     ['weights.0', `\`weights\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
     ['mix', `\`mix\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
+    ['weightBy', `\`weightBy\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
   ] as const;
 
 const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
@@ -160,12 +161,15 @@ const KEEP = optionGroup('Output', {
     name: 'split-by', value: 'SELECTOR',
     help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
   }),
-  /** The value of records in which `splitBy` or `uniqueBy` finds none. Default: an error, ERR_FIELD_MISSING. */
+  /**
+   * The value of records in which `splitBy`, `uniqueBy` or `weightBy` finds none; for `weightBy` a number, also in place of
+   * null. Default: an error, ERR_FIELD_MISSING.
+   */
   missing: option<string>({
     check: missing,
-    needs: [['splitBy', 'uniqueBy'], '`missing` needs `splitBy` or `uniqueBy`: give one of them'],
+    needs: [['splitBy', 'uniqueBy', 'weightBy'], '`missing` needs `splitBy`, `uniqueBy` or `weightBy`: give one of them'],
     name: 'missing', value: 'VALUE',
-    help: 'the value for records in which --split-by or --unique-by finds no value', default: 'such a record is an error',
+    help: 'the value for records in which --split-by or --unique-by finds none, or the number for --weight-by', default: 'such a record is an error',
   }),
 });
 
@@ -241,6 +245,23 @@ const ORDER = optionGroup('Order', {
     name: 'weight', value: 'GLOB=FACTOR', parse: parseWeight, isRepeatable: true, default: '1',
     help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat the option for other globs, general globs first',
   }),
+  /**
+   * A number in each record says how often it comes, times the factor of its input in `weights` or `mix`. Selects it as
+   * `splitBy` does. Numbers are 0 to 1,000,000. Cannot be combined with shares. Default: each record once.
+   */
+  weightBy: option<string>({
+    check: selector,
+    resumes: ['selector of weights', ({ keep }) => textOf(keep.weightBy?.value)],
+    name: 'weight-by', value: 'SELECTOR',
+    help: 'take each record as often as a number in it says: 2.5, 0.1, 0; the number is .score, csv:score, tsv:3, key:/(EXPR)/ or /(EXPR)/',
+  }),
+  /** Numbers of `weightBy` that are larger count as this. A decimal number may be a string. Default: none is larger. */
+  weightCap: option<number | string>({
+    needs: [['weightBy'], '`weightCap` limits the numbers of `weightBy`: give it, too'],
+    resumes: ['cap of weights', ({ keep }) => keep.weightBy?.cap?.text ?? 'none'],
+    name: 'weight-cap', value: 'N', parse: (text) => text,
+    help: 'take no record more than N times on average, whatever its number', default: 'a number above 1,000,000 is an error',
+  }),
   /** Weights of groups of inputs, or their shares of the output. Cannot be combined with `weights`. Default: none. */
   mix: option<Mix, string>({
     name: 'mix', value: 'FILE', parse: parsePath,
@@ -258,6 +279,7 @@ const ORDER = optionGroup('Order', {
       ['skipBlank', '`skipBlank` cannot be combined with `keys` from ordinals: they keep files aligned, so no record may be left out'],
       ['weights.0', `\`weights\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
       ['mix', `\`mix\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
+      ['weightBy', `\`weightBy\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
     ],
     resumes: ['kind of keys', ({ key }) => key.from],
     name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),

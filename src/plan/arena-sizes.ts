@@ -17,6 +17,8 @@ export const MOST_SUB_PILES = 1024;
 export const SUB_PILE_FILL = 0.5;
 /** The kernel's room for the bounds of splits and the selector of the value that chooses between them. */
 export const MOST_SPLITS_BYTES = 12_288;
+/** The kernel's room for the selector of the number that weighs a record, without what is read past its end. */
+export const MOST_WEIGHT_SELECTOR_BYTES = 4784;
 /** Bytes of one pile's tally in the kernel. */
 export const TALLY_BYTES = 32;
 /** The kernel's table of records that are still in the buffers of their piles. */

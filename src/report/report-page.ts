@@ -225,20 +225,34 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
   );
   const all = Math.max(1, sum(amounts.map((amount = 0) => amount)));
   const partOf = new Map(shares?.groups.map(({ name, part }) => [name, part]));
-  const rows = groups.map(({ name = 'other inputs', factor, inputCount, read, expected, weighed, epochs, unit }, i) => [
-    name,
-    numberText(factor),
-    formatCount(inputCount),
-    formatCount(read.records),
-    formatCount(expected.records),
-    formatCount(weighed.records),
-    formatBytes(weighed.bytes),
-    numberText(epochs),
-    ...(field === undefined ? [] : [unit === undefined ? '' : formatCount(unit.weighed)]),
-    ...(shares === undefined
-      ? []
-      : [percentText(partOf.get(name) ?? 0), amounts[i] === undefined ? '' : percentText(amounts[i] / all)]),
-  ]);
+  const rows = groups.map(
+    (
+      {
+        name = groups.length === 1 ? 'all inputs' : 'other inputs',
+        factor,
+        inputCount,
+        read,
+        expected,
+        weighed,
+        epochs,
+        unit,
+      },
+      i,
+    ) => [
+      name,
+      numberText(factor),
+      formatCount(inputCount),
+      formatCount(read.records),
+      formatCount(expected.records),
+      formatCount(weighed.records),
+      formatBytes(weighed.bytes),
+      numberText(epochs),
+      ...(field === undefined ? [] : [unit === undefined ? '' : formatCount(unit.weighed)]),
+      ...(shares === undefined
+        ? []
+        : [percentText(partOf.get(name) ?? 0), amounts[i] === undefined ? '' : percentText(amounts[i] / all)]),
+    ],
+  );
   const heads = [
     ...['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes', '#Epochs'],
     ...(field === undefined ? [] : [`#${field}`]),

@@ -6,7 +6,7 @@ import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 import type { Weighing } from '../keep/mix.js';
-import { mostCopiesOf, ONCE, type Weight } from '../keep/weights.js';
+import type { Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { loadInputPlaces } from '../places/inputs/input-kinds.js';
 import type { MemberRange, Slice, SlicePart } from '../plan/slices.js';
@@ -93,10 +93,14 @@ export interface Coverage {
 /** Counts of records that have a weight. */
 interface WeighedRecords {
   readonly records: number;
-  /** The records without the drawn copy. */
-  readonly undrawnRecords: number;
-  readonly undrawnBytes: number;
-  /** Their sum of the field that decides about weights, in parts of 10^-15. Absent: no field does. */
+  /** The bytes of the weighed records, and what they make with all copies. Absent: each of them comes once. */
+  readonly made?: (Amount & { readonly readBytes: number }) | undefined;
+  /** The weights that numbers of the records give, as in `GroupAmount`. Absent: they have none. */
+  readonly expected?: { readonly records: string; readonly bytes: string } | undefined;
+  /**
+   * The sum of the field that decides about weights, over the records without the drawn copy, in parts of 10^-15. Absent:
+   * no field does.
+   */
   readonly undrawnSum?: string | undefined;
 }
 
@@ -112,13 +116,10 @@ export function readBytesOf({ start, end, rowBytes = end - start, addedBytes, bl
   return rowBytes + addedBytes - (blank?.bytes ?? 0);
 }
 
-export function bytesWithCopies(part: Coverage, weight: Weight | undefined): number {
-  const readBytes = readBytesOf(part);
-  return weight === undefined ? readBytes : readBytes * mostCopiesOf(weight) - (part.weighed?.undrawnBytes ?? 0);
-}
-
-export function recordsWithCopies({ weighed }: Coverage, weight: Weight = ONCE): number {
-  return weighed === undefined ? 0 : weighed.records * mostCopiesOf(weight) - weighed.undrawnRecords;
+/** Returns what the records of a part make with all copies; the records are 0 if they have no weights. */
+export function madeOf(part: Coverage): Amount {
+  const { records = 0, made } = part.weighed ?? {};
+  return made ?? { records, bytes: readBytesOf(part) };
 }
 
 export function inputPart(

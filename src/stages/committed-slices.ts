@@ -51,8 +51,8 @@ const reportShape: Shape<SliceReport> = object({
       weighed: optional(
         object({
           records: wholeNumber(),
-          undrawnRecords: wholeNumber(),
-          undrawnBytes: wholeNumber(),
+          made: optional(object({ records: wholeNumber(), bytes: wholeNumber(), readBytes: wholeNumber() })),
+          expected: optional(object({ records: text, bytes: text })),
           undrawnSum: optional(text),
         }),
       ),

@@ -15,7 +15,7 @@ import {
   NO_HEADER,
   unitOf,
 } from '../sources/input.js';
-import { bytesWithCopies, type Coverage } from '../sources/input-part.js';
+import { type Coverage, madeOf } from '../sources/input-part.js';
 
 /** The counts of each input, where the keys come from ordinals, or it holds rows; else 0. */
 export interface InputCounts {
@@ -50,7 +50,7 @@ export class CoverageCheck {
 
   add(part: Coverage): void {
     const { inputOrdinal, start, end, markBytes = 0 } = part;
-    this.#recordBytes += bytesWithCopies(part, this.#weights?.[inputOrdinal]);
+    this.#recordBytes += madeOf(part).bytes;
     const input = this.#inputs.at(inputOrdinal);
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) {

@@ -7,13 +7,7 @@ import type { GroupAmount, Weighing } from '../keep/mix.js';
 import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { isFileInput } from '../sources/input.js';
-import {
-  bytesWithCopies,
-  type Coverage,
-  type ReadableInputs,
-  readBytesOf,
-  recordsWithCopies,
-} from '../sources/input-part.js';
+import { type Coverage, madeOf, type ReadableInputs, readBytesOf } from '../sources/input-part.js';
 import { StartFindings } from '../sources/start-findings.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -141,17 +135,18 @@ export class GroupAmounts {
   }
 
   add(part: Coverage): void {
-    const { groupOf, weights } = this.#weighing;
-    const group = groupOf[part.inputOrdinal] ?? -1;
-    const weight = weights[part.inputOrdinal];
+    const group = this.#weighing.groupOf[part.inputOrdinal] ?? -1;
     const before = this.amounts[group];
     if (before === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
-    const { read, weighed, undrawnSum } = before;
+    const { read, weighed, expected, undrawnSum } = before;
+    const made = madeOf(part);
+    const more = part.weighed?.expected;
     this.amounts[group] = {
       read: { records: read.records + (part.weighed?.records ?? 0), bytes: read.bytes + readBytesOf(part) },
-      weighed: {
-        records: weighed.records + recordsWithCopies(part, weight),
-        bytes: weighed.bytes + bytesWithCopies(part, weight),
+      weighed: { records: weighed.records + made.records, bytes: weighed.bytes + made.bytes },
+      expected: more && {
+        records: (expected?.records ?? 0n) + BigInt(more.records),
+        bytes: (expected?.bytes ?? 0n) + BigInt(more.bytes),
       },
       undrawnSum: undrawnSum + BigInt(part.weighed?.undrawnSum ?? 0),
     };

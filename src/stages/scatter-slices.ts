@@ -27,13 +27,7 @@ import { areSameTotals, checksumTextOf, sumOverPiles } from '../piles/pile-total
 import { retiredBytes, retireParts, takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type Inputs, storedBytesIn } from '../sources/input.js';
-import {
-  announceReadingOrder,
-  bytesWithCopies,
-  inputPart,
-  type ReadableInputs,
-  recordsWithCopies,
-} from '../sources/input-part.js';
+import { announceReadingOrder, inputPart, madeOf, type ReadableInputs, readBytesOf } from '../sources/input-part.js';
 import { type CheckpointPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { missingBytesError } from './coverage-check.js';
 import { GroupCommit, withGroupCommit } from './group-commit.js';
@@ -307,13 +301,17 @@ async function takeVerified(
 
 /** The piles must hold as many bytes as were read, and as many records where these are known. */
 function requireScattered(result: ScatterResult, { parts }: ScatterTask): ScatterResult {
-  const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
+  for (const part of result.coverage) {
+    const weighedBytes = part.weighed?.made?.readBytes ?? readBytesOf(part);
+    if (weighedBytes !== readBytesOf(part)) throw missingBytesError(weighedBytes, readBytesOf(part));
+  }
+  const readBytes = result.coverage.reduce((sum, part) => sum + madeOf(part).bytes, 0);
   const totals = sumOverPiles(result.totals);
   const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);
   if (takenBytes !== readBytes) throw missingBytesError(takenBytes, readBytes);
   if (parts.every(({ weight }) => weight === undefined)) return result;
   const takenRecords = totals.records + (result.leftOut?.records ?? 0);
-  const records = result.coverage.reduce((sum, part, i) => sum + recordsWithCopies(part, parts[i]?.weight), 0);
+  const records = result.coverage.reduce((sum, part) => sum + madeOf(part).records, 0);
   if (takenRecords === records) return result;
   throw new VerificationError(
     `pass 1 put ${takenRecords} records on the piles, expected ${records} with all copies; check the memory of this machine`,

@@ -89,11 +89,11 @@ describe('the content of records', () => {
     expect(contentRuleOf(spec)).toBeUndefined();
     expect(contentRuleOf({ ...spec, keep: { ...KEEP_ALL, unique: { by: value } } })).toEqual({
       isDistinct: true,
-      value,
+      values: [{ purpose: 'equal', rule: value }],
       splits: undefined,
     });
     const byValue = contentRuleOf({ ...spec, keep: DISTINCT, cut: { ...cut, splitBy: value } });
-    expect(byValue).toMatchObject({ isDistinct: true, value });
+    expect(byValue).toMatchObject({ isDistinct: true, values: [{ purpose: 'split', rule: value }] });
     expect(byValue?.splits?.bounds).toEqual(BigUint64Array.of(2n ** 62n));
   });
 

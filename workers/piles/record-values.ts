@@ -12,7 +12,7 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { ContentRule, ValuePurpose } from '../../src/keep/content-rule.js';
-import { MOST_SPLITS_BYTES } from '../../src/plan/arena-sizes.js';
+import { MOST_SPLITS_BYTES, MOST_WEIGHT_SELECTOR_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
@@ -188,13 +188,22 @@ function endWithout(ending: Uint8Array, memory: Uint8Array, start: number, end: 
 export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, byContent: boolean): void {
   const { wasm, bytes } = kernel;
   wasm.keepAll();
+  wasm.weighByNone();
   wasm.setCopies(1, 0n);
   wasm.keyByContent(byContent);
   prepareEquality(kernel, content);
   wasm.splitByNone();
+  if (content?.limit !== undefined && placeValue(kernel, content, 'weight')) {
+    const { most, isCap } = content.limit;
+    wasm.weighByValue(most.copies, most.chance, isCap);
+  }
   if (content?.splits === undefined) return;
   const { bounds, key } = content.splits;
   bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsAddress() >>> 0);
+  if (key === undefined) {
+    wasm.splitByFirstCopy(bounds.length);
+    return;
+  }
   wasm.splitByValue(bounds.length, key);
   placeValue(kernel, content, 'split');
 }
@@ -209,6 +218,10 @@ export function placeOfSelector(
   { wasm }: Kernel,
   purpose: ValuePurpose,
 ): { readonly at: number; readonly end: number } {
+  if (purpose === 'weight') {
+    const at = wasm.weightSelectorAddress() >>> 0;
+    return { at, end: at + MOST_WEIGHT_SELECTOR_BYTES };
+  }
   const splits = wasm.splitsAddress() >>> 0;
   return { at: purpose === 'split' ? wasm.splitSelectorAddress() >>> 0 : splits, end: splits + MOST_SPLITS_BYTES };
 }

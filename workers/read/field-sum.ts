@@ -65,12 +65,12 @@ export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumbe
   const value = wasm.nonNumberValue.value >>> 0;
   return {
     address,
-    value: value === 0 ? undefined : textOf(bytes.subarray(value, wasm.nonNumberValueEnd.value >>> 0)),
+    value: value === 0 ? undefined : shownText(bytes.subarray(value, wasm.nonNumberValueEnd.value >>> 0)),
   };
 }
 
-/** One line, whatever the bytes are. */
-function textOf(value: Uint8Array): string {
+/** Returns the value as one line, whatever its bytes are. */
+export function shownText(value: Uint8Array): string {
   const text = Buffer.from(value.subarray(0, MOST_SHOWN_BYTES)).toString().replace(/\p{C}/gu, '\ufffd');
   return value.byteLength > MOST_SHOWN_BYTES ? `${text}...` : text;
 }

@@ -14,7 +14,7 @@ import {
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { describeLack, withColumnNumber } from '../../src/formats/selector.js';
 import type { ValuePurpose, ValueUse } from '../../src/keep/content-rule.js';
-import { mostCopiesOf } from '../../src/keep/weights.js';
+import { factorOf, MOST_COPIES, mostCopiesOf, ONCE } from '../../src/keep/weights.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
@@ -22,7 +22,7 @@ import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { placeOfSelector } from '../piles/record-values.js';
 import type { ReadSettings } from '../settings.js';
-import { sumOfField, sumOfRows } from './field-sum.js';
+import { shownText, sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
@@ -45,6 +45,11 @@ export interface RecordTaker {
 interface DroppedRecord {
   readonly position: number;
   readonly byteLength: number;
+}
+
+/** Returns a sum in parts of 2^64, from its whole part and the parts. */
+function sumInParts(whole: bigint, parts: bigint): bigint {
+  return (BigInt.asUintN(64, whole) << 64n) + BigInt.asUintN(64, parts);
 }
 
 export class RecordReader implements FramingKernel {
@@ -72,7 +77,14 @@ export class RecordReader implements FramingKernel {
   /** The mark before the next record, which is the first one: that record has the position of the mark. */
   #markBefore = 0;
   #blank = { records: 0, bytes: 0 };
-  #weighed = { records: 0, undrawnRecords: 0, undrawnBytes: 0 };
+  /** The weighed records, and what they make with all copies. */
+  readonly #weighed = {
+    records: 0,
+    made: { records: 0, bytes: 0, readBytes: 0 },
+    expected: { records: 0n, bytes: 0n },
+  };
+  /** True if records of the part may come more or less often than once. */
+  readonly #makesCopies: boolean;
   #undrawnSum = 0n;
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
   readonly #mostMarked: number;
@@ -88,8 +100,9 @@ export class RecordReader implements FramingKernel {
     this.#job = job;
     this.#part = part;
     this.#isOfRows = part.kind === 'rows';
-    const copies = part.weight === undefined ? 1 : mostCopiesOf(part.weight);
-    this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
+    const { weight = ONCE } = part;
+    this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / mostCopiesOf(weight)));
+    this.#makesCopies = job.content?.limit !== undefined || weight.copies !== 1 || weight.chance !== 0n;
     this.#framing = framing;
     this.#taker = taker;
     this.#longestBytes = job.read.maxRecordBytes;
@@ -255,18 +268,36 @@ export class RecordReader implements FramingKernel {
     const { inputOrdinal, firstOrdinal: first } = this.#part;
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
-    const undrawnSum = this.#job.weighedField && `${this.#undrawnSum}`;
-    const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed, undrawnSum };
     const names = this.#framing.hasNames === true ? checksumTextOf(BigInt.asUintN(64, this.#names)) : undefined;
     const taken = first === undefined ? undefined : { start: first, end: first + this.#taken };
     const ordinals = taken === undefined || this.#isOfRows ? undefined : { ...taken, names };
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals, ...this.#leftOut };
+    const rest = {
+      inputOrdinal,
+      inputBytes,
+      addedBytes,
+      trailerBytes,
+      weighed: this.#weighedRecords,
+      ordinals,
+      ...this.#leftOut,
+    };
     if (this.#isOfRows && taken !== undefined) return { ...rest, ...taken, rowBytes: this.#lastEnd };
     if (this.#firstStart === undefined) {
       const start = Math.max(position, this.#markBytes);
       return { ...rest, start, end: start };
     }
     return { ...rest, start: this.#firstStart, end };
+  }
+
+  get #weighedRecords(): Coverage['weighed'] {
+    if (this.#part.weight === undefined) return undefined;
+    const { records, made, expected } = this.#weighed;
+    const isByNumber = this.#job.content?.limit !== undefined;
+    return {
+      records,
+      made: this.#makesCopies ? made : undefined,
+      expected: isByNumber ? { records: `${expected.records}`, bytes: `${expected.bytes}` } : undefined,
+      undrawnSum: this.#job.weighedField && `${this.#undrawnSum}`,
+    };
   }
 
   /** Usually nothing: where inputs are many and small, each property counts. */
@@ -373,6 +404,7 @@ export class RecordReader implements FramingKernel {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(recordCount, base, basePosition)));
       if (longest > this.#longestBytes) throw recordOverLimitError(this.#longestPlace(recordCount), this.#longestBytes);
       this.#requireValues(recordCount, base, basePosition);
+      this.#requireWeights(recordCount, base, basePosition);
       this.#addUndrawn(recordCount, base, basePosition);
     }
     this.#firstStart ??= basePosition;
@@ -405,9 +437,7 @@ export class RecordReader implements FramingKernel {
       address: missing,
       delimiterBytes: this.#framing.delimiter?.byteLength ?? 0,
     };
-    let index = 0;
-    while (this.#tableStart(index) !== missing) index += 1;
-    const { place } = this.#place(basePosition + missing - base, this.#taken - count + index);
+    const place = this.#placeAt(missing, count, base, basePosition);
     const why = selector.kind === 'row' ? undefined : whyUnfit(record, selector.kind === 'field');
     const lack = `has ${describeLack(selector)}, or give \`missing\` a value for such records`;
     throw new InputError('ERR_FIELD_MISSING', `${inputName(this.#part.path)}: ${place} ${why ?? lack}`);
@@ -434,9 +464,37 @@ export class RecordReader implements FramingKernel {
     }
     if (weight === undefined) return longest;
     this.#weighed.records += count;
-    this.#weighed.undrawnRecords += wasm.undrawnRecords.value >>> 0;
-    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes.value);
-    return Math.max(longest, wasm.longestDrawCandidate.value >>> 0);
+    if (!this.#makesCopies) return longest;
+    const { made, expected } = this.#weighed;
+    made.records += Number(wasm.madeRecords.value);
+    made.bytes += Number(wasm.madeBytes.value);
+    made.readBytes += Number(wasm.weighedBytes.value);
+    expected.records += sumInParts(wasm.expectedRecords.value, wasm.expectedRecordParts.value);
+    expected.bytes += sumInParts(wasm.expectedBytes.value, wasm.expectedByteParts.value);
+    return Math.max(longest, wasm.longestWeighed.value >>> 0);
+  }
+
+  /** Refuses the first record whose number is not one, or too large. */
+  #requireWeights(count: number, base: number, basePosition: number): void {
+    const { wasm } = this.#taker.kernel;
+    const address = wasm.unfitRecord.value >>> 0;
+    const selector = this.#job.content?.values.find(({ purpose }) => purpose === 'weight')?.rule.selector;
+    if (selector === undefined || address === 0) return;
+    const value = shownText(this.bytes.subarray(wasm.unfitAt.value >>> 0, wasm.unfitEnd.value >>> 0));
+    const factor = wasm.isProductUnfit.value
+      ? `, times the factor ${factorOf(this.#part.weight ?? ONCE)} of its input`
+      : '';
+    throw new InputError(
+      'ERR_FIELD_MISSING',
+      `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)} has ${value === '' ? 'nothing' : value} as its weight, ${selector.text}${factor}; expected a number from 0 to ${MOST_COPIES}: mend it, or give \`weightCap\` if it is too large`,
+    );
+  }
+
+  /** Returns the place of one of the last `count` records, by its address. */
+  #placeAt(address: number, count: number, base: number, basePosition: number): string {
+    let index = 0;
+    while (this.#tableStart(index) !== address) index += 1;
+    return this.#place(basePosition + address - base, this.#taken - count + index).place;
   }
 
   /** Adds up the field of the last `count` records that do not have the copy that is drawn. Their marks are of no use then. */
@@ -447,7 +505,8 @@ export class RecordReader implements FramingKernel {
     const { kernel, table } = this.#taker;
     const { wasm } = kernel;
     if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count));
-    const undrawn = wasm.selectUndrawn(table, count, base, BigInt(basePosition), inputKey) >>> 0;
+    const undrawn =
+      wasm.selectUndrawn(table, count, base, BigInt(basePosition), inputKey, weight.copies, weight.chance) >>> 0;
     if (field.value !== undefined) {
       this.#undrawnSum += sumOfRows(kernel, field.value, table, undrawn).sum;
       return;

@@ -117,8 +117,8 @@ export interface SoughtColumn {
   readonly text: string;
   /** The names on the path. Undefined: it is not a path of names. */
   readonly keys: readonly string[] | undefined;
-  /** True if its values are added up. */
-  readonly isNumber: boolean;
+  /** How its values are taken: as they are, as whole numbers that are added up, or as numbers or their texts. */
+  readonly as: 'value' | 'whole' | 'number';
 }
 
 /** A value of a row: a single column. */
@@ -126,7 +126,7 @@ export interface RowValueSpec {
   readonly format: string;
 }
 
-/** Finds a value in the row that begins at an address: a whole number in decimal, or text, of which each character is a byte. */
+/** Finds a value in the row that begins at an address: a number in decimal, or text, of which each character is a byte. */
 export type RowValueFinder = (
   memory: Buffer,
   start: number,

@@ -143,7 +143,7 @@ function askedShares({ mix: { shares } }: KeepSpec): ReportFacts['askedShares'] 
 }
 
 function askedSplits({ keep, cut }: ShuffleSpec, { records }: ShuffleReport): ReportFacts['askedSplits'] {
-  const sizes = sizesOfSplits(cut);
+  const sizes = sizesOfSplits(keep, cut);
   const expectedOf = (size: (typeof sizes)[number]) => {
     if (size === undefined) return undefined;
     if ('count' in size) return exactly(size.count(records));

@@ -2,14 +2,7 @@
 // one memory holds at most 4 GiB.
 
 export { blankBytes, dropBlank, isBlank } from './boundary-table';
-export {
-  fieldPathAddress,
-  selectUndrawn,
-  longestDrawCandidate,
-  undrawnBytes,
-  undrawnRecords,
-  setCopies,
-} from './copies';
+export { fieldPathAddress, selectUndrawn } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { compareByValue } from './equal-records';
 export { beginRange, rangeEnd, compactRange, rangeRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
@@ -37,7 +30,7 @@ export {
   nonNumberValue,
 } from './json-field';
 export { setSelectorColumn, compareValues, firstRecordWithoutValue, useSelector, valueHash } from './record-value';
-export { splitByNone, splitByValue, splitSelectorAddress, splitsAddress } from './split-keys';
+export { splitByFirstCopy, splitByNone, splitByValue, splitSelectorAddress, splitsAddress } from './split-keys';
 export {
   gather,
   gatheredByteLength,
@@ -77,3 +70,21 @@ export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterReco
 export { useScratch } from './scratch';
 export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
+export {
+  expectedByteParts,
+  expectedBytes,
+  expectedRecordParts,
+  expectedRecords,
+  isProductUnfit,
+  longestWeighed,
+  madeBytes,
+  madeRecords,
+  setCopies,
+  unfitAt,
+  unfitEnd,
+  unfitRecord,
+  weighByNone,
+  weighByValue,
+  weighedBytes,
+  weightSelectorAddress,
+} from './weigh';

@@ -208,9 +208,11 @@ const MOST_DIGITS: i64 = 15;
 /** No record has so many digits. */
 const MOST_EXPONENT: i64 = 1_000_000_000_000;
 
-let wholeOfNumber: u64 = 0;
+export let wholeOfNumber: u64 = 0;
 /** The fraction of the number, in parts of 10^-15. */
-let partsOfNumber: u64 = 0;
+export let partsOfNumber: u64 = 0;
+/** True if the last `readNumber` failed at a number that is too large. */
+export let isTooLarge: bool = false;
 let exponent: i64 = 0;
 
 /**
@@ -218,7 +220,8 @@ let exponent: i64 = 0;
  * as a number of parts of 10^-15. Digits after the 15th place after the point are left out, so a sum of such numbers
  * does not depend on their order.
  */
-function readNumber(start: usize, end: usize): bool {
+export function readNumber(start: usize, end: usize): bool {
+  isTooLarge = false;
   wholeOfNumber = 0;
   partsOfNumber = 0;
   const isNegative = start < end && load<u8>(start) == MINUS;
@@ -237,7 +240,10 @@ function readNumber(start: usize, end: usize): bool {
   for (let at = first; at < digitsEnd; at++) {
     if (at == wholeEnd) continue;
     const digit = (load<u8>(at) as u32) - ZERO;
-    if (digit != 0 && (isNegative || place >= MOST_DIGITS)) return false;
+    if (digit != 0 && (isNegative || place >= MOST_DIGITS)) {
+      isTooLarge = !isNegative;
+      return false;
+    }
     if (place >= 0) wholeOfNumber = wholeOfNumber * 10 + (digit as u64);
     else if (place >= -MOST_DIGITS) partsOfNumber = partsOfNumber * 10 + (digit as u64);
     place -= 1;

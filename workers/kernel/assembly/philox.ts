@@ -95,6 +95,22 @@ export function philoxLanes(
   key: u64,
   out: usize,
 ): void {
+  philoxCopies(position0, position1, position2, position3, i32x4.splat(copy), purpose, key, out);
+}
+
+/** `philoxLanes` with a copy of its own in each lane. */
+// @ts-ignore: decorator
+@inline
+export function philoxCopies(
+  position0: u64,
+  position1: u64,
+  position2: u64,
+  position3: u64,
+  copies: v128,
+  purpose: u32,
+  key: u64,
+  out: usize,
+): void {
   let c0 = i32x4.splat(position0 as u32);
   c0 = i32x4.replace_lane(c0, 1, position1 as u32);
   c0 = i32x4.replace_lane(c0, 2, position2 as u32);
@@ -107,7 +123,7 @@ export function philoxLanes(
   const multiplier1 = i32x4.splat(0xcd9e8d57);
   const weyl0 = i32x4.splat(WEYL_0);
   const weyl1 = i32x4.splat(WEYL_1);
-  let c2 = i32x4.splat(copy);
+  let c2 = copies;
   let c3 = i32x4.splat(purpose);
   let k0 = i32x4.splat(key as u32);
   let k1 = i32x4.splat((key >> 32) as u32);

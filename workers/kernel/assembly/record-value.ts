@@ -18,6 +18,8 @@ import { hashInCache, hashOfPieces } from './record-hash';
 const FIELD: u32 = 0;
 const COLUMN: u32 = 1;
 const BODY: usize = 28;
+const QUOTE: u32 = 0x22;
+const NULL: u32 = 0x6c6c756e;
 
 /** The lane of the hash of pieces that the host fills with a long value, as in json-field.ts. */
 const LANE: u32 = 1;
@@ -75,9 +77,9 @@ export function setSelectorColumn(selector: usize, index: u32): void {
   useSelector(selector);
 }
 
-/** The place of what `find` found: characters, and whether they must be decoded before they can be compared. */
-let foundAt: usize = 0;
-let foundEnd: usize = 0;
+/** The place of what `find` or `findNumber` found: characters, and whether they must be decoded before they can be compared. */
+export let foundAt: usize = 0;
+export let foundEnd: usize = 0;
 let isCoded: bool = false;
 
 /** A record without a value counts as one of the value that the selector has for it. */
@@ -92,6 +94,36 @@ function find(selector: usize, start: usize, end: usize): void {
   foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);
   foundEnd = load<u32>(selector, 24);
   isCoded = false;
+}
+
+/**
+ * Finds the characters that must be a number, by the selector of the last `useSelector`; the quote of a string of JSON is one
+ * of them. A record with null or without a value has those of the value that the selector has for it, if any; else
+ * returns false, and `firstRecordWithoutValue` tells the first one.
+ */
+export function findNumber(selector: usize, start: usize, end: usize): bool {
+  const kind: u32 = load<u16>(selector);
+  if (kind == FIELD) {
+    foundAt = findField(start, end);
+    foundEnd = endOfFound;
+    if (foundAt != 0 && foundEnd - foundAt == 4 && load<u32>(foundAt) == NULL) foundAt = 0;
+  } else if (kind == COLUMN) {
+    foundAt = findCell(start, end);
+    foundEnd = endOfCell;
+  } else {
+    const byteLength = findValue(selector, start, end);
+    foundAt = byteLength == 0 ? 0 : selector + BODY;
+    foundEnd = foundAt + (byteLength == IN_PIECES ? 0 : (byteLength as usize));
+    if (foundAt < foundEnd && load<u8>(foundAt) == QUOTE) foundAt += 1;
+  }
+  if (foundAt != 0) return true;
+  if (load<u32>(selector, 4) == 0) {
+    if (load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
+    return false;
+  }
+  foundAt = (load<u32>(selector, 20) as usize) + 1;
+  foundEnd = load<u32>(selector, 24);
+  return true;
 }
 
 /**

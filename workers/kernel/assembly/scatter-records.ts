@@ -17,13 +17,15 @@
 // A record that is equal to an earlier one there is dropped at once. So many equal records take no more than one place a
 // buffer.
 
-import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
+import { beginCopies, hasCopies, keyCopies } from './copies';
 import { countDropped } from './duplicates';
 import { areEqual } from './equal-records';
+import { BLOCK_RECORDS, keyBlock, positionAt } from './keying';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
 import { ENTRY_BYTES, HEADER_BYTES } from './stored-record';
+import { isWeighed } from './weigh';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
@@ -150,18 +152,23 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
  * `basePosition` + (a - `base`). The table must have 3 entries of slack after it.
  */
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
-  const entries = scratchAt(ENTRIES_PLACE);
-  const together = recordsTogether();
-  const copies = copyRounds;
-  for (let i: u32 = 0; i < count; i += together) {
+  for (let i: u32 = 0; i < count; i += BLOCK_RECORDS) {
     const block = table + ((i as usize) << 3);
-    for (let copy: u32 = 0; copy < copies; copy += COPIES_TOGETHER) {
-      const kept = keyRecords(block, min<u32>(together, count - i), copy, base, basePosition, inputKey);
-      const end = entries + ((kept as usize) << 4);
-      for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
-        scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
-      }
+    const records = min<u32>(BLOCK_RECORDS, count - i);
+    if (!isWeighed) {
+      scatterEntries(keyBlock(block, records, base, positionAt(basePosition), inputKey));
+      continue;
     }
+    beginCopies(block, records, base, basePosition, inputKey);
+    while (hasCopies()) scatterEntries(keyCopies());
+  }
+}
+
+function scatterEntries(count: u32): void {
+  const entries = scratchAt(ENTRIES_PLACE);
+  const end = entries + ((count as usize) << 4);
+  for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
+    scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
   }
 }
 

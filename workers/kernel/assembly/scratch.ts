@@ -23,6 +23,8 @@ export const ENTRIES_PLACE: usize = 10240; // 132 entries of 16 bytes
 export const SPLITS_PLACE: usize = 12352; // 12 KiB for bounds and a selector
 export const BRACKETS_PLACE: usize = 24672; // 1 KiB
 export const NUMBERS_PLACE: usize = 25696; // twice 4 offsets of u64, their rows and their columns
+export const WEIGHTS_PLACE: usize = 25904; // 128 weights of 16 bytes
+export const WEIGHT_SELECTOR_PLACE: usize = 27952; // 4800 bytes
 
 // @ts-ignore: decorator
 @inline

@@ -1,6 +1,7 @@
 // Keys of records whose split is chosen by their value: all records of one value get keys in the range of one split. A hash
 // of the value is the position of a draw that chooses the split. The record's own key is then mapped into the range of that
-// split, so that the order in each split stays uniform.
+// split, so that the order in each split stays uniform. Where no value chooses, copies follow the first one of their record
+// into its split.
 //
 //   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
 
@@ -14,9 +15,22 @@ let boundCount: u32 = 0;
 let selector: usize = 0;
 let splitKey: u64 = 0;
 let isByValue: bool = false;
+/** True if the copies of a record are in the split of the first one. */
+export let copiesFollow: bool = false;
+/** The range of keys of the split that `findRange` found last; a width of 0 stands for all keys. */
+let rangeStart: u64 = 0;
+let rangeWidth: u64 = 0;
 
 export function splitByNone(): void {
   isByValue = false;
+  copiesFollow = false;
+}
+
+/** Has the key of its first copy choose the split of a record, among the splits after `count` bounds. */
+export function splitByFirstCopy(count: u32): void {
+  bounds = splitsAddress();
+  boundCount = count;
+  copiesFollow = true;
 }
 
 /** Returns where the host puts the bounds, and the selector after them. */
@@ -77,18 +91,29 @@ function hashOf(entry: usize, end: usize): u64 {
 // @ts-ignore: decorator
 @inline
 function mapKey(entry: usize, draw: u64): void {
-  let lowest: u64 = 0;
+  findRange(draw);
+  store<u64>(entry, keyInRange(load<u64>(entry)));
+}
+
+/** Finds the range of the split that holds a key. */
+export function findRange(key: u64): void {
+  rangeStart = 0;
   // 0 stands for 2^64, the end of the last range.
   let behind: u64 = 0;
   for (let i: u32 = 0; i < boundCount; i++) {
     const bound = load<u64>(bounds + ((i as usize) << 3));
-    if (draw < bound) {
+    if (key < bound) {
       behind = bound;
       break;
     }
-    lowest = bound;
+    rangeStart = bound;
   }
-  const width = behind - lowest;
-  const key = load<u64>(entry);
-  store<u64>(entry, width == 0 ? key : lowest + highProduct(key, width));
+  rangeWidth = behind - rangeStart;
+}
+
+/** Returns the key mapped into the range that was found last. */
+// @ts-ignore: decorator
+@inline
+export function keyInRange(key: u64): u64 {
+  return rangeWidth == 0 ? key : rangeStart + highProduct(key, rangeWidth);
 }

@@ -49,8 +49,8 @@ function endOfLeaf(memory: Buffer, start: number, leaf: Leaf): number {
   return at;
 }
 
-/** The form that JSON lines would give the values of a leaf: strings, or whole numbers. */
-export type ValueKind = 'text' | 'signed' | 'unsigned';
+/** The form that JSON lines would give the values of a leaf: strings, or numbers. */
+export type ValueKind = 'text' | 'signed' | 'unsigned' | 'float';
 
 /** A leaf whose values are sought in rows. Plain data. */
 export interface SoughtLeaf extends RowValueSpec {
@@ -67,10 +67,11 @@ export function finderOfLeaf({ leaves, kind }: SoughtLeaf): RowValueFinder {
   };
 }
 
-/** The characters of a string as Latin-1, or a whole number in decimal. */
+/** The characters of a string as Latin-1, or a number in decimal: the shortest that reads back as the same double. */
 export function textOfValue(memory: Buffer, { from, to }: LeafValue, kind: ValueKind): string {
   if (kind === 'text') return memory.toString('latin1', from, to);
   const isLong = to - from === 8;
+  if (kind === 'float') return String(isLong ? memory.readDoubleLE(from) : memory.readFloatLE(from));
   if (kind === 'signed') return String(isLong ? memory.readBigInt64LE(from) : memory.readInt32LE(from));
   return String(isLong ? memory.readBigUInt64LE(from) : memory.readUInt32LE(from));
 }

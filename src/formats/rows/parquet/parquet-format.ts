@@ -137,7 +137,7 @@ function* rowCuts(
  * @param path of the file whose columns are named in messages.
  * @throws UsageError for what is not a path of names, InputError if no column has it, or one with other values.
  */
-export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, isNumber }: SoughtColumn): SoughtLeaf {
+export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, as }: SoughtColumn): SoughtLeaf {
   if (keys === undefined)
     throw new UsageError(`${text} selects no value in the rows of ${path}; expected a column, as in .url or .meta.url`);
   const refused = (problem: string) => new InputError('ERR_FIELD_MISSING', `${path}: ${problem}`);
@@ -152,11 +152,15 @@ export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, isNu
   if (leaf.maxRepetition > 0)
     throw refused(`column ${name} may have several values in a row; expected one that has one`);
   const annotation = annotationOfLeaf(schema, index);
-  const kind = valueKindOf(leaf, annotation);
-  if (kind !== undefined && !(isNumber && kind === 'text')) return { format: 'Parquet', leaves, kind };
+  const kind = as === 'number' && isFloat(leaf) ? 'float' : valueKindOf(leaf, annotation);
+  if (kind !== undefined && !(as === 'whole' && kind === 'text')) return { format: 'Parquet', leaves, kind };
   const type = annotation.kind === undefined ? leaf.type : `${leaf.type} (${annotation.kind})`;
-  const expected = isNumber ? 'whole numbers' : 'strings or whole numbers';
+  const expected = { value: 'strings or whole numbers', whole: 'whole numbers', number: 'numbers' }[as];
   throw refused(`column ${name} has values of type ${type}; expected ${expected}`);
+}
+
+function isFloat({ type }: Leaf): boolean {
+  return type === 'FLOAT' || type === 'DOUBLE';
 }
 
 const TEXTS = ['STRING', 'ENUM', 'JSON'];

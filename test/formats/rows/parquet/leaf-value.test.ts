@@ -4,6 +4,7 @@ import type { PhysicalType } from '#src/formats/rows/parquet/leaf.js';
 import { findLeafValue, textOfValue, type ValueKind } from '#src/formats/rows/parquet/leaf-value.js';
 import { seekLeaf } from '#src/formats/rows/parquet/parquet-format.js';
 import { THRIFT, type ThriftWriter } from '#src/formats/rows/parquet/thrift.js';
+import type { SoughtColumn } from '#src/formats/rows/row-format.js';
 import {
   entriesOf,
   type LeafShape,
@@ -79,10 +80,14 @@ describe('the value of a leaf', () => {
   it.each(KINDS)('of $name is text or a number as JSON lines have it: %s', (element, expected) => {
     const table = tableOf([{ name: 'before', type: 'DOUBLE' }, element]);
     const rows = { format: 'Parquet', schema: table, codec: undefined };
-    const seek = (isNumber: boolean) => () => seekLeaf(rows, 'in', { text: 'it', keys: [element.name], isNumber });
-    if (typeof expected !== 'string') expect(seek(false)).toThrow(expected);
-    else expect(seek(false)()).toMatchObject({ kind: expected, leaves: table.leaves });
-    if (expected !== 'signed' && expected !== 'unsigned') expect(seek(true)).toThrow(/; expected /);
-    else expect(seek(true)()).toEqual(seek(false)());
+    const seek = (as: SoughtColumn['as']) => () => seekLeaf(rows, 'in', { text: 'it', keys: [element.name], as });
+    if (typeof expected !== 'string') expect(seek('value')).toThrow(expected);
+    else expect(seek('value')()).toMatchObject({ kind: expected, leaves: table.leaves });
+    if (expected !== 'signed' && expected !== 'unsigned') expect(seek('whole')).toThrow(/; expected /);
+    else expect(seek('whole')()).toEqual(seek('value')());
+    if (element.type === 'FLOAT' || element.type === 'DOUBLE')
+      expect(seek('number')()).toMatchObject({ kind: 'float' });
+    else if (typeof expected === 'string') expect(seek('number')()).toEqual(seek('value')());
+    else expect(seek('number')).toThrow(/; expected /);
   });
 });
