@@ -11,7 +11,7 @@
 
 import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, setColumnToFind } from './csv-column';
 import { haveSameBytes, compareBytes } from './duplicates';
-import { endOfFound, fieldHash, findField, foundHasEscapes, hasField, setFieldPath } from './json-field';
+import { endOfFound, valueEnd, fieldHash, findField, foundHasEscapes, hasField, setFieldPath } from './json-field';
 import { compareDecoded } from './json-text';
 import { hashInCache, hashOfPieces } from './record-hash';
 
@@ -105,7 +105,7 @@ export function findNumber(selector: usize, start: usize, end: usize): bool {
   const kind: u32 = load<u16>(selector);
   if (kind == FIELD) {
     foundAt = findField(start, end);
-    foundEnd = endOfFound;
+    foundEnd = valueEnd;
     if (foundAt != 0 && foundEnd - foundAt == 4 && load<u32>(foundAt) == NULL) foundAt = 0;
   } else if (kind == COLUMN) {
     foundAt = findCell(start, end);
