@@ -107,7 +107,7 @@ function draw(index: u32, lanes: u32, weight: usize): void {
   );
   for (let l: u32 = 0; l < lanes; l++) {
     const at = weight + (l as usize) * WEIGHT_BYTES;
-    if (load<u64>(keys + ((l as usize) << 3)) < load<u64>(at)) store<u32>(at, load<u32>(at, 8) + 1, 8);
+    store<u32>(at, load<u32>(at, 8) + ((load<u64>(keys + ((l as usize) << 3)) < load<u64>(at)) as u32), 8);
   }
 }
 

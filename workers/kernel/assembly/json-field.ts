@@ -4,7 +4,7 @@
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
 import { compareDecoded, decodedAddress, decodeEscape, endOfEscape } from './json-text';
-import { beginObject, endOfString, endOfToken, hasEscape, skipRest, skipSpace, skipValue } from './json-value';
+import { beginObject, endOfKey, endOfToken, hasEscape, isAfterToken, skipRest, skipSpace, skipValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
 const QUOTE: u32 = 0x22;
@@ -33,19 +33,28 @@ export function setFieldPath(pathAt: usize, endBytes: u32): void {
   delimiterBytes = endBytes;
 }
 
-/** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
-function findValue(start: usize, recordEnd: usize): usize {
-  const end = recordEnd - delimiterBytes;
+/** The address of what follows the last key of the path; 0: the record has no such field. */
+// @ts-ignore: decorator
+@inline
+function findPath(start: usize, end: usize): usize {
   const keys = load<u32>(path);
   let key = path + 4;
   let p = skipSpace(start, end);
-  isWhole = false;
   for (let i: u32 = 0; i < keys; i++) {
     p = findKey(p, end, i, key + 4, load<u32>(key));
     if (p == 0) return 0;
     key += 4 + (load<u32>(key) as usize);
   }
-  const behind = skipValue(p, end, keys);
+  return p;
+}
+
+/** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
+function findValue(start: usize, recordEnd: usize): usize {
+  const end = recordEnd - delimiterBytes;
+  isWhole = false;
+  const p = findPath(start, end);
+  if (p == 0) return 0;
+  const behind = skipValue(p, end, load<u32>(path));
   isEscaped = hasEscape;
   isValue = behind != 0;
   // What is not a value is shown as it stands there.
@@ -80,7 +89,7 @@ function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize):
   p = skipSpace(p + 1, end);
   while (p < end && load<u8>(p) == QUOTE) {
     const name = p + 1;
-    const nameEnd = endOfString(name, end);
+    const nameEnd = endOfKey(name, end);
     const isKey = hasEscape
       ? compareDecoded(name, nameEnd, true, key, key + keyBytes, false) == 0
       : nameEnd - name == keyBytes && memory.compare(name, key, keyBytes) == 0;
@@ -120,6 +129,18 @@ export function findField(start: usize, end: usize): usize {
   endOfFound = isText ? valueEnd - 1 : valueEnd;
   foundHasEscapes = isText && isEscaped;
   return value;
+}
+
+/**
+ * Reads the number of the field in one go with the search for it, and sets `endOfFound`. Returns its address; 0: there is none
+ * that is written plainly, or the record is not a whole object.
+ */
+export function readPlainField(start: usize, recordEnd: usize): usize {
+  const end = recordEnd - delimiterBytes;
+  const p = findPath(start, end);
+  if (p == 0 || !readPlain(p, end) || endOfPlain == end || !isAfterToken(load<u8>(endOfPlain))) return 0;
+  endOfFound = endOfPlain;
+  return isEnd(skipRest(endOfFound, end, load<u32>(path)), end) ? p : 0;
 }
 
 export let endOfFound: usize = 0;
@@ -252,6 +273,74 @@ export function readNumber(start: usize, end: usize): bool {
   if (wholeOfNumber != 0) for (; place >= 0; place--) wholeOfNumber *= 10;
   if (partsOfNumber != 0) for (; place >= -MOST_DIGITS; place--) partsOfNumber *= 10;
   return true;
+}
+
+/** The address after the number that the last `readPlain` has read. */
+export let endOfPlain: usize = 0;
+
+/** Does what `readNumber` does, for digits and perhaps a point with more of them; what follows it may be anything. */
+export function readPlain(start: usize, end: usize): bool {
+  let whole: u64 = 0;
+  let p = start;
+  for (; p < end; p++) {
+    const digit = (load<u8>(p) as u32) - ZERO;
+    if (digit > 9) break;
+    whole = whole * 10 + (digit as u64);
+  }
+  const digits = p - start;
+  if (digits == 0 || digits > (MOST_DIGITS as usize) || (digits > 1 && load<u8>(start) == ZERO)) return false;
+  let parts: u64 = 0;
+  if (p < end && load<u8>(p) == POINT) {
+    const first = p + 1;
+    p = first;
+    let places: u32 = 0;
+    if (end - p >= 8 && areDigits(load<u64>(p))) {
+      parts = numberOfDigits(load<u64>(p));
+      p += 8;
+      places = 8;
+      if (end - p >= 8 && areDigits(load<u64>(p))) {
+        parts = parts * 10_000_000 + numberOfDigits(load<u64>(p)) / 10;
+        p += 8;
+        places = 15;
+      }
+    }
+    for (; p < end; p++) {
+      const digit = (load<u8>(p) as u32) - ZERO;
+      if (digit > 9) break;
+      if (places == 15) continue;
+      parts = parts * 10 + (digit as u64);
+      places += 1;
+    }
+    if (p == first) return false;
+    if (places < 8) {
+      parts *= 100_000_000;
+      places += 8;
+    }
+    for (; places < 15; places++) parts *= 10;
+  }
+  wholeOfNumber = whole;
+  partsOfNumber = parts;
+  endOfPlain = p;
+  return true;
+}
+
+/** Returns whether all eight bytes are digits. */
+// @ts-ignore: decorator
+@inline
+function areDigits(bytes: u64): bool {
+  const high = bytes & 0xf0f0f0f0f0f0f0f0;
+  return (high | (((bytes + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)) == 0x3333333333333333;
+}
+
+/** Returns the number of eight digits, the first of which is the lowest byte: pairs, fours and eights are joined. */
+// @ts-ignore: decorator
+@inline
+function numberOfDigits(bytes: u64): u64 {
+  const digits = bytes - 0x3030303030303030;
+  const pairs = digits * 10 + (digits >> 8);
+  const low = (pairs & 0x000000ff000000ff) * (100 + (1_000_000 << 32));
+  const high = ((pairs >> 16) & 0x000000ff000000ff) * (1 + (10_000 << 32));
+  return (low + high) >> 32;
 }
 
 function skipDigits(p: usize, end: usize): usize {

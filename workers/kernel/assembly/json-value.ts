@@ -90,7 +90,7 @@ function skipWord(p: usize, end: usize): usize {
 
 // @ts-ignore: decorator
 @inline
-function isAfterToken(byte: u32): bool {
+export function isAfterToken(byte: u32): bool {
   return byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20;
 }
 
@@ -138,6 +138,18 @@ export function skipValue(p: usize, end: usize, depth: u32): usize {
 /** The address after the outermost of `depth` objects; `p` follows a value of the innermost. 0: they do not end so. */
 export function skipRest(p: usize, end: usize, depth: u32): usize {
   return skipMembers(p, end, 0, depth, true);
+}
+
+/** Does what `endOfString` does; most strings are short. */
+// @ts-ignore: decorator
+@inline
+export function endOfKey(p: usize, end: usize): usize {
+  const block = v128.load(p);
+  const found = i8x16.bitmask(v128.or(i8x16.eq(block, i8x16.splat(QUOTE as i8)), i8x16.eq(block, i8x16.splat(0x5c))));
+  const at = p + (ctz<i32>(found) as usize);
+  if (found == 0 || at >= end || load<u8>(at) != QUOTE) return endOfString(p, end);
+  hasEscape = false;
+  return at;
 }
 
 /** The address after the string with its first character at `p`; above `end` if it has no end. Most strings are short. */

@@ -11,7 +11,19 @@
 
 import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, setColumnToFind } from './csv-column';
 import { haveSameBytes, compareBytes } from './duplicates';
-import { endOfFound, valueEnd, fieldHash, findField, foundHasEscapes, hasField, setFieldPath } from './json-field';
+import {
+  endOfFound,
+  endOfPlain,
+  fieldHash,
+  findField,
+  foundHasEscapes,
+  hasField,
+  readNumber,
+  readPlain,
+  readPlainField,
+  setFieldPath,
+  valueEnd,
+} from './json-field';
 import { compareDecoded } from './json-text';
 import { hashInCache, hashOfPieces } from './record-hash';
 
@@ -77,7 +89,7 @@ export function setSelectorColumn(selector: usize, index: u32): void {
   useSelector(selector);
 }
 
-/** The place of what `find` or `findNumber` found: characters, and whether they must be decoded before they can be compared. */
+/** The place of what `find` or `readValue` found: characters, and whether they must be decoded before they can be compared. */
 export let foundAt: usize = 0;
 export let foundEnd: usize = 0;
 let isCoded: bool = false;
@@ -96,12 +108,28 @@ function find(selector: usize, start: usize, end: usize): void {
   isCoded = false;
 }
 
+/** What `readValue` found: nothing, characters that are not a number from 0 to below 10^15, or a number. */
+export const NO_VALUE: u32 = 0;
+const OTHER_VALUE: u32 = 1;
+export const NUMBER: u32 = 2;
+
 /**
- * Finds the characters that must be a number, by the selector of the last `useSelector`; the quote of a string of JSON is one
- * of them. A record with null or without a value has those of the value that the selector has for it, if any; else
- * returns false, and `firstRecordWithoutValue` tells the first one.
+ * Reads the value as a number, by the selector of the last `useSelector`, with `wholeOfNumber` and `partsOfNumber`. A string of
+ * JSON is none. A record with null or without a value has the value that the selector has for it, if any; else
+ * `firstRecordWithoutValue` tells the first one.
  */
-export function findNumber(selector: usize, start: usize, end: usize): bool {
+export function readValue(selector: usize, start: usize, end: usize): u32 {
+  if (load<u16>(selector) == FIELD) {
+    foundAt = readPlainField(start, end);
+    foundEnd = endOfFound;
+    if (foundAt != 0) return NUMBER;
+  }
+  if (!findCharacters(selector, start, end)) return NO_VALUE;
+  if (readPlain(foundAt, foundEnd) && endOfPlain == foundEnd) return NUMBER;
+  return readNumber(foundAt, foundEnd) ? NUMBER : OTHER_VALUE;
+}
+
+function findCharacters(selector: usize, start: usize, end: usize): bool {
   const kind: u32 = load<u16>(selector);
   if (kind == FIELD) {
     foundAt = findField(start, end);

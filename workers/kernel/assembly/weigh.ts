@@ -3,9 +3,9 @@
 //
 //   weight   16 bytes: chance u64 | whole copies u32 | free u32
 
-import { isTooLarge, partsOfNumber, readNumber, wholeOfNumber } from './json-field';
-import { highProduct } from './philox';
-import { findNumber, foundAt, foundEnd, useSelector } from './record-value';
+import { isTooLarge, partsOfNumber, wholeOfNumber } from './json-field';
+import { highProduct, scaled } from './philox';
+import { foundAt, foundEnd, NO_VALUE, NUMBER, readValue, useSelector } from './record-value';
 import { WEIGHT_SELECTOR_PLACE, WEIGHTS_PLACE, scratchAt } from './scratch';
 
 export const WEIGHT_BYTES: usize = 16;
@@ -113,7 +113,7 @@ export function weighBlock(block: usize, count: u32): void {
     expectedByteParts += parts;
     expectedBytes +=
       (copies as u64) * (byteLength as u64) +
-      highProduct(chance, byteLength as u64) +
+      scaled(chance, byteLength as u64) +
       (expectedByteParts < parts ? 1 : 0);
   }
 }
@@ -124,8 +124,10 @@ let chance: u64 = 0;
 
 /** Sets the weight of a record by its number. Returns whether it has one that fits. */
 function weighByNumber(start: usize, end: usize): bool {
-  if (unfitRecord != 0 || !findNumber(scratchAt(WEIGHT_SELECTOR_PLACE), start, end)) return false;
-  const isNumber = readNumber(foundAt, foundEnd);
+  if (unfitRecord != 0) return false;
+  const found = readValue(scratchAt(WEIGHT_SELECTOR_PLACE), start, end);
+  if (found == NO_VALUE) return false;
+  const isNumber = found == NUMBER;
   if (!isNumber && !isTooLarge) return refuse(start, false);
   const whole = isNumber ? wholeOfNumber : u64.MAX_VALUE;
   chance = isNumber ? partsOfTwo(partsOfNumber) : 0;
