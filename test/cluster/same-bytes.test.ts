@@ -97,6 +97,23 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: 'weights by a number',
+    inputs: [jsonLines(100), jsonLines(3)],
+    options: { weightBy: '.n', weightCap: '2.5', weights: [{ glob: '**/in-1', factor: 1.5 }] },
+  },
+  {
+    name: 'weights by a number, in splits',
+    inputs: [jsonLines(100), jsonLines(90)],
+    options: {
+      weightBy: '.n',
+      weightCap: 3,
+      splits: [
+        { name: 'train', share: 0.8 },
+        { name: 'test', rest: true },
+      ],
+    },
+  },
+  {
     name: 'shares of a mix by a field of decimals',
     inputs: [0.1, 12.35, 0].map((n) => Array.from({ length: 90 }, (_, i) => `{"n":${n + i / 8},"i":${i}}\n`).join('')),
     options: {

@@ -27,6 +27,8 @@ export const OPTION_EXAMPLES: Readonly<Record<string, string>> = {
   lengths: 'stream STORE --lengths',
   seed: 'in/ --seed 42',
   weight: "in/ --weight 'wiki*=2.5'",
+  'weight-by': 'in/ --weight-by .score',
+  'weight-cap': 'in/ --weight-by .score --weight-cap 4',
   mix: 'in/ --mix mix.yaml',
   key: 'in.csv --csv --key ordinal',
   'input-ids': 'in/ --input-ids path',

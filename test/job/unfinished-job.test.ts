@@ -171,6 +171,10 @@ describe('an unfinished job', () => {
         [{ unique: true }, /another rule for equal records \("all are kept", now "one is kept"\); /],
         [{ keys: 'ordinal' }, /another kind of keys \("position", now "ordinal"\); /],
         [{ headCount: 5 }, /another number of records \("all", now 5\); /],
+        [
+          { weightBy: '.n', missing: '1' },
+          /another selector of weights \("none", now {"field":".n","missing":"1"}\); /,
+        ],
         [{ weights: [{ glob: '*', factor: 2 }] }, /another list of weights \("none", now \["\*=2"\]\); /],
         [{ inputIds: 'path' }, /another list of input ids \(null, now "[0-9a-f]{64}"\); /],
         [{ inputs: ['a'] }, /another number of inputs \(2, now 1\); /],

@@ -12,9 +12,9 @@ import { splitPlainly } from '../formats/plain-framings.js';
 import { FORMAT_SAMPLES } from './format-samples.js';
 import { referenceShardBytes } from './reference-cuts.js';
 import { drawsFrom, orderRecords, recordsOf, uniqueOrder, uniqueOrderBy } from './reference-order.js';
-import { referenceSplits, SPLITS, splitsByKey } from './reference-splits.js';
+import { referenceSplits, SPLITS, SPLITS_BEGIN, splitsByKey } from './reference-splits.js';
 import { identityOf } from './valued-records.js';
-import { orderCopies } from './weighed-order.js';
+import { keyedCopies, orderCopies, weightOfNumber } from './weighed-order.js';
 
 const directory = useMemoryDirectory();
 const pipeOf = useFedPipes(directory);
@@ -43,6 +43,8 @@ const siteOf = (row: Buffer) => identityOf(row.toString('latin1').split(',')[1] 
 const factorsOf = (factors: readonly string[]) => (inputs: readonly string[]) => ({
   weights: inputs.map((glob, i) => ({ glob, factor: factors[i % 2] ?? '' })),
 });
+const BY_NUMBER = { weightBy: '/^(\\d)/' } as const;
+const numberIn = (row: Buffer) => row.toString('latin1').slice(0, 1);
 const MORE = ['2.25', '0.4'];
 const LESS = ['0.5', '1'];
 const copies = ({ records, headerBytes }: Held, factors: readonly string[]) =>
@@ -81,6 +83,24 @@ const MODES: readonly Mode[] = [
     optionsOf: (inputs) => ({ ...factorsOf(MORE)(inputs), headCount: 90 }),
     expected: (held) => [copies(held, MORE).slice(0, 90)],
     refusesTar: true,
+  },
+  {
+    name: 'copies by a number',
+    optionsOf: (inputs) => ({ ...factorsOf(MORE)(inputs), ...BY_NUMBER }),
+    expected: ({ records, headerBytes }) => [
+      orderCopies(records, (row, i) => weightOfNumber(numberIn(row), MORE[i % 2]), SEED, headerBytes),
+    ],
+    needsColumns: true,
+  },
+  {
+    name: 'copies by a number, in splits',
+    optionsOf: () => ({ ...BY_NUMBER, splits: SPLITS }),
+    expected: ({ records, headerBytes }) => {
+      const keyed = keyedCopies(records, (row) => weightOfNumber(numberIn(row)), SEED, headerBytes, SPLITS_BEGIN);
+      const splitOf = (key: bigint) => SPLITS_BEGIN.findLastIndex((bound) => bound <= key);
+      return SPLITS.map((_, i) => keyed.filter(({ key }) => splitOf(key) === i).map(({ record }) => record));
+    },
+    needsColumns: true,
   },
   {
     name: 'draws',
@@ -184,7 +204,7 @@ function shardBytesOf(records: readonly Buffer[], rule: ShardRule): number[] {
 describe('shards', () => {
   const cases = MODES.flatMap((mode) =>
     RULES.filter((rule) => !(mode.draws && rule.by === 'bytes')).map((rule) => ({ mode, rule })),
-  ).filter(({ mode }) => mode.name !== 'no records' && !mode.name.startsWith('splits'));
+  ).filter(({ mode }) => mode.name !== 'no records' && !mode.name.includes('splits'));
 
   it.each(sampled(cases, 10, 2))('of $mode.name are cut as one file of them is: $rule', async ({ mode, rule }) => {
     const [records = []] = mode.expected(HELD);

@@ -64,6 +64,11 @@ const MODES: Readonly<Record<string, Mode>> = {
     options: { weights: [{ glob: '**/a', factor: '0.5' }] },
     holds: (_, { groups }) => expect(groups?.[0]?.weighed.records).toBeLessThan(groups?.[0]?.read.records ?? 0),
   },
+  weightBy: {
+    options: { weightBy: '.w', missing: '1' },
+    holds: (_, { groups }) => expect(groups?.[0]?.expected.records).toBeGreaterThan(0),
+  },
+  capped: { options: { weightBy: '.w', weightCap: 1, missing: '1' } },
   mix: {
     options: {
       mix: {
@@ -92,6 +97,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'unique uniqueBy',
   'unique weights',
   'unique lighter',
+  'unique weightBy',
+  'unique capped',
   'unique mix',
   'unique ordinals',
   'unique ids',
@@ -99,14 +106,19 @@ const REFUSED: ReadonlySet<string> = new Set([
   'uniqueBy expression',
   'uniqueBy weights',
   'uniqueBy lighter',
+  'uniqueBy weightBy',
+  'uniqueBy capped',
   'uniqueBy mix',
   'uniqueBy ordinals',
   'uniqueBy ids',
   'repeat bytes',
-  'splits weights',
   'weights lighter',
   'weights mix',
   'weights ordinals',
+  'weightBy mix',
+  'weightBy ordinals',
+  'capped mix',
+  'capped ordinals',
   'lighter mix',
   'lighter ordinals',
   'mix ordinals',
@@ -129,7 +141,10 @@ function jobOf(first: string, second: string): ShuffleOptions {
   const inputs = ['a', 'b'].map((name) => directory.path(name));
   for (const [k, path] of inputs.entries()) {
     // Some records come twice, in one input or in both.
-    const lines = Array.from({ length: 200 }, (_, i) => `{"site":"s${i % 23}","n":${(i * 7) % (150 + 20 * k)}}\n`);
+    const lines = Array.from(
+      { length: 200 },
+      (_, i) => `{"site":"s${i % 23}","n":${(i * 7) % (150 + 20 * k)},"w":${(i % 8) / 3}}\n`,
+    );
     writeFileSync(path, lines.join(''));
   }
   // Of several numbers of records, that of `headCount`.

@@ -8,7 +8,7 @@ export const SPLITS: readonly SplitRule[] = [
   { name: 'dev', share: 0.15 },
   { name: 'test', rest: true },
 ];
-const BOUNDS = [0n, (60n << 64n) / 100n, (75n << 64n) / 100n, 1n << 64n];
+export const SPLITS_BEGIN = [0n, (60n << 64n) / 100n, (75n << 64n) / 100n, 1n << 64n];
 
 /** The records of each of `SPLITS`, in order, where their keys choose the split. */
 export function splitsByKey(
@@ -17,7 +17,7 @@ export function splitsByKey(
   headerBytes: readonly number[] = [],
 ): Buffer[][] {
   const order = keyedOrder(recordsOfInputs, seed, headerBytes);
-  const splitOf = (key: bigint) => BOUNDS.findLastIndex((bound) => bound <= key);
+  const splitOf = (key: bigint) => SPLITS_BEGIN.findLastIndex((bound) => bound <= key);
   return SPLITS.map((_, i) => order.filter(({ key }) => splitOf(key) === i).map(({ record }) => record));
 }
 
@@ -35,8 +35,8 @@ export function referenceSplits(
   const ofDraws = keyOf(seed, 'splits', '');
   const mapped = keyedOrder(recordsOfInputs, seed, headerBytes).map(({ key, record }) => {
     const draw = recordKey(recordHash(hashedOf(record)), ofDraws);
-    const split = BOUNDS.findLastIndex((bound) => bound <= draw);
-    const [low = 0n, high = 0n] = BOUNDS.slice(split, split + 2);
+    const split = SPLITS_BEGIN.findLastIndex((bound) => bound <= draw);
+    const [low = 0n, high = 0n] = SPLITS_BEGIN.slice(split, split + 2);
     return { split, key: low + ((key * (high - low)) >> 64n), record };
   });
   // The sort is stable, and mapping keeps the order of keys but for some that become equal.

@@ -140,6 +140,17 @@ const MODES: readonly Mode[] = [
     cellsOf: ([records = '']) => ({ records: sorted(records) }),
   },
   {
+    name: 'the records of numbers of a half, and of one and a half',
+    inputs: ['{"w":0.5,"a":1}\n{"w":0.5}\n', '{"w":1.5,"c":1}\n{"w":1.5}\n'],
+    options: { weightBy: '.w' },
+    cells: { records: 2 ** 4 },
+    cellsOf: ([records = '']) => ({
+      records: ['{"w":0.5,"a":1}', '{"w":0.5}', '{"w":1.5,"c":1}', '{"w":1.5}']
+        .map((each) => records.split(each).length)
+        .join(),
+    }),
+  },
+  {
     name: 'all orders of five rows of two tables, in row groups of two',
     inputs: ['ab', 'cde'].map(lines),
     rowsOfGroup: 2,

@@ -19,6 +19,22 @@ export function copiesOfFraction(numerator: bigint, denominator: bigint): Copies
   return { copies: Number(copies), chance: ((numerator % denominator) << 64n) / denominator };
 }
 
+/** The weight that a decimal number in a record gives, times the factor of its input. */
+export function weightOfNumber(number: string, factor = '1', cap = '1000000'): CopiesAndChance {
+  const least = (a: bigint, b: bigint) => (a < b ? a : b);
+  const parts = least(partsOf(number), partsOf(cap)) * partsOf(factor, 40);
+  return { copies: Number(parts >> 128n), chance: (parts >> 64n) & (2n ** 64n - 1n) };
+}
+
+/** A decimal number, of which so many digits after the point count, in parts of 2^64. */
+function partsOf(text: string, digits = 15): bigint {
+  const [, whole = '', part = '', exponent = '0'] = /^(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
+  const power = Number(exponent) - part.length + digits;
+  const counted =
+    power < 0 ? BigInt(whole + part) / 10n ** BigInt(-power) : BigInt(whole + part) * 10n ** BigInt(power);
+  return (counted << 64n) / 10n ** BigInt(digits);
+}
+
 /** What docs/ORDER.md says about shares. */
 export interface PlainShares {
   /** Of each group, whole numbers. */
@@ -54,24 +70,42 @@ export function weightsOfPlainShares({
 
 /**
  * @param recordsOfInputs of each input all that it holds.
- * @param factors of each input, as a decimal number or as copies and a chance.
+ * @param factors of each input, as a decimal number or as copies and a chance; or of each record.
  * @param headerBytes before the first record of each input.
+ * @param bounds the keys at which splits begin, the first of them 0, and 2^64: copies follow the first one of their record.
  */
 export function orderCopies(
   recordsOfInputs: readonly (readonly Buffer[])[],
-  factors: readonly (string | CopiesAndChance)[],
+  factors: readonly (string | CopiesAndChance)[] | ((record: Buffer, ordinal: number) => CopiesAndChance),
   seed: string,
   headerBytes: readonly number[] = [],
+  bounds: readonly bigint[] = [],
 ): Buffer[] {
+  return keyedCopies(recordsOfInputs, factors, seed, headerBytes, bounds).map(({ record }) => record);
+}
+
+/** Returns the copies with their keys, in their order. */
+export function keyedCopies(
+  recordsOfInputs: readonly (readonly Buffer[])[],
+  factors: Parameters<typeof orderCopies>[1],
+  seed: string,
+  headerBytes: readonly number[],
+  bounds: readonly bigint[],
+): { readonly key: bigint; readonly record: Buffer }[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
     const ofInput = keyOf(seed, String(ordinal));
-    const factor = factors[ordinal] ?? '1';
-    const { copies, chance } = typeof factor === 'string' ? copiesAndChance(factor) : factor;
+    const factor = typeof factors === 'function' ? undefined : (factors[ordinal] ?? '1');
+    const ofAll = typeof factor === 'string' ? copiesAndChance(factor) : factor;
     let position = BigInt(headerBytes[ordinal] ?? 0);
     return records.flatMap((record) => {
+      const { copies, chance } =
+        ofAll ?? (typeof factors === 'function' ? factors(record, ordinal) : copiesAndChance('1'));
+      const first = recordKey(position, ofInput);
+      const split = bounds.findLastIndex((bound) => bound <= first);
+      const [low = 0n, high = 2n ** 64n] = bounds.slice(split, split + 2);
       const isDrawn = recordKey(position, ofInput, copies, 1) < chance;
       const entries = Array.from({ length: copies + (isDrawn ? 1 : 0) }, (_, copy) => ({
-        key: recordKey(position, ofInput, copy),
+        key: copy === 0 ? first : low + ((recordKey(position, ofInput, copy) * (high - low)) >> 64n),
         record,
       }));
       position += BigInt(record.byteLength);
@@ -79,5 +113,5 @@ export function orderCopies(
     });
   });
   // The sort is stable: equal keys stay by input, position and copy.
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ record }) => record);
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
