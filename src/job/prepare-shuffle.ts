@@ -256,7 +256,7 @@ async function weigh(
   return { weighing: weighByShares(shared, counted), isCounted: true };
 }
 
-/** On another machine each is a request. */
+/** A sample of an input on another machine takes a request for each window. */
 const FEW_WINDOWS = { windowBytes: 64 * 1024, fewest: 16, most: 32 };
 
 /** Returns about the mean of the numbers that weigh records, as far as a sample tells. Undefined: it is not known. */

@@ -16,7 +16,7 @@ interface RuledSpec {
   readonly cut: CutSpec;
 }
 
-/** What a value of a record decides. */
+/** A value of a record decides one of these. */
 export type ValuePurpose = 'equal' | 'split' | 'weight';
 
 export interface ValueUse {
@@ -31,7 +31,7 @@ export interface ContentRule {
   readonly values: readonly ValueUse[];
   /** The bounds of splits that values or first copies choose. Undefined: each key chooses the split of its record. */
   readonly splits: SplitBounds | undefined;
-  /** What numbers of records may be at most, and whether larger ones count as that. Absent: no number weighs a record. */
+  /** The most that a number of a record may be; larger ones count as that if it is a cap. Absent: no number weighs a record. */
   readonly limit?: { readonly most: Weight; readonly isCap: boolean } | undefined;
 }
 

@@ -169,7 +169,7 @@ const KEEP = optionGroup('Output', {
     check: missing,
     needs: [['splitBy', 'uniqueBy', 'weightBy'], '`missing` needs `splitBy`, `uniqueBy` or `weightBy`: give one of them'],
     name: 'missing', value: 'VALUE',
-    help: 'the value for records in which --split-by or --unique-by finds none, or the number for --weight-by', default: 'such a record is an error',
+    help: 'the value for records in which --split-by or --unique-by finds none; for --weight-by a number', default: 'such a record is an error',
   }),
 });
 
@@ -253,14 +253,14 @@ const ORDER = optionGroup('Order', {
     check: selector,
     resumes: ['selector of weights', ({ keep }) => textOf(keep.weightBy?.value)],
     name: 'weight-by', value: 'SELECTOR',
-    help: 'take each record as often as a number in it says: 2.5, 0.1, 0; the number is .score, csv:score, tsv:3, key:/(EXPR)/ or /(EXPR)/',
+    help: 'take each record as often as a number in it says, such as 2.5; the number is .score, csv:score, tsv:3 or /(EXPR)/',
   }),
   /** Numbers of `weightBy` that are larger count as this. A decimal number may be a string. Default: none is larger. */
   weightCap: option<number | string>({
     needs: [['weightBy'], '`weightCap` limits the numbers of `weightBy`: give it, too'],
     resumes: ['cap of weights', ({ keep }) => keep.weightBy?.cap?.text ?? 'none'],
     name: 'weight-cap', value: 'N', parse: (text) => text,
-    help: 'take no record more than N times on average, whatever its number', default: 'a number above 1,000,000 is an error',
+    help: 'take larger numbers of --weight-by for N', default: 'above 1,000,000 is an error',
   }),
   /** Weights of groups of inputs, or their shares of the output. Cannot be combined with `weights`. Default: none. */
   mix: option<Mix, string>({

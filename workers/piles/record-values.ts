@@ -12,8 +12,8 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
 import type { ContentRule, ValuePurpose } from '../../src/keep/content-rule.js';
-import { MOST_SPLITS_BYTES, MOST_WEIGHT_SELECTOR_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
+import { placeOfSelector } from '../kernel/selector-places.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;
@@ -211,19 +211,6 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
 /** Prepares equality: without a value, records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
   kernel.wasm.compareByValue(placeValue(kernel, content, 'equal'));
-}
-
-/** Returns the address of the selector for a purpose, and the end of its room. */
-export function placeOfSelector(
-  { wasm }: Kernel,
-  purpose: ValuePurpose,
-): { readonly at: number; readonly end: number } {
-  if (purpose === 'weight') {
-    const at = wasm.weightSelectorAddress() >>> 0;
-    return { at, end: at + MOST_WEIGHT_SELECTOR_BYTES };
-  }
-  const splits = wasm.splitsAddress() >>> 0;
-  return { at: purpose === 'split' ? wasm.splitSelectorAddress() >>> 0 : splits, end: splits + MOST_SPLITS_BYTES };
 }
 
 /** Returns whether a value decides. */

@@ -20,7 +20,7 @@ import { inputName } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { placeOfSelector } from '../piles/record-values.js';
+import { placeOfSelector } from '../kernel/selector-places.js';
 import type { ReadSettings } from '../settings.js';
 import { shownText, sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
