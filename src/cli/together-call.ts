@@ -18,6 +18,8 @@ const REASONS: Readonly<Record<string, string>> = {
   missing: 'the other members do not have the values of one member',
   weight: 'each tuple comes once; shuffle each file by itself',
   mix: 'each tuple comes once; shuffle each file by itself',
+  'weight-by': 'only one member has the number, and each tuple comes once',
+  'weight-cap': 'only one member has the number, and each tuple comes once',
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
   prefix: 'each member keeps its name',
   columns: 'aligned files cannot be Parquet',
