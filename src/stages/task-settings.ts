@@ -97,9 +97,10 @@ export function fitPass2(
     !(fitted && canStay(fitted) && fitted.arenaBytes <= parts.arenaBytes)
   ) {
     retireParts(ramPool, pass1ArenaBytes + Math.max(0, grownBytes));
-    // The plan promises room for a long record, although retired parts hold some of it.
-    fitted = planBeside(poolBytes + retiredBytes(ramPool)) ?? fitted;
   }
+  const asideBytes = ramPool === undefined ? 0 : retiredBytes(ramPool);
+  // The plan promises room for a long record, although retired parts hold some of it.
+  if (asideBytes > 0) fitted = planBeside(poolBytes + asideBytes) ?? fitted;
   if (fitted === undefined) {
     const beside =
       memory.columnBytes === 0

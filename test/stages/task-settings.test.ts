@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/floor/job-control.js';
 import { emptyTotals } from '#src/piles/pile-totals.js';
-import { partsOf, ramPoolIn, retiredBytes } from '#src/piles/ram-pool.js';
+import { partsOf, ramPoolIn, retiredBytes, retireParts } from '#src/piles/ram-pool.js';
 import { planMemory } from '#src/plan/memory-plan.js';
 import { scatteredPiles } from '#src/stages/shuffle-work.js';
 import { fitPass2 } from '#src/stages/task-settings.js';
@@ -32,21 +32,29 @@ it.each<[string, Parameters<typeof fitted>, object]>([
 
 describe('threads that work in one linear memory', () => {
   const memory = planMemory(usualNeed);
-  const fitIn = (arenaBytes: number, longestRecordBytes: number) => {
+  const fitIn = (arenaBytes: number, longestRecordBytes: number, usedBytes = 0) => {
     const ramPool = ramPoolIn({ kind: 'shared', channelName: '', slabBytes: MIB }, MIB, {
       arenaBytes,
       partCount: workers,
       bufferStrideBytes: 100,
     });
+    if (usedBytes > 0) retireParts(ramPool, usedBytes);
     const control = JobControl.create([], memory.pass1SpareBytes);
     const piles = scatteredPiles([], emptyTotals(memory.pileCount), longestRecordBytes);
     const { needsNewThreads } = fitPass2({ memory, memoryNeed: usualNeed, ramPool, control }, piles);
-    return { needsNewThreads, staysThere: partsOf(ramPool) !== undefined, retiredBytes: retiredBytes(ramPool) };
+    const staysThere = partsOf(ramPool) !== undefined;
+    const { spareBytes } = control;
+    return { needsNewThreads, staysThere, retiredBytes: retiredBytes(ramPool), spareBytes };
   };
 
   it('stay there if their parts have room for the arenas', () => {
     const staying = { needsNewThreads: false, staysThere: true, retiredBytes: 0 };
-    expect(fitIn(memory.pass2ArenaBytes, 4000)).toEqual(staying);
+    expect(fitIn(memory.pass2ArenaBytes, 4000)).toMatchObject(staying);
+  });
+
+  it('have less memory to spare if threads have left their parts in pass 1', () => {
+    const { spareBytes } = fitIn(memory.pass2ArenaBytes, 4000);
+    expect(fitIn(memory.pass2ArenaBytes, 4000, MIB).spareBytes).toBe(spareBytes - workers * MIB);
   });
 
   it.each([
@@ -54,7 +62,7 @@ describe('threads that work in one linear memory', () => {
     ['a record is long', memory.pass2ArenaBytes, usualNeed.budgetBytes / 2, true],
   ])('leave their parts, whose memory stays taken, if %s', (_, arenaBytes, longestRecordBytes, needsNewThreads) => {
     const leaving = { needsNewThreads, staysThere: false, retiredBytes: workers * memory.pass1ArenaBytes };
-    expect(fitIn(arenaBytes, longestRecordBytes)).toEqual(leaving);
+    expect(fitIn(arenaBytes, longestRecordBytes)).toMatchObject(leaving);
   });
 });
 
