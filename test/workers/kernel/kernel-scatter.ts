@@ -3,7 +3,6 @@
  * with the tallies. Each call lays out the arena anew, at any address; all bytes that the kernel may read and must not
  * use are garbage.
  */
-import { expect } from 'vitest';
 import type { Kernel } from '#workers/kernel/kernel.js';
 
 export interface KernelPile {
@@ -64,7 +63,8 @@ class ScatterStage {
     const { view, wasm } = this.#kernel;
     const piles = this.#segments.map((segments, pile): KernelPile => {
       const tally = this.#tallies + 32 * pile;
-      expect(view.getUint32(tally + 4, true)).toBe(this.#bufferAt(pile) + this.#sizes.bufferBytes);
+      const end = this.#bufferAt(pile) + this.#sizes.bufferBytes;
+      if (view.getUint32(tally + 4, true) !== end) throw new Error(`the buffer of pile ${pile} ends elsewhere`);
       return {
         segments,
         rest: this.#buffer(pile, view.getUint32(tally, true) - this.#bufferAt(pile)),
