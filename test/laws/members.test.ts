@@ -69,7 +69,7 @@ describe.each(
     for (
       let memberBytes = 1;
       memberBytes <= bytes.byteLength + 1;
-      memberBytes += memberBytes < atScale(2, 10) ? 1 : atScale(40, 17)
+      memberBytes += memberBytes < atScale(2, 10) ? 1 : atScale(40, 40, 17)
     ) {
       const stored = write(bytes, [memberBytes]);
       for (const sliceBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {

@@ -83,8 +83,8 @@ const addresses = () => Object.keys(OBJECTS).map((key) => `${server.url}/${key}`
 /** All of them have the same reader: what is said of web servers in all ways is said of others in some. */
 const PLACES = [
   { place: 'web', inputs: addresses, kinds: PASSING },
-  { place: 's3://', inputs: () => ['s3://bucket/in/'], kinds: sampled(PASSING, 1, 0, 6) },
-  { place: 'hf://', inputs: () => ['hf://datasets/owner/name/in/'], kinds: sampled(PASSING, 1, 3, 6) },
+  { place: 's3://', inputs: () => ['s3://bucket/in/'], kinds: sampled(PASSING, 1, 0, 9) },
+  { place: 'hf://', inputs: () => ['hf://datasets/owner/name/in/'], kinds: sampled(PASSING, 1, 3, 9) },
   { place: 'a server without ranges', inputs: addresses, kinds: ['reset', 'silence', 503, 'short'], ranges: false },
 ];
 
