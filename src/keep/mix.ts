@@ -56,7 +56,7 @@ export function withUnitColumn(mix: MixSpec, seek: SeekColumn): MixSpec {
   return { ...mix, shares: { ...shares, field: withNumberColumn(shares.field, seek) } };
 }
 
-/** How often records come. */
+/** Says how often records come. */
 export interface CopySpec extends WeightBySpec {
   readonly mix: MixSpec;
 }
@@ -82,7 +82,7 @@ export interface Weighing {
   readonly weights: readonly Weight[];
   readonly groupOf: readonly number[];
   readonly groups: readonly WeighedGroup[];
-  /** About the mean of the numbers that weigh records, for estimates. Absent: it is unknown, or none does. */
+  /** The mean of the numbers that weigh records, about, for estimates. Absent: it is unknown, or no number does. */
   readonly meanNumber?: number | undefined;
 }
 

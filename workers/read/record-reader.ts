@@ -484,9 +484,11 @@ export class RecordReader implements FramingKernel {
     const factor = wasm.isProductUnfit.value
       ? `, times the factor ${factorOf(this.#part.weight ?? ONCE)} of its input`
       : '';
+    const isTooLarge = wasm.isProductUnfit.value || Number(value) > MOST_COPIES;
+    const remedy = isTooLarge ? 'give `weightCap` to take larger ones for less' : 'mend it, or leave the record out';
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)} has ${value === '' ? 'nothing' : value} as its weight, ${selector.text}${factor}; expected a number from 0 to ${MOST_COPIES}: mend it, or give \`weightCap\` if it is too large`,
+      `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)} has ${value === '' ? 'nothing' : value} as its weight, ${selector.text}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
     );
   }
 

@@ -117,7 +117,7 @@ export interface SoughtColumn {
   readonly text: string;
   /** The names on the path. Undefined: it is not a path of names. */
   readonly keys: readonly string[] | undefined;
-  /** How its values are taken: as they are, as whole numbers that are added up, or as numbers or their texts. */
+  /** The form in which its values are taken: as they are, as whole numbers to add up, or as numbers or their texts. */
   readonly as: 'value' | 'whole' | 'number';
 }
 

@@ -98,7 +98,7 @@ export function philoxLanes(
   philoxCopies(position0, position1, position2, position3, i32x4.splat(copy), purpose, key, out);
 }
 
-/** `philoxLanes` with a copy of its own in each lane. */
+/** Does what `philoxLanes` does, with a copy of its own in each lane. */
 // @ts-ignore: decorator
 @inline
 export function philoxCopies(

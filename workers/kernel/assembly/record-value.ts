@@ -108,7 +108,7 @@ function find(selector: usize, start: usize, end: usize): void {
   isCoded = false;
 }
 
-/** What `readValue` found: nothing, characters that are not a number from 0 to below 10^15, or a number. */
+/** The results of `readValue`: nothing, characters that are not a number from 0 to below 10^15, or a number. */
 export const NO_VALUE: u32 = 0;
 const OTHER_VALUE: u32 = 1;
 export const NUMBER: u32 = 2;
