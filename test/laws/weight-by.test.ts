@@ -199,7 +199,10 @@ describe('a number', () => {
     ['{"n":NaN}\n', /at byte 8 has NaN as/],
     ['{"n":Infinity}\n', /at byte 8 has Infinity as/],
     ['{"n":1e400}\n', /at byte 8 has 1e400 as/],
-    ['{"n":1000000.1}\n', /at byte 8 has 1000000\.1 as its weight, \.n; expected a number from 0 to 1000000: give `weightCap`/],
+    [
+      '{"n":1000000.1}\n',
+      /at byte 8 has 1000000\.1 as its weight, \.n; expected a number from 0 to 1000000: give `weightCap`/,
+    ],
     ['{"n":01}\n', /at byte 8 has 01 as/],
     ['{"n":true}\n', /at byte 8 has true as/],
     ['{"n":[1]}\n', /at byte 8 has \[1\] as/],
