@@ -83,20 +83,25 @@ function lineEndIn(framing: FramingSpec, option: string): string {
 }
 
 export function completeSplitValues(
-  { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,
+  { splitBy, uniqueBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'missing'>,
   format: RecordFormat,
   { cut: { splits } }: OutputSpec,
 ): ValueRule | undefined {
   if (splitBy === undefined || splits === undefined) return undefined;
+  if (uniqueBy !== undefined && uniqueBy !== splitBy)
+    throw new UsageError(
+      '`splitBy` cannot be combined with `uniqueBy` of another value: equal records could be in different splits; keep one of them first, and split that output',
+    );
   const rule = completeValueRule({ selector: splitBy, missing }, '`splitBy`', format);
   if (splits.some(({ rule: each }) => 'records' in each))
     throw new UsageError(
       '`splitBy` keeps records together, so no split can have an exact number: give `splits` shares',
     );
-  const byteLength = splitKeys(splits).byteLength + selectorByteLength(rule);
+  const selectors = uniqueBy === undefined ? 1 : 2;
+  const byteLength = splitKeys(splits).byteLength + selectors * selectorByteLength(rule);
   if (byteLength > MOST_SPLITS_BYTES)
     throw new UsageError(
-      `\`splitBy\` and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
+      `\`splitBy\`${uniqueBy === undefined ? '' : ', `uniqueBy`'} and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
     );
   return rule;
 }

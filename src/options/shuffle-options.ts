@@ -134,8 +134,8 @@ const KEEP = optionGroup('Output', {
   }),
   /**
    * Keeps the first of the records with equal values, in the order of the inputs. Selects and compares values as
-   * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique`, `inputIds` or
-   * `splitBy`. Default: none.
+   * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique` or `inputIds`, nor with
+   * `splitBy` of another value. Default: none.
    */
   uniqueBy: option<string>({
     check: selector,
@@ -154,7 +154,6 @@ const KEEP = optionGroup('Output', {
     check: selector,
     needs: [['splits'], '`splitBy` chooses between splits: give `splits`'],
     excludes: [
-      ['uniqueBy', '`splitBy` cannot be combined with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output'],
       ['headCount', '`splitBy` cannot be combined with `headCount`: the first records belong to the first split'],
     ],
     resumes: ['selector of splits', ({ cut }) => textOf(cut.splitBy)],

@@ -10,6 +10,7 @@ import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { FORMAT_SAMPLES } from './format-samples.js';
+import { keptOrder } from './kept-order.js';
 import { referenceShardBytes } from './reference-cuts.js';
 import { drawsFrom, orderRecords, recordsOf, uniqueOrder, uniqueOrderBy } from './reference-order.js';
 import { referenceSplits, SPLITS, SPLITS_BEGIN, splitsByKey } from './reference-splits.js';
@@ -125,6 +126,13 @@ const MODES: readonly Mode[] = [
     name: 'splits of values',
     optionsOf: () => ({ splits: SPLITS, splitBy: 'csv:site' }),
     expected: ({ records, headerBytes }) => referenceSplits(records, SEED, siteOf, headerBytes),
+    needsColumns: true,
+  },
+  {
+    name: 'splits of the first of each value',
+    optionsOf: () => ({ splits: SPLITS, splitBy: 'csv:site', uniqueBy: 'csv:site' }),
+    expected: ({ records }) =>
+      keptOrder(records, { identityOf: siteOf, splitValueOf: siteOf, bounds: SPLITS_BEGIN }, SEED),
     needsColumns: true,
   },
 ];

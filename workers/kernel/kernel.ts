@@ -6,6 +6,7 @@ import { SystemError } from '../../src/errors.js';
 import { inPhase } from '../../src/floor/phase-clock.js';
 import type { KernelFunctions } from '../../src/formats/framing.js';
 import { compiledProgram } from '../../src/io/shipped-files.js';
+import type { ValuePurpose } from '../../src/keep/content-rule.js';
 import { type MemoryPart, SCRATCH_BYTES } from '../../src/piles/linear-memory.js';
 import type { RecordTotals } from '../../src/piles/pile-totals.js';
 import type { SegmentHasher } from '../../src/piles/segments.js';
@@ -56,6 +57,8 @@ export class Kernel {
   };
   /** The finders by the address of their selector. */
   readonly finders = new Map<number, ValueFinder>();
+  /** The addresses of the selectors that the rule of the content has. */
+  readonly selectors = new Map<ValuePurpose, number>();
   readonly #memory: WebAssembly.Memory;
 
   /** @param part where the kernel works, in a memory that threads share. Absent: it has a memory of its own, which grows. */

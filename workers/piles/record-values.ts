@@ -11,9 +11,9 @@ import { BadRecord, type Framing, lineEndOf, NO_BYTES } from '../../src/formats/
 import { framingOf } from '../../src/formats/framing-table.js';
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import { type Expression, encodeFieldPath, type Selector, type ValueRule } from '../../src/formats/selector.js';
-import type { ContentRule, ValuePurpose } from '../../src/keep/content-rule.js';
+import type { ContentRule } from '../../src/keep/content-rule.js';
+import { MOST_SPLITS_BYTES, MOST_WEIGHT_SELECTOR_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel, ValueFinder } from '../kernel/kernel.js';
-import { placeOfSelector } from '../kernel/selector-places.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;
@@ -193,7 +193,7 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
   wasm.keyByContent(byContent);
   prepareEquality(kernel, content);
   wasm.splitByNone();
-  if (content?.limit !== undefined && placeValue(kernel, content, 'weight')) {
+  if (content?.limit !== undefined) {
     const { most, isCap } = content.limit;
     wasm.weighByValue(most.copies, most.chance, isCap);
   }
@@ -204,22 +204,29 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
     wasm.splitByFirstCopy(bounds.length);
     return;
   }
-  wasm.splitByValue(bounds.length, key);
-  placeValue(kernel, content, 'split');
+  wasm.splitByValue(bounds.length, kernel.selectors.get('split') ?? 0, key);
 }
 
-/** Prepares equality: without a value, records with the same bytes are equal. */
+/** Places the selectors, and prepares equality: without a value, records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
-  kernel.wasm.compareByValue(placeValue(kernel, content, 'equal'));
+  placeSelectors(kernel, content);
+  kernel.wasm.compareByValue(kernel.selectors.get('equal') ?? 0);
 }
 
-/** Returns whether a value decides. */
-function placeValue(kernel: Kernel, content: ContentRule | undefined, purpose: ValuePurpose): boolean {
-  const rule = content?.values.find((use) => use.purpose === purpose)?.rule;
-  if (rule === undefined) return false;
-  const { at, end } = placeOfSelector(kernel, purpose);
-  if (at + selectorByteLength(rule) > end)
-    throw new RangeError(`the selector of a value has ${selectorByteLength(rule)} bytes`);
-  placeSelector(kernel, at, rule);
-  return true;
+/** Places the selectors of a rule: that of weights alone, the others one after the other behind the bounds of splits. */
+function placeSelectors(kernel: Kernel, content: ContentRule | undefined): void {
+  const { wasm, selectors } = kernel;
+  const splitsAt = wasm.splitsAddress() >>> 0;
+  let next = splitsAt + (content?.splits?.bounds.byteLength ?? 0);
+  selectors.clear();
+  for (const { purpose, rule } of content?.values ?? []) {
+    const byteLength = selectorByteLength(rule);
+    const weightAt = wasm.weightSelectorAddress() >>> 0;
+    const [at, end] =
+      purpose === 'weight' ? [weightAt, weightAt + MOST_WEIGHT_SELECTOR_BYTES] : [next, splitsAt + MOST_SPLITS_BYTES];
+    if (at + byteLength > end) throw new RangeError(`the selector of a value has ${byteLength} bytes`);
+    placeSelector(kernel, at, rule);
+    selectors.set(purpose, at);
+    if (purpose !== 'weight') next += byteLength;
+  }
 }

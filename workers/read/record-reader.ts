@@ -20,7 +20,6 @@ import { inputName } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { placeOfSelector } from '../kernel/selector-places.js';
 import type { ReadSettings } from '../settings.js';
 import { shownText, sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
@@ -429,7 +428,7 @@ export class RecordReader implements FramingKernel {
 
   #requireValue({ purpose, rule: { selector } }: ValueUse, count: number, base: number, basePosition: number): void {
     const { kernel } = this.#taker;
-    const missing = kernel.wasm.firstRecordWithoutValue(placeOfSelector(kernel, purpose).at) >>> 0;
+    const missing = kernel.wasm.firstRecordWithoutValue(kernel.selectors.get(purpose) ?? 0) >>> 0;
     if (missing === 0) return;
     const record = {
       kernel,
@@ -454,7 +453,7 @@ export class RecordReader implements FramingKernel {
       this.#names += wasm.sumOfNames(this.#table, count, BigInt(ordinal));
     this.#taken += count;
     for (const [purpose, column] of this.#columns)
-      wasm.setSelectorColumn(placeOfSelector(this.#taker.kernel, purpose).at, column - 1);
+      wasm.setSelectorColumn(this.#taker.kernel.selectors.get(purpose) ?? 0, column - 1);
     if (weight !== undefined) wasm.setCopies(weight.copies, weight.chance);
     const firstRow = this.#isOfRows ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);

@@ -1,9 +1,10 @@
 // Copies of records that have weights: the whole copies of each, and one more if its draw is below its chance. The key of a
 // copy comes from the counter of the record with the number of the copy. The draw has the counter of the copy that it decides
-// about, with another purpose. Entries come in the order of (position, copy).
+// about, with another purpose. Entries come in the order of (record, copy).
 
 import { ENTRY_BYTES } from './stored-record';
-import { advanceOrdinals, basePositionOf, keepEntries, offsetOf } from './keying';
+import { useEquality } from './equal-records';
+import { advanceOrdinals, BLOCK_RECORDS, basePositionOf, keepEntries, offsetOf, positionOf } from './keying';
 import { philoxCopies, philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, WEIGHTS_PLACE, scratchAt } from './scratch';
 import { copiesFollow, findRange, keyInRange } from './split-keys';
@@ -15,8 +16,6 @@ const DRAW: u32 = 1;
 
 let block: usize = 0;
 let count: u32 = 0;
-let base: usize = 0;
-let basePosition: u64 = 0;
 let key: u64 = 0;
 /** The record whose copies come next, and the first of them. */
 let nextRecord: u32 = 0;
@@ -67,19 +66,28 @@ export function beginCopies(
 ): void {
   block = marks;
   count = recordCount;
-  base = baseAt;
-  basePosition = basePositionOf(basePlace);
   key = inputKey;
   nextRecord = 0;
   nextCopy = 0;
   weighBlock(marks, recordCount);
+  const basePosition = basePositionOf(basePlace);
   const weights = scratchAt(WEIGHTS_PLACE);
+  useEquality();
   for (let i: u32 = 0; i < recordCount; i += 4) {
     const weight = weights + (i as usize) * WEIGHT_BYTES;
     const lanes = min<u32>(4, recordCount - i);
     let chances: u64 = 0;
     for (let l: u32 = 0; l < lanes; l++) chances |= load<u64>(weight + (l as usize) * WEIGHT_BYTES);
-    if (chances != 0) draw(i, lanes, weight);
+    const position0 = positionOf(marks, i, recordCount, baseAt, basePosition);
+    const position1 = positionOf(marks, i + 1, recordCount, baseAt, basePosition);
+    const position2 = positionOf(marks, i + 2, recordCount, baseAt, basePosition);
+    const position3 = positionOf(marks, i + 3, recordCount, baseAt, basePosition);
+    if (chances != 0) draw(position0, position1, position2, position3, lanes, weight);
+    // Of the weight, the copies are left.
+    store<u64>(weight, position0);
+    store<u64>(weight, position1, 16);
+    store<u64>(weight, position2, 32);
+    store<u64>(weight, position3, 48);
     for (let l: u32 = 0; l < lanes; l++) {
       const mark = marks + (((i + l) as usize) << 3);
       countCopies(load<u32>(weight + (l as usize) * WEIGHT_BYTES, 8), load<u32>(mark, 4) - load<u32>(mark));
@@ -88,23 +96,13 @@ export function beginCopies(
 }
 
 /** Adds the drawn copies of four records to the whole ones. */
-function draw(index: u32, lanes: u32, weight: usize): void {
-  const marks = block + ((index as usize) << 3);
+function draw(position0: u64, position1: u64, position2: u64, position3: u64, lanes: u32, weight: usize): void {
   const keys = scratchAt(KEYS_PLACE);
   let copies = i32x4.splat(load<u32>(weight, 8));
   copies = i32x4.replace_lane(copies, 1, load<u32>(weight, 8 + 16));
   copies = i32x4.replace_lane(copies, 2, load<u32>(weight, 8 + 32));
   copies = i32x4.replace_lane(copies, 3, load<u32>(weight, 8 + 48));
-  philoxCopies(
-    basePosition + offsetOf(index, load<u32>(marks, 0), base),
-    basePosition + offsetOf(index + 1, load<u32>(marks, 8), base),
-    basePosition + offsetOf(index + 2, load<u32>(marks, 16), base),
-    basePosition + offsetOf(index + 3, load<u32>(marks, 24), base),
-    copies,
-    DRAW,
-    key,
-    keys,
-  );
+  philoxCopies(position0, position1, position2, position3, copies, DRAW, key, keys);
   for (let l: u32 = 0; l < lanes; l++) {
     const at = weight + (l as usize) * WEIGHT_BYTES;
     store<u32>(at, load<u32>(at, 8) + ((load<u64>(keys + ((l as usize) << 3)) < load<u64>(at)) as u32), 8);
@@ -134,20 +132,19 @@ export function keyCopies(): u32 {
     const mark = load<u64>(block + ((nextRecord as usize) << 3));
     const start = mark as u32;
     const byteLength = ((mark >> 32) as u32) - start;
-    const offset = offsetOf(nextRecord, start, base);
     if (copies <= 2 && nextCopy == 0) {
       // Writes two entries, and keeps those that count: a branch on a random number is often predicted wrongly.
       const place = (start as u64) | ((byteLength as u64) << 32);
-      store<u64>(entry, offset as u64);
+      store<u64>(entry, nextRecord as u64);
       store<u64>(entry, place, 8);
-      store<u64>(entry, (offset as u64) | (1 << 32), 16);
+      store<u64>(entry, (nextRecord as u64) | (1 << 32), 16);
       store<u64>(entry, place, 24);
       entry += (copies as usize) * ENTRY_BYTES;
       nextRecord += 1;
       continue;
     }
     for (; nextCopy < copies && entry < entriesEnd; nextCopy++, entry += ENTRY_BYTES) {
-      store<u32>(entry, offset);
+      store<u32>(entry, nextRecord);
       store<u32>(entry, nextCopy, 4);
       store<u32>(entry, start, 8);
       store<u32>(entry, byteLength, 12);
@@ -160,7 +157,14 @@ export function keyCopies(): u32 {
   return keepEntries(((entry - first) >> 4) as u32);
 }
 
-/** Puts the keys of copies into entries that hold the offsets of their records and their numbers. */
+/** The place of the weight has the position since the draw. The index may be of no record: then the result counts for nothing. */
+// @ts-ignore: decorator
+@inline
+function positionAtIndex(index: u32): u64 {
+  return load<u64>(scratchAt(WEIGHTS_PLACE) + ((index & (BLOCK_RECORDS - 1)) as usize) * WEIGHT_BYTES);
+}
+
+/** Puts the keys of copies into entries that hold the numbers of their records in the block and their own. */
 function keyEntries(first: usize, end: usize): void {
   const keys = scratchAt(KEYS_PLACE);
   for (let entry = first; entry < end; entry += 4 * ENTRY_BYTES) {
@@ -169,10 +173,10 @@ function keyEntries(first: usize, end: usize): void {
     copies = i32x4.replace_lane(copies, 2, load<u32>(entry, 4 + 32));
     copies = i32x4.replace_lane(copies, 3, load<u32>(entry, 4 + 48));
     philoxCopies(
-      basePosition + load<u32>(entry),
-      basePosition + load<u32>(entry, 16),
-      basePosition + load<u32>(entry, 32),
-      basePosition + load<u32>(entry, 48),
+      positionAtIndex(load<u32>(entry)),
+      positionAtIndex(load<u32>(entry, 16)),
+      positionAtIndex(load<u32>(entry, 32)),
+      positionAtIndex(load<u32>(entry, 48)),
       copies,
       0,
       key,

@@ -30,7 +30,7 @@ export {
   nonNumberValue,
 } from './json-field';
 export { setSelectorColumn, compareValues, firstRecordWithoutValue, useSelector, valueHash } from './record-value';
-export { splitByFirstCopy, splitByNone, splitByValue, splitSelectorAddress, splitsAddress } from './split-keys';
+export { splitByFirstCopy, splitByNone, splitByValue, splitsAddress } from './split-keys';
 export {
   gather,
   gatheredByteLength,

@@ -4,7 +4,7 @@
 // asks for. A histogram of the keys that stay tells how far the limit may fall. It has a slot for each power of two and the
 // 7 bits after the leading one, so a slot is less than 1/128 of its keys.
 
-import { hashOfEqual } from './equal-records';
+import { hashOfEqual, useEquality } from './equal-records';
 import { philoxKeys4, philoxLanes } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { mapKeysToSplits } from './split-keys';
@@ -94,6 +94,7 @@ export function takeKeptCount(): u32 {
 export function keyBlock(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u32 {
   const keys = scratchAt(KEYS_PLACE);
   let entry = scratchAt(ENTRIES_PLACE);
+  if (keysFollowContent) useEquality();
   for (let i: u32 = 0; i < count; i += 4) {
     const marks = table + ((i as usize) << 3);
     if (keysFollowContent) contentKeys4(table, i, count, inputKey, keys);
@@ -172,8 +173,10 @@ function slotOfKey(key: u64): u32 {
 export function keyOfRecord(mark: usize, position: u64, inputKey: u64): u64 {
   const keys = scratchAt(KEYS_PLACE);
   const entry = scratchAt(ENTRIES_PLACE);
-  if (keysFollowContent) contentKeys4(mark, 0, 1, inputKey, keys);
-  else philoxKeys4(positionAt(position), 0, 0, 0, 0, 0, 0, inputKey, keys);
+  if (keysFollowContent) {
+    useEquality();
+    contentKeys4(mark, 0, 1, inputKey, keys);
+  } else philoxKeys4(positionAt(position), 0, 0, 0, 0, 0, 0, inputKey, keys);
   const start = load<u32>(mark);
   store<u64>(entry, load<u64>(keys));
   store<u32>(entry, start, 8);
@@ -190,6 +193,14 @@ let keysFollowContent: bool = false;
 
 export function keyByContent(isOn: bool): void {
   keysFollowContent = isOn;
+}
+
+/** Returns the position of the record at `index` of a block, from which its keys come. Reads up to 3 marks past the block. */
+// @ts-ignore: decorator
+@inline
+export function positionOf(block: usize, index: u32, count: u32, base: usize, basePosition: u64): u64 {
+  if (keysFollowContent) return contentHash(block, index, count);
+  return basePosition + offsetOf(index, load<u32>(block + ((index as usize) << 3)), base);
 }
 
 /** Returns the hash that replaces the position of the record at `index` of the boundary table; 0 after the last one. */

@@ -7,7 +7,7 @@
 // ordinal, position). Where the order must not depend on how the pile was read, the bytes of the records decide instead.
 // Cost: two sequential passes over the entries, one random.
 
-import { compareBytes, countDropped } from './duplicates';
+import { countDropped } from './duplicates';
 import { compareRecords } from './equal-records';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
@@ -37,7 +37,8 @@ export let orderChecksum: u64 = 0;
 /**
  * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and `sortedAt` hold
  * `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under `scaleOfParent`; bits is 1 to 31. With
- * `tiesByBytes`, records of equal keys come in the order of their bytes; else in the order in which they are walked.
+ * `tiesByBytes`, records of equal keys come in the order of what equal records have in common: their bytes, or values; else
+ * in the order in which they are walked.
  */
 export function prepareOrder(
   countsAt: usize,
@@ -105,7 +106,7 @@ function comesAfter(a: u64, b: u64): bool {
   if (!ordersTiesByBytes) return false;
   const storedA = a as u32 as usize;
   const storedB = b as u32 as usize;
-  return compareBytes(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8)) > 0;
+  return compareRecords(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8)) > 0;
 }
 
 function placeWalked(): void {

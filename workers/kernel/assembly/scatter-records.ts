@@ -19,7 +19,7 @@
 
 import { beginCopies, hasCopies, keyCopies } from './copies';
 import { countDropped } from './duplicates';
-import { areEqual } from './equal-records';
+import { areEqual, useEquality } from './equal-records';
 import { BLOCK_RECORDS, keyBlock, positionAt } from './keying';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
@@ -167,6 +167,8 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
 function scatterEntries(count: u32): void {
   const entries = scratchAt(ENTRIES_PLACE);
   const end = entries + ((count as usize) << 4);
+  // The splits may have looked for another value.
+  if (recent != 0) useEquality();
   for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
     scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
   }

@@ -3,7 +3,7 @@
 // split, so that the order in each split stays uniform. Where no value chooses, copies follow the first one of their record
 // into its split.
 //
-//   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
+//   place of the splits   bounds: where all splits but the first begin, u64, ascending | selectors, as record-value.ts has them
 
 import { ENTRY_BYTES } from './stored-record';
 import { highProduct, philoxLanes } from './philox';
@@ -33,22 +33,18 @@ export function splitByFirstCopy(count: u32): void {
   copiesFollow = true;
 }
 
-/** Returns where the host puts the bounds, and the selector after them. */
+/** Returns where the host puts the bounds, and selectors after them. */
 export function splitsAddress(): usize {
   return scratchAt(SPLITS_PLACE);
 }
 
-/** Has the value of a record choose its split. The selector lies after `count` bounds; `key` is the key of the draws. */
-export function splitByValue(count: u32, key: u64): void {
+/** Has the value of a record, which `selectorAt` finds, choose its split. `key` is the key of the draws. */
+export function splitByValue(count: u32, selectorAt: usize, key: u64): void {
   bounds = splitsAddress();
   boundCount = count;
-  selector = splitSelectorAddress();
+  selector = selectorAt;
   splitKey = key;
   isByValue = true;
-}
-
-export function splitSelectorAddress(): usize {
-  return splitsAddress() + ((boundCount as usize) << 3);
 }
 
 // @ts-ignore: decorator
