@@ -8,7 +8,7 @@ import type { OutputSummary } from '../places/outputs/staged-output.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { andOthers } from '../sources/list-inputs.js';
-import type { FoundSplit } from '../stages/find-splits.js';
+import type { FoundSplit } from '../stages/between-passes.js';
 import type { Callbacks, OutputRequest } from './request.js';
 
 export type ReportedOutput = Pick<
@@ -73,9 +73,9 @@ function summarizeSplits(
   found: readonly FoundSplit[] | undefined,
   cuts: ShardCuts,
 ): readonly SplitSummary[] | undefined {
-  if (found === undefined || !('splits' in cuts)) return undefined;
+  if (found === undefined || !('parts' in cuts)) return undefined;
   return found.map((split, i) => {
-    const shardCount = cuts.splits[i]?.cuts.shardCount ?? 1;
+    const shardCount = cuts.parts[i]?.cuts.shardCount ?? 1;
     return { name: split.name, shardCount, ...textOfTotals(split) };
   });
 }

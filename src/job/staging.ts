@@ -34,9 +34,8 @@ import { type OutputSummary, StagedOutput } from '../places/outputs/staged-outpu
 import { writeToStream } from '../sinks/appended-shards.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
-import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
+import type { FoundSplit, ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
 import type { CheckpointPileSets } from '../stages/committed-slices.js';
-import type { FoundSplit } from '../stages/find-splits.js';
 import type { CheckpointRanges } from '../stages/shuffle-ranges.js';
 import { type EarlierAttempt, knownOutput, type LockedPlaces } from './earlier-attempt.js';
 import { noteFinished } from './finished-job.js';

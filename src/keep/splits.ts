@@ -6,13 +6,7 @@
 import { InputError, UsageError } from '../errors.js';
 import type { ValueRule } from '../formats/selector.js';
 import { type Expected, inEachScenario, SCENARIO_SIGN, type Scenario, spreadOfCount } from '../plan/sampled-records.js';
-import {
-  type PlainCuts,
-  requireFewShards,
-  type ShardCuts,
-  type ShardRule,
-  type SplitCuts,
-} from '../plan/shard-cuts.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
 import { type HeadSpec, isHead } from './head.js';
 import { type CopySpec, mayCopy } from './mix.js';
 
@@ -82,7 +76,7 @@ export function splitKeys(splits: readonly Pick<SplitSpec, 'rule'>[]): BigUint64
 }
 
 /** The bounds at which all splits but the first begin: keys, or ranks in the whole order. They ascend. */
-export type SplitBounds =
+export type PartBounds =
   | { readonly by: 'key'; readonly bounds: readonly bigint[] }
   | { readonly by: 'rank'; readonly bounds: readonly number[] };
 
@@ -128,7 +122,7 @@ export function requireWholeOrder(rules: readonly SplitRule[]): void {
 }
 
 /** @param records of the output. Those of a head have small keys, so shares are parts of their number. */
-export function splitBounds(splits: readonly SplitSpec[], records: number, keep: HeadSpec): SplitBounds {
+export function splitBounds(splits: readonly SplitSpec[], records: number, keep: HeadSpec): PartBounds {
   const rules = splits.map(({ rule }) => rule);
   if (rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: boundsByCounts(rules, records) };
   if (!isHead(keep)) return { by: 'key', bounds: [...splitKeys(splits)] };
@@ -206,23 +200,4 @@ export interface PreviewedSplit {
 
 function countsOf(rules: readonly SplitRule[]): number {
   return rules.reduce((sum, rule) => sum + ('records' in rule ? rule.records : 0), 0);
-}
-
-export interface PlannedSplit {
-  readonly firstRank: number;
-  readonly firstByte: number;
-  readonly bytes: number;
-  readonly cuts: PlainCuts;
-}
-
-export function joinCuts(splits: readonly PlannedSplit[]): ShardCuts {
-  const by = splits[0]?.cuts.by ?? 'rank';
-  let shardCount = 0;
-  const joined: SplitCuts['splits'] = splits.map(({ firstRank, firstByte, bytes, cuts }) => {
-    const firstShard = shardCount;
-    shardCount += cuts.shardCount;
-    return { firstShard, start: by === 'rank' ? firstRank : firstByte, bytes, cuts };
-  });
-  requireFewShards(shardCount, 'fewer or larger shards for each split');
-  return { by, shardCount, splits: joined };
 }

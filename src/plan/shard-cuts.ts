@@ -7,9 +7,9 @@
 import { counted, InputError, UsageError } from '../errors.js';
 
 /** Plain data; crosses threads. */
-export type ShardCuts = PlainCuts | SplitCuts;
+export type ShardCuts = PlainCuts | PartCuts;
 
-/** Cuts of an order without splits, or of one split. */
+/** Cuts of a whole order, or of one part of it. */
 export type PlainCuts = RankCuts | EvenCuts | FittedCuts;
 
 interface RankCuts {
@@ -36,18 +36,21 @@ interface FittedCuts {
   readonly firstShard: number;
 }
 
-/** The cuts of several splits, one after the other. */
-export interface SplitCuts {
+/** A part of the order that has shards of its own, such as a split. It begins at a record that is known. */
+export interface OrderPart {
+  readonly firstRank: number;
+  readonly firstByte: number;
+  readonly bytes: number;
+  /** The cuts, counted from the beginning of the part. */
+  readonly cuts: PlainCuts;
+}
+
+/** The cuts of several parts, one after the other. There may be many: they are searched by halves. */
+export interface PartCuts {
   readonly by: 'rank' | 'byte';
   readonly shardCount: number;
-  readonly splits: readonly {
-    readonly firstShard: number;
-    /** The rank or byte of the whole order at which the split begins, as `by` says. */
-    readonly start: number;
-    readonly bytes: number;
-    /** The cuts, counted from the beginning of the split. */
-    readonly cuts: PlainCuts;
-  }[];
+  /** The parts in their order; of the cuts of one task, those that it needs. */
+  readonly parts: readonly (OrderPart & { readonly firstShard: number })[];
 }
 
 /** The facts that decide about cuts that depend on where the records lie. */
@@ -172,28 +175,61 @@ export function proportion(index: number, total: number, count: number): number 
 /** The limit at which shard `shard` begins: a rank or a byte, according to `cuts.by`. */
 export function cutAt(cuts: ShardCuts, shard: number): number {
   if (shard >= cuts.shardCount) return Number.POSITIVE_INFINITY;
-  if ('splits' in cuts) return cutOfSplit(cuts, shard);
+  if ('parts' in cuts) {
+    const part = cuts.parts[indexOfPart(cuts, shard)];
+    return placeOf(part, cuts.by) + (part === undefined ? 0 : cutAt(part.cuts, shard - part.firstShard));
+  }
   if ('starts' in cuts) return cuts.starts[shard - cuts.firstShard] ?? Number.POSITIVE_INFINITY;
   if (cuts.by === 'byte') return proportion(shard, cuts.totalBytes, cuts.shardCount);
   if (cuts.recordsPerShard !== undefined) return shard * cuts.recordsPerShard;
   return proportion(shard, cuts.totalRecords, cuts.shardCount);
 }
 
-function cutOfSplit({ splits }: SplitCuts, shard: number): number {
-  const split = splits.findLast(({ firstShard }) => firstShard <= shard);
-  return split === undefined ? Number.POSITIVE_INFINITY : split.start + cutAt(split.cuts, shard - split.firstShard);
+/** Returns the byte at which a shard begins. Undefined: only the records tell it. */
+export function knownByteOf(cuts: ShardCuts, shard: number): number | undefined {
+  if (shard === 0) return 0;
+  if (!('parts' in cuts)) return 'starts' in cuts ? cutAt(cuts, shard) : undefined;
+  const part = cuts.parts[indexOfPart(cuts, shard)];
+  const byte = part && knownByteOf(part.cuts, shard - part.firstShard);
+  return byte === undefined ? undefined : placeOf(part, 'byte') + byte;
+}
+
+function indexOfPart({ parts }: PartCuts, shard: number): number {
+  return lastIndex(parts.length, (i) => (parts[i]?.firstShard ?? 0) <= shard);
+}
+
+/** Returns the rank or byte of the whole order at which a part begins. */
+function placeOf(part: OrderPart | undefined, by: ShardCuts['by']): number {
+  return (by === 'rank' ? part?.firstRank : part?.firstByte) ?? Number.POSITIVE_INFINITY;
 }
 
 /** The last shard whose cut lies at or before `rank` or `byte`. */
 export function shardAt(cuts: ShardCuts, rankOrByte: number): number {
+  return lastIndex(cuts.shardCount, (shard) => cutAt(cuts, shard) <= rankOrByte);
+}
+
+/** Returns the last index that fits, where all before it fit. Index 0 is taken to fit. */
+function lastIndex(count: number, fits: (index: number) => boolean): number {
   let low = 0;
-  let high = cuts.shardCount - 1;
+  let high = count - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (cutAt(cuts, middle) <= rankOrByte) low = middle;
+    if (fits(middle)) low = middle;
     else high = middle - 1;
   }
   return low;
+}
+
+/** Joins the cuts of parts that follow each other and are all cut by rank, or all by byte. */
+export function joinCuts(parts: readonly OrderPart[]): PartCuts {
+  let shardCount = 0;
+  const joined = parts.map((part) => {
+    const firstShard = shardCount;
+    shardCount += part.cuts.shardCount;
+    return { ...part, firstShard };
+  });
+  requireFewShards(shardCount, 'fewer or larger shards for each split');
+  return { by: parts[0]?.cuts.by ?? 'rank', shardCount, parts: joined };
 }
 
 /** Cuts at these bytes, the first of which is 0. */
@@ -201,19 +237,24 @@ export function fittedCuts(starts: ArrayLike<number>): FittedCuts {
   return { by: 'byte', shardCount: starts.length, starts: Float64Array.from(starts), firstShard: 0 };
 }
 
-/** Returns the cuts that a task needs that begins in shard `firstShard` and ends at `endByte` of the whole output. */
-export function cutsWithin(cuts: ShardCuts, firstShard: number, endByte: number): ShardCuts {
-  if (!('splits' in cuts)) return plainCutsWithin(cuts, firstShard, endByte);
-  const splits = cuts.splits.map((split) => {
-    const first = Math.max(0, firstShard - split.firstShard);
-    return { ...split, cuts: plainCutsWithin(split.cuts, first, endByte - split.start) };
+/**
+ * Returns the cuts that a task needs that begins in shard `firstShard` and ends at `end`, a rank or a byte of the whole order as
+ * `cuts.by` says.
+ */
+export function cutsWithin(cuts: ShardCuts, firstShard: number, end: number): ShardCuts {
+  if (!('parts' in cuts)) return plainCutsWithin(cuts, firstShard, end);
+  const { by, parts } = cuts;
+  const lastPart = lastIndex(parts.length, (i) => placeOf(parts[i], by) <= end);
+  const needed = parts.slice(indexOfPart(cuts, firstShard), lastPart + 1).map((part) => {
+    const first = Math.max(0, firstShard - part.firstShard);
+    return { ...part, cuts: plainCutsWithin(part.cuts, first, end - placeOf(part, by)) };
   });
-  return { ...cuts, splits };
+  return { ...cuts, parts: needed };
 }
 
-function plainCutsWithin(cuts: PlainCuts, firstShard: number, endByte: number): PlainCuts {
+function plainCutsWithin(cuts: PlainCuts, firstShard: number, end: number): PlainCuts {
   if (!('starts' in cuts)) return cuts;
-  return { ...cuts, starts: cuts.starts.slice(firstShard, shardAt(cuts, endByte) + 1), firstShard };
+  return { ...cuts, starts: cuts.starts.slice(firstShard, shardAt(cuts, end) + 1), firstShard };
 }
 
 /** The record [start, end) that lies across a byte of the output. If a record begins at that byte, both are this byte. */

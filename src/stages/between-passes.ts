@@ -10,13 +10,15 @@ import { NO_BYTES } from '../formats/framing.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { loadRowFormat } from '../formats/rows/registry.js';
 import { type CheckpointNotes, type JobNotes, readOrWriteNote, type WrittenRegion } from '../job-directory/notes.js';
-import { joinCuts, type PlannedSplit, type ShardSpec } from '../keep/splits.js';
+import { type ShardSpec, splitBounds } from '../keep/splits.js';
 import type { PileTotals, RecordTotals } from '../piles/pile-totals.js';
 import {
   type CutsToFit,
   fitCuts,
   fittedCuts,
+  joinCuts,
   ONE_OUTPUT,
+  type OrderPart,
   type PlainCuts,
   planShardCuts,
   type ShardCuts,
@@ -27,7 +29,7 @@ import { bytesAround, type OutputLayout, type PlainEnds, storedEnds } from '../s
 import type { OutputTarget } from '../sinks/output-target.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { cutToHead } from './cut-to-head.js';
-import { type FoundSplit, findSplits } from './find-splits.js';
+import { type FoundPart, findParts } from './find-parts.js';
 import { measureCrossingsAt, pileFinder } from './measure-piles.js';
 import type { Pass1Facts } from './pass1-results.js';
 import { type CheckpointRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
@@ -83,6 +85,22 @@ export type SampledWork = PilesWork & Pick<ShuffleWork, 'samples'>;
 /** A job may read rows; the records of a store are not rows. */
 type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 
+/** A split as it is found in the output. */
+export interface FoundSplit extends FoundPart {
+  readonly name: string;
+}
+
+async function findSplits(
+  { keep, cut: { splits } }: OutputSpec,
+  work: PilesWork,
+  threads: Threads,
+  checkpoint: CheckpointNotes | undefined,
+): Promise<readonly FoundSplit[] | undefined> {
+  if (splits === undefined) return undefined;
+  const found = await findParts(splitBounds(splits, work.piles.records, keep), work, threads, checkpoint);
+  return splits.flatMap(({ rule: { name } }, i) => (found[i] === undefined ? [] : [{ ...found[i], name }]));
+}
+
 /** @param checkpoint undefined: if the job fails, its output is lost. */
 export async function planOutput(
   spec: PlannedSpec,
@@ -127,7 +145,7 @@ async function layoutOf(
 }
 
 /** A split, or the whole order. */
-interface PartPlan extends Omit<PlannedSplit, 'cuts'> {
+interface PartPlan extends Omit<OrderPart, 'cuts'> {
   /** The cuts, which may depend on the order of the records. */
   readonly cuts: PlainCuts | CutsToFit;
 }
@@ -136,15 +154,15 @@ function planParts(
   { shards, splits }: ShardSpec,
   piles: ScatteredPiles,
   ends: PlainEnds,
-  found: readonly FoundSplit[] | undefined,
+  found: readonly FoundPart[] | undefined,
 ): readonly PartPlan[] {
   const { longestRecordBytes } = piles;
-  const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: Omit<FoundSplit, 'name'>): PartPlan => {
+  const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: FoundPart): PartPlan => {
     const totals = { records, bytes, longestRecordBytes, bytesAround: bytesAround(ends) };
     return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals) };
   };
   if (found === undefined) return [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })];
-  return found.map((split, i) => planPart(splits?.[i]?.shards ?? ONE_OUTPUT, split));
+  return found.map((part, i) => planPart(splits?.[i]?.shards ?? ONE_OUTPUT, part));
 }
 
 async function cutParts(
@@ -152,7 +170,7 @@ async function cutParts(
   work: PilesWork,
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
-): Promise<readonly PlannedSplit[]> {
+): Promise<readonly OrderPart[]> {
   if (parts.every(isCut)) return parts;
   const fitAll = async (): Promise<CutsNote> => {
     const found: CutsNote['starts'][] = [];
@@ -170,7 +188,7 @@ function isToFit(cuts: PartPlan['cuts']): cuts is CutsToFit {
   return 'roomBytes' in cuts;
 }
 
-function isCut(part: PartPlan): part is PlannedSplit {
+function isCut(part: PartPlan): part is OrderPart {
   return !isToFit(part.cuts);
 }
 
@@ -183,7 +201,7 @@ function fitPart(cuts: CutsToFit, firstByte: number, work: PilesWork, threads: T
   });
 }
 
-function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly PlannedSplit[] {
+function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly OrderPart[] {
   const noted = [starts, ...ofOthers];
   if (noted.length !== parts.length) {
     throw new StagedOutputError(

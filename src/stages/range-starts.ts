@@ -3,7 +3,7 @@ import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
-import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
+import { cutAt, knownByteOf, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
 import type { SinkEnd, SinkStart } from '../sinks/output-target.js';
 import { measureCrossingsAt, type PlaceInPile, pileFinder } from './measure-piles.js';
 import type { ShuffleWork } from './shuffle-work.js';
@@ -11,7 +11,7 @@ import type { Threads } from './threads.js';
 
 /**
  * Returns where each range starts: in which shard, and at which byte of it. With arithmetic cuts, the pile with the cut is
- * measured for that, at most one pile a range. Fitted cuts say it.
+ * measured for that, at most one pile a range. Fitted cuts and parts of the order say it.
  */
 export async function findRangeStarts(
   work: ShuffleWork,
@@ -26,21 +26,16 @@ export async function findRangeStarts(
 
   const shards = ranges.map((range) => shardAt(cuts, cuts.by === 'rank' ? range.firstRank : range.firstByte));
   if (target.kind === 'appended') return shards.map((shard, turn) => ({ shard, shardByte: 0, turn }));
-  if ('starts' in cuts) {
-    return ranges.map(({ firstByte }, turn) => {
-      const shard = shards[turn] ?? 0;
-      return { shard, shardByte: firstByte - cutAt(cuts, shard), turn };
-    });
-  }
   const unknown = new Set<number>();
   for (const [i, range] of ranges.entries()) {
     const shard = shards[i] ?? 0;
-    if (cutAt(cuts, shard) !== (cuts.by === 'rank' ? range.firstRank : range.firstByte)) unknown.add(shard);
+    const isAtStart = cutAt(cuts, shard) === (cuts.by === 'rank' ? range.firstRank : range.firstByte);
+    if (!isAtStart && knownByteOf(cuts, shard) === undefined) unknown.add(shard);
   }
   const firstByteOfShard = await measureCuts(work, threads, cuts, unknown, finished, isFinished);
   return ranges.map((range, turn) => {
     const shard = shards[turn] ?? 0;
-    const shardByte = range.firstByte - (firstByteOfShard.get(shard) ?? range.firstByte);
+    const shardByte = range.firstByte - (knownByteOf(cuts, shard) ?? firstByteOfShard.get(shard) ?? range.firstByte);
     if (shardByte >= 0) return { shard, shardByte, turn };
     throw new StagedOutputError(
       `shard ${shard} starts after byte ${range.firstByte} of the output, which belongs to it`,

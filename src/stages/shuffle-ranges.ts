@@ -184,12 +184,13 @@ function writeTask(
 /** The target, with no more cuts than the task needs. */
 function targetOf(
   target: OutputTarget,
-  { first, end, firstByte }: PileRange,
+  { first, end, firstRank, firstByte }: PileRange,
   { shard }: SinkStart,
-  { recordBytes }: PileTotals,
+  { records, recordBytes }: PileTotals,
 ): OutputTarget {
-  const endByte = recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, firstByte);
-  return { ...target, cuts: cutsWithin(target.cuts, shard, endByte), units: undefined };
+  const [column, begin] = target.cuts.by === 'rank' ? [records, firstRank] : [recordBytes, firstByte];
+  const endOfRange = column.subarray(first, end).reduce((sum, more) => sum + more, begin);
+  return { ...target, cuts: cutsWithin(target.cuts, shard, endOfRange), units: undefined };
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */

@@ -9,6 +9,8 @@ import {
   cutAt,
   cutsWithin,
   fittedCuts,
+  joinCuts,
+  knownByteOf,
   MOST_SHARDS,
   type OutputTotals,
   planShardCuts,
@@ -209,5 +211,35 @@ describe('cutsWithin', () => {
     expect(cutAt(within, 4)).toBe(Number.POSITIVE_INFINITY);
     const even: ShardCuts = { by: 'byte', shardCount: 5, totalBytes: 50 };
     expect(cutsWithin(even, 1, 35)).toBe(even);
+  });
+
+  it('gives a task its parts of the order, and no others', () => {
+    const cuts = partsOf(10);
+    const within = cutsWithin(cuts, 7, 45);
+    expect(within).toMatchObject({ shardCount: 20, parts: [{ firstShard: 6 }, { firstShard: 8 }] });
+    expect([7, 8, 9].map((shard) => cutAt(within, shard))).toEqual([35, 40, 45]);
+    expect(cutAt(within, 10)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+/** Parts of 10 records of 3 bytes, each in 2 shards. */
+function partsOf(count: number): ShardCuts {
+  return joinCuts(
+    Array.from({ length: count }, (_, i) => ({
+      firstRank: 10 * i,
+      firstByte: 30 * i,
+      bytes: 30,
+      cuts: { by: 'rank' as const, shardCount: 2, totalRecords: 10 },
+    })),
+  );
+}
+
+describe('joinCuts', () => {
+  it('finds the shard of a rank among many parts, and the bytes at which parts begin', () => {
+    const cuts = partsOf(10_000);
+    expect(shardAt(cuts, 54_321)).toBe(10_864);
+    expect(cutAt(cuts, 10_864)).toBe(54_320);
+    expect(knownByteOf(cuts, 10_864)).toBe(162_960);
+    expect(knownByteOf(cuts, 10_865)).toBeUndefined();
   });
 });

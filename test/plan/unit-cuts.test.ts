@@ -4,10 +4,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinCuts } from '#src/keep/splits.js';
 import type { PileTotals } from '#src/piles/pile-totals.js';
 import type { PileRange } from '#src/plan/pile-ranges.js';
-import { cutAt, fittedCuts, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
+import { cutAt, fittedCuts, joinCuts, type PlainCuts, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { ownUnits, planExactCuts, planUnitCuts, type UnitCuts, unitsFrom, unitsOfRange } from '#src/plan/unit-cuts.js';
 import { endOfReading, maxPendingBytes, planUnitRanges } from '#src/plan/unit-ranges.js';
 

@@ -180,7 +180,7 @@ export class ObjectsPlace implements OutputPlace {
 
   #namesFor(cuts: OutputLayout['cuts']): Pick<UploadTarget, 'address' | 'extension' | 'groups'> {
     const { prefixes, extension } = shardsAt(this.to).naming;
-    const counts = 'splits' in cuts ? cuts.splits.map((split) => split.cuts.shardCount) : [cuts.shardCount];
+    const counts = 'parts' in cuts ? cuts.parts.map((part) => part.cuts.shardCount) : [cuts.shardCount];
     const groups = prefixes.map((prefix, i): ShardGroup => ({ prefix, shardCount: counts[i] ?? 0 }));
     return { address: this.to.path, extension, groups };
   }

@@ -22,7 +22,7 @@ import { byteLengthOf, ensureFile, outputAppearedError, syncPath } from '../../i
 import { damagedFileError } from '../../io/sealed-file.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
-import { cutAt, type SplitCuts } from '../../plan/shard-cuts.js';
+import { cutAt, type PartCuts } from '../../plan/shard-cuts.js';
 import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
@@ -193,7 +193,7 @@ export class StagedOutput {
         );
       }
     }
-    if ('splits' in cuts) requireBytesOfSplits(cuts, regionsOf);
+    if ('parts' in cuts) requireBytesOfParts(cuts, regionsOf);
     const written = recordBytesOf(regions);
     if (written !== recordBytes)
       throw new VerificationError(`${counted(written, 'byte')} were written, expected ${recordBytes}`);
@@ -283,17 +283,14 @@ export class StagedOutput {
   }
 }
 
-function requireBytesOfSplits(
-  { splits, shardCount }: SplitCuts,
-  regionsOf: ReadonlyMap<number, WrittenRegion[]>,
-): void {
-  for (const [i, { firstShard, bytes }] of splits.entries()) {
-    const endShard = splits[i + 1]?.firstShard ?? shardCount;
+function requireBytesOfParts({ parts }: PartCuts, regionsOf: ReadonlyMap<number, WrittenRegion[]>): void {
+  for (const [i, { firstShard, bytes, cuts }] of parts.entries()) {
     let written = 0;
-    for (let shard = firstShard; shard < endShard; shard++) written += recordBytesOf(regionsOf.get(shard) ?? []);
+    for (let shard = firstShard; shard < firstShard + cuts.shardCount; shard++)
+      written += recordBytesOf(regionsOf.get(shard) ?? []);
     if (written === bytes) continue;
     throw new VerificationError(
-      `split ${i} has ${counted(written, 'byte')} in the shards from ${firstShard} on, expected ${bytes}: it does not begin between records`,
+      `part ${i} of the output has ${counted(written, 'byte')} in the shards from ${firstShard} on, expected ${bytes}: it does not begin between records`,
     );
   }
 }

@@ -122,14 +122,14 @@ describe('StagedOutput', () => {
     const regions = [region(0, 3), region(0, 7, 1), region(0, 3, 2)];
     const verify = (first: number, second: number) => () => {
       const cuts = { by: 'byte', shardCount: 1, totalBytes: 0 } as const;
-      const splits = [
-        { firstShard: 0, start: 0, bytes: first, cuts: { ...cuts, shardCount: 2 } },
-        { firstShard: 2, start: first, bytes: second, cuts },
+      const parts = [
+        { firstShard: 0, firstRank: 0, firstByte: 0, bytes: first, cuts: { ...cuts, shardCount: 2 } },
+        { firstShard: 2, firstRank: 0, firstByte: first, bytes: second, cuts },
       ];
-      output.verify({ ...layoutOf(3, 13), cuts: { by: 'byte', shardCount: 3, splits } }, regions);
+      output.verify({ ...layoutOf(3, 13), cuts: { by: 'byte', shardCount: 3, parts } }, regions);
     };
     expect(verify(10, 3)).not.toThrow();
-    expect(verify(9, 4)).toThrow('split 0 has 10 bytes in the shards from 0 on, expected 9');
+    expect(verify(9, 4)).toThrow('part 0 of the output has 10 bytes in the shards from 0 on, expected 9');
     expect(verify(10, 4)).toThrow(VerificationError);
   });
 

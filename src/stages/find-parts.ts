@@ -1,11 +1,11 @@
 /**
- * Finds where splits begin in the output: at a key or at a rank. The piles with these places are measured, or a resumed job
- * takes the note of the earlier attempt.
+ * Finds where parts of the output begin that have shards of their own, such as splits: at a key or at a rank. The piles with
+ * these places are measured, or a resumed job takes the note of the earlier attempt.
  */
 import type { PartEnds } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
 import { type CheckpointNotes, type JobNotes, readOrWriteNote } from '../job-directory/notes.js';
-import { type SplitBounds, splitBounds } from '../keep/splits.js';
+import type { PartBounds } from '../keep/splits.js';
 import {
   addRecordTotals,
   NO_TOTALS,
@@ -16,37 +16,34 @@ import {
   totalsOfPile,
   totalsOfText,
 } from '../piles/pile-totals.js';
-import type { OutputSpec } from '../spec.js';
 import { measurePiles, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 type SplitsNote = JobNotes['splits'];
 
-export interface FoundSplit extends RecordTotals {
-  readonly name: string;
+export interface FoundPart extends RecordTotals {
   readonly firstRank: number;
   readonly firstByte: number;
 }
 
-export async function findSplits(
-  { keep, cut: { splits } }: OutputSpec,
+/** @param bounds where all parts but the first begin. @returns the parts, in their order. */
+export async function findParts(
+  bounds: PartBounds,
   work: PilesWork,
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
-): Promise<readonly FoundSplit[] | undefined> {
-  if (splits === undefined) return undefined;
-  const bounds = splitBounds(splits, work.piles.records, keep);
+): Promise<readonly FoundPart[]> {
   const note = await readOrWriteNote(checkpoint, 'splits', () => measureBounds(bounds, work, threads));
   const { before } = requireFits(note, bounds, work.piles);
-  const totalsBefore = [NO_TOTALS, ...before.map(totalsOfText), work.piles];
-  return splits.map(({ rule: { name } }, i) => {
-    const [start = NO_TOTALS, end = NO_TOTALS] = totalsBefore.slice(i);
-    return { ...subtractRecordTotals(end, start), name, firstRank: start.records, firstByte: start.bytes };
+  const starts = [NO_TOTALS, ...before.map(totalsOfText)];
+  return starts.map((start, i) => {
+    const end = starts[i + 1] ?? work.piles;
+    return { ...subtractRecordTotals(end, start), firstRank: start.records, firstByte: start.bytes };
   });
 }
 
-function requireFits(note: SplitsNote, { by, bounds }: SplitBounds, all: RecordTotals): SplitsNote {
+function requireFits(note: SplitsNote, { by, bounds }: PartBounds, all: RecordTotals): SplitsNote {
   const { before } = note;
   const isAscending = [...before, all].every(({ records, bytes }, i) => {
     const last = before[i - 1] ?? NO_TOTALS;
@@ -66,7 +63,7 @@ interface PlacedBound {
   readonly end: number | bigint;
 }
 
-async function measureBounds(bounds: SplitBounds, work: PilesWork, threads: Threads): Promise<SplitsNote> {
+async function measureBounds(bounds: PartBounds, work: PilesWork, threads: Threads): Promise<SplitsNote> {
   const { totals } = work.piles;
   const placed = bounds.by === 'key' ? placeKeys(bounds.bounds, totals) : placeRanks(bounds.bounds, totals);
   const endsOf = new Map<number, PlacedBound['end'][]>();
