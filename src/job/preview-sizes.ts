@@ -10,7 +10,7 @@ import { expectCopies } from '../keep/mix.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { mostCopiesByNumber } from '../keep/weight-by.js';
 import { ONCE } from '../keep/weights.js';
-import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { storedHeaderBytes } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { scatterLevelsOf, staysInMemory } from '../plan/pile-levels.js';
 import {
@@ -144,7 +144,7 @@ function expectTemp(
   const levels = scatterLevelsOf(memory, memoryNeed.meanRecordBytes);
   return inEachScenario((each) => {
     const { records, bytes } = expectOnPiles(head, all, each);
-    const storedBytes = bytes * ratio + records * STORED_HEADER_BYTES;
+    const storedBytes = bytes * ratio + records * storedHeaderBytes(memoryNeed);
     return levels * Math.max(0, storedBytes - memory.ramPoolBytes) + waiting[each];
   });
 }

@@ -25,7 +25,7 @@ export interface MemoryPart {
 
 const FIRST_PART = 65_536;
 /** A part begins with the scratch of the kernel. */
-export const SCRATCH_BYTES = 32_768;
+export const SCRATCH_BYTES = 36_864;
 /** Loops read a little beyond the last record. */
 const SLACK_BYTES = 65_536;
 /** The range of 32-bit addresses without the last page, so that an end address fits. */

@@ -24,6 +24,8 @@ export interface PileSetLayout {
   readonly stripeCount: number;
   readonly disks: readonly TempDisk[];
   readonly indexDirectory: string;
+  /** True if a stored record has a second key in its header, which orders records of one key. Absent: it has none. */
+  readonly hasSecondKeys?: boolean | undefined;
   /** The role of the files. Absent: they are temp files. */
   readonly role?: OwnRole;
 }

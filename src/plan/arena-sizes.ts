@@ -5,6 +5,7 @@ const MIB = 1024 * KIB;
 
 /** A stored record has a key and a length before its bytes. */
 export const STORED_HEADER_BYTES = 12;
+const SECOND_KEY_BYTES = 8;
 /** Bytes that pass 2 needs for each record: two u64 entries and, in the worst case, a u32 count. */
 export const ENTRY_BYTES = 2 * 8 + 4;
 /** Slack after a pile buffer or an output buffer: short copies write up to 16 bytes too far. */
@@ -33,6 +34,17 @@ export const LARGEST_ARENA_BYTES = 4 * 1024 * MIB - 4 * MIB;
 
 /** Pile sizes vary around their mean; piles with few records vary more. */
 const PILE_SKEW = 1.2;
+
+/** Records that need not lie in the order of one key alone. */
+interface KeyedPiles {
+  /** True if a stored record has a second key in its header, which orders records of one key. Absent: it has none. */
+  readonly hasSecondKeys?: boolean | undefined;
+}
+
+/** Returns the bytes of a stored record before those of the record. */
+export function storedHeaderBytes({ hasSecondKeys = false }: KeyedPiles): number {
+  return STORED_HEADER_BYTES + (hasSecondKeys ? SECOND_KEY_BYTES : 0);
+}
 
 interface Pass1Sizes {
   readonly pileCount: number;

@@ -24,8 +24,8 @@ import {
   pass1ArenaBytesOf,
   pass2ArenaBytesOf,
   SLACK_BYTES,
-  STORED_HEADER_BYTES,
   storedByteCost,
+  storedHeaderBytes,
   TALLY_BYTES,
 } from './arena-sizes.js';
 import { callerMemoryOf, type GivenMemory, leastMemoryWith } from './given-memory.js';
@@ -98,6 +98,8 @@ export interface MemoryNeed extends GivenMemory {
   readonly tableLogs?: readonly number[] | undefined;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
+  /** True if stored records have second keys, as the layout says. Absent: they have none. */
+  readonly hasSecondKeys?: boolean | undefined;
   /** Set if a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
   readonly reads?: 'only' | 'first' | undefined;
   /** The need if the job were not so large that it is resumable without being asked: more memory may make it small. */
@@ -163,7 +165,7 @@ function clampWhole(count: number, most: number): number {
 function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const { budgetBytes, layout } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
-  const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
+  const storedBytes = need.recordBytes + storedHeaderBytes(need) * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
   const diskLimits = need.tempDisksRotate ? ON_ROTATING_DISK : ON_DISK;
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);

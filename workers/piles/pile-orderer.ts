@@ -4,7 +4,8 @@
  * If the pile does not fit the arena, its records are scattered again, on sub-piles by the next part of their keys, and
  * the sub-piles are sorted one after the other; and so on. A sub-pile is a range of keys inside the pile, so the order
  * is the same. Where one of equal records is distinctRecords, the pile is first reduced while it is read (load-distinct.ts), because
- * equal records stay together however often they are scattered.
+ * equal records stay together however often they are scattered. Where records have second keys, many may have one key: a
+ * sub-pile that got most records of its pile is read once more, to find the window of keys that divides it.
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  *
@@ -37,13 +38,14 @@ import {
   MOST_SUB_PILES,
   OUTPUT_BUFFER_COUNT,
   SLACK_BYTES,
-  STORED_HEADER_BYTES,
   SUB_PILE_FILL,
+  storedHeaderBytes,
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import type { SinkBuffer } from '../../src/sinks/output-target.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { ReadWindow } from '../read/read-window.js';
 import type { ShuffleSettings } from '../settings.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecordError, type OrderTables, orderTables } from './order-tables.js';
@@ -71,11 +73,27 @@ interface LevelPile {
   readonly layout: PileSetLayout;
   /** The product of the key scale and the pile counts of the levels above this one. The kernel takes it modulo 2^64. */
   readonly parentScale: bigint;
+  readonly window: KeyWindow;
+  /** True if the level above has hardly divided its pile. */
+  readonly isRest: boolean;
 }
+
+/** A window of keys and second keys, as the kernel's `useWindow` has it. */
+interface KeyWindow {
+  readonly key: bigint;
+  readonly second: bigint;
+  readonly shift: number;
+}
+
+const ALL_KEYS: KeyWindow = { key: 0n, second: 0n, shift: 0 };
+/** The shift of a window of records that all have the same keys. */
+const ONE_PAIR = 128;
+/** A sub-pile with more than this part of the records of its pile is hardly smaller. */
+const REST_SHARE = 3 / 4;
 
 /** A pile of pass 1, which no level has scattered again. @param keyScale that of pass 1. */
 function wholePile(merged: MergedPile, layout: PileSetLayout, keyScale = 1n): LevelPile {
-  return { merged, layout, parentScale: keyScale };
+  return { merged, layout, parentScale: keyScale, window: ALL_KEYS, isRest: false };
 }
 
 interface OrdererParts {
@@ -110,6 +128,7 @@ export class PileOrderer {
   readonly sinkBuffer: SinkBuffer;
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
+  readonly #headerBytes: number;
   #rescatters = 0;
   /** The sum of the keys of all records put in order so far. */
   #keySum = 0n;
@@ -119,6 +138,8 @@ export class PileOrderer {
     const layout = new ArenaLayout(parts.arena.start);
     this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
+    this.#headerBytes = storedHeaderBytes(parts.job.layout);
+    this.#wasm.useSecondKeys(parts.job.layout.hasSecondKeys === true);
     prepareEquality(this.kernel, parts.job.content);
   }
 
@@ -200,7 +221,7 @@ export class PileOrderer {
   }
 
   keyAt(index: number): bigint {
-    return this.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
+    return this.kernel.view.getBigUint64(this.addressOf(index) - this.#headerBytes, true);
   }
 
   /** Puts a pile in order as `OrderablePile.order`. */
@@ -253,7 +274,7 @@ export class PileOrderer {
       if (walked === 0) throw foreignRecordError(merged);
       return walked;
     };
-    const joiner = new RecordJoiner(arena, tables.end, walk);
+    const joiner = new RecordJoiner(arena, tables.end, this.#headerBytes, walk);
     for (const { segments } of merged.parts) {
       for (const { place, byteLength } of segments) joiner.take(place, place + byteLength);
     }
@@ -262,9 +283,13 @@ export class PileOrderer {
     return true;
   }
 
-  #prepareOrder({ merged, layout, parentScale }: LevelPile, { bits, counts, arrived, sorted }: OrderTables): void {
+  #prepareOrder(
+    { merged, layout, parentScale, window }: LevelPile,
+    { bits, counts, arrived, sorted }: OrderTables,
+  ): void {
     const { pile, records } = merged;
     const { tiesByBytes } = this.#parts.job;
+    this.#useWindow(window);
     this.#wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, tiesByBytes);
   }
 
@@ -295,18 +320,24 @@ export class PileOrderer {
   async #rescatter(pile: LevelPile, emit: Emit): Promise<RecordTotals> {
     const { arena, control, hasher, compressor, job, waitForWrites, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
-    const keyScale = pile.parentScale * BigInt(layout.pileCount);
     // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
-    // As many piles as keys: all different records of this one have the same key.
-    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparableRecordsError(merged);
-
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await waitForWrites();
-    const windowBytes = job.readBytes + longestRecordBytes + STORED_HEADER_BYTES;
+    const windowBytes = job.readBytes + longestRecordBytes + this.#headerBytes;
+    const { keyScale, window } = await this.#levelBelow(pile, windowBytes);
+    // As many piles as keys: all different records of this one have the same key.
+    if (job.content?.isDistinct === true && keyScale >= 2n ** 64n) throw inseparableRecordsError(merged);
     const subPiles = this.#planSubPiles(merged, windowBytes);
     const { disks, indexDirectory } = job.rescatterTo;
-    const subLayout: PileSetLayout = { pileCount: subPiles.count, stripeCount: 1, disks, indexDirectory };
+    const { hasSecondKeys } = layout;
+    const subLayout: PileSetLayout = {
+      pileCount: subPiles.count,
+      stripeCount: 1,
+      disks,
+      indexDirectory,
+      hasSecondKeys,
+    };
     this.#rescatters += 1;
     const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
@@ -319,17 +350,18 @@ export class PileOrderer {
         windowBytes,
         keyScale,
         content: job.content,
+        hasSecondKeys,
         dropsEqual: job.content?.isDistinct === true && !subPiles.isTight,
       });
-      await this.#readAgain(pile, scatterArena, windowBytes);
+      this.#useWindow(window);
+      await this.#readAgain(pile, scatterArena.window, windowBytes, (from, to) => this.#wasm.rescatterStored(from, to));
       const { pileSet } = scatterArena.commit(null);
       let { dropped } = scatterArena;
       control.count('rescatteredBytes', pileSet.diskBytes);
       for (const sub of eachMergedPile([pileSet], 0, subPiles.count)) {
-        dropped = addRecordTotals(
-          dropped,
-          await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit),
-        );
+        const isRest = sub.records > REST_SHARE * merged.records;
+        const subPile = { merged: sub, layout: subLayout, parentScale: keyScale, window, isRest };
+        dropped = addRecordTotals(dropped, await this.order(subPile, emit));
       }
       return dropped;
     };
@@ -339,8 +371,31 @@ export class PileOrderer {
     });
   }
 
-  /** Scatters the stored records of a pile. */
-  async #readAgain({ merged, layout }: LevelPile, { window }: ScatterArena, windowBytes: number): Promise<void> {
+  /** Returns what divides the records of a pile. */
+  async #levelBelow(pile: LevelPile, windowBytes: number): Promise<{ keyScale: bigint; window: KeyWindow }> {
+    const { merged, layout, parentScale, window, isRest } = pile;
+    const { arena } = this.#parts;
+    if (!isRest || layout.hasSecondKeys !== true) return { keyScale: parentScale * BigInt(layout.pileCount), window };
+    const wasm = this.#wasm;
+    wasm.beginSpan();
+    const span = (from: number, to: number) => wasm.spanStored(from, to);
+    await this.#readAgain(pile, new ReadWindow(arena, this.#storedAddress, windowBytes), windowBytes, span);
+    const shift = wasm.spanShift();
+    if (shift === ONE_PAIR) throw inseparableRecordsError(merged);
+    return { keyScale: 1n, window: { key: wasm.spanKey(), second: wasm.spanSecond(), shift } };
+  }
+
+  #useWindow({ key, second, shift }: KeyWindow): void {
+    this.#wasm.useWindow(key, second, shift);
+  }
+
+  /** @param take takes the complete stored records, and returns the address of the first incomplete one. */
+  async #readAgain(
+    { merged, layout }: LevelPile,
+    window: ReadWindow,
+    windowBytes: number,
+    take: (from: number, to: number) => number,
+  ): Promise<void> {
     const place = (byteLength: number) => {
       const room = window.makeRoom(windowBytes);
       if (typeof room !== 'number')
@@ -350,7 +405,7 @@ export class PileOrderer {
     const receive = (byteLength: number) => {
       window.filledEnd += byteLength;
       const { recordStart, filledEnd } = window;
-      window.recordStart = inPhase('scatter', () => this.#wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
+      window.recordStart = inPhase('scatter', () => take(recordStart, filledEnd)) >>> 0;
     };
     await this.#parts.reader.read(merged, layout, { place, receive });
     if (window.pendingBytes === 0) return;

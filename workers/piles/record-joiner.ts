@@ -1,13 +1,17 @@
 /** Walks segments where they lie. It joins each record that straddles two of them in a copy, and walks that. */
 import { copySharedBytes } from '../../src/io/shared-bytes.js';
-import { SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
+import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Arena } from '../arena.js';
+
+/** A stored record begins with its key, and then its length. */
+const KEY_BYTES = 8;
 
 /** Takes the complete stored records in [start, end). Returns the address of the first incomplete one. */
 type WalkStored = (start: number, end: number) => number;
 
 export class RecordJoiner {
   readonly #arena: Arena;
+  readonly #headerBytes: number;
   readonly #walk: WalkStored;
   /** The record that is joined begins here. */
   #start: number;
@@ -15,8 +19,9 @@ export class RecordJoiner {
   #isFull = false;
 
   /** @param start the address of the first joined record. */
-  constructor(arena: Arena, start: number, walk: WalkStored) {
+  constructor(arena: Arena, start: number, headerBytes: number, walk: WalkStored) {
     this.#arena = arena;
+    this.#headerBytes = headerBytes;
     this.#start = start;
     this.#walk = walk;
   }
@@ -47,9 +52,9 @@ export class RecordJoiner {
 
   /** Returns what the record lacks, or its header while that is not complete. */
   #missingBytes(): number {
-    if (this.#pendingBytes < STORED_HEADER_BYTES) return STORED_HEADER_BYTES - this.#pendingBytes;
-    const byteLength = this.#arena.kernel.view.getUint32(this.#start + STORED_HEADER_BYTES - 4, true);
-    return STORED_HEADER_BYTES + byteLength - this.#pendingBytes;
+    if (this.#pendingBytes < this.#headerBytes) return this.#headerBytes - this.#pendingBytes;
+    const byteLength = this.#arena.kernel.view.getUint32(this.#start + KEY_BYTES, true);
+    return this.#headerBytes + byteLength - this.#pendingBytes;
   }
 
   /** Copies the next bytes of the record. Returns their number. */

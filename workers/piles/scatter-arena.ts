@@ -18,7 +18,7 @@ import {
   BOUNDARY_TABLE_BYTES,
   RECENT_TABLE_BYTES,
   SLACK_BYTES,
-  STORED_HEADER_BYTES,
+  storedHeaderBytes,
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
@@ -38,6 +38,8 @@ interface ScatterSizes {
   readonly keyScale: bigint;
   readonly headLimit?: HeadLimit | undefined;
   readonly content?: ContentRule | undefined;
+  /** True if stored records have second keys, as the layout says. Absent: they have none. */
+  readonly hasSecondKeys?: boolean | undefined;
   /** The buffers, if they lie in the pool. Absent: they lie in the arena. */
   readonly poolBuffers?: PoolBuffers | undefined;
   /** True if the totals have the sums of the keys. Absent: no. */
@@ -62,6 +64,7 @@ export class ScatterArena implements RecordTaker {
   /** How many full buffers of each pile have left. */
   readonly #flushes: Float64Array;
   readonly #sumsKeys: boolean;
+  readonly #headerBytes: number;
   readonly #headFilter: HeadFilter | undefined;
   /** The totals of what the kernel had dropped before; undefined: it drops nothing. */
   readonly #droppedBefore: RecordTotals | undefined;
@@ -75,6 +78,7 @@ export class ScatterArena implements RecordTaker {
     this.#bufferBytes = bufferBytes;
     this.#flushes = new Float64Array(pileCount);
     this.#sumsKeys = sizes.sumsKeys ?? false;
+    this.#headerBytes = storedHeaderBytes(sizes);
     this.#tallies = layout.take(pileCount * TALLY_BYTES);
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     const strideBytes = bufferBytes + SLACK_BYTES;
@@ -86,6 +90,8 @@ export class ScatterArena implements RecordTaker {
 
     const { kernel } = arena;
     prepareKeys(kernel, sizes.content, dropsEqual);
+    kernel.wasm.useSecondKeys(sizes.hasSecondKeys === true);
+    kernel.wasm.useWindow(0n, 0n, 0);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, bufferBytes, sizes.keyScale);
     const bufferOf = (pile: number) => poolBuffers?.addressOf(pile) ?? buffers + pile * strideBytes;
@@ -115,7 +121,7 @@ export class ScatterArena implements RecordTaker {
       const records = Number(view.getBigUint64(at + 8, true));
       const storedBytes = (this.#flushes[pile] ?? 0) * this.#bufferBytes + this.#fillOf(pile);
       totals.records[pile] = records;
-      totals.recordBytes[pile] = storedBytes - STORED_HEADER_BYTES * records;
+      totals.recordBytes[pile] = storedBytes - this.#headerBytes * records;
       totals.checksums[pile] = view.getBigUint64(at + 16, true);
       if (totals.keySums !== undefined) totals.keySums[pile] = view.getBigUint64(at + 24, true);
     }

@@ -43,6 +43,7 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     windowBytes: job.readBytes,
     keyScale: job.keyScale ?? 1n,
     content: job.content,
+    hasSecondKeys: layout.hasSecondKeys,
     poolBuffers: ramPool?.liesIn(arena.kernel.bytes) ? ramPool.pileBuffers(layout.pileCount) : undefined,
     sumsKeys: ramPool?.isLinear === true,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),

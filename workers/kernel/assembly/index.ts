@@ -6,6 +6,7 @@ export { fieldPathAddress, selectUndrawn } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { compareByValue } from './equal-records';
 export { beginRange, rangeEnd, compactRange, rangeRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
+export { beginSpan, spanKey, spanSecond, spanShift, spanStored, useWindow } from './key-window';
 export {
   keepAll,
   keepUpTo,
@@ -68,6 +69,7 @@ export { isBadRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanRea
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords, useBuffer } from './scatter-records';
 export { useScratch } from './scratch';
+export { useSecondKeys } from './stored-record';
 export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 export {

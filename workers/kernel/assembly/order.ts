@@ -1,17 +1,19 @@
-// Pass 2: sorts the records of one loaded pile by key, and gathers them.
+// Pass 2: sorts the records of one loaded pile by key, or by both keys, and gathers them.
 //
 // Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the stored record. One
 // counting step puts each entry into one of 2^bits ranges (about two records each), then one insertion sort finishes
 // the nearly sorted whole. If upper bits are equal, the whole keys decide. If keys are equal, records stay in the order in
 // which they were walked, since both steps are stable: piles are walked in slice order, so this is the order of (input
 // ordinal, position). Where the order must not depend on how the pile was read, the bytes of the records decide instead.
-// Cost: two sequential passes over the entries, one random.
+// Cost: two sequential passes over the entries, one random. Where many records share a key, they are sorted by their second
+// keys first.
 
 import { countDropped } from './duplicates';
 import { compareRecords } from './equal-records';
+import { placeOf } from './key-window';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
-import { HEADER_BYTES } from './stored-record';
+import { hasSecondKeys, headerBytes, SECOND_KEY } from './stored-record';
 
 let parentScale: u64 = 1;
 let ownScale: u64 = 1;
@@ -24,7 +26,7 @@ let arrived: usize = 0;
 let sorted: usize = 0;
 let entryCapacity: u32 = 0;
 export let walkedCount: u32 = 0;
-/** The sum of the keys of all records walked since `prepareOrder`. */
+/** The sum of the keys, and second keys, of all records walked since `prepareOrder`. */
 export let walkedKeySum: u64 = 0;
 /** The record at which the last walk ended that returned 0. */
 export let walkedEnd: usize = 0;
@@ -36,9 +38,9 @@ export let orderChecksum: u64 = 0;
 
 /**
  * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and `sortedAt` hold
- * `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under `scaleOfParent`; bits is 1 to 31. With
- * `tiesByBytes`, records of equal keys come in the order of what equal records have in common: their bytes, or values; else
- * in the order in which they are walked.
+ * `capacity` u64 each. Keys, or their places in the window, must belong to pile `pile` of `pileCount` under `scaleOfParent`; bits
+ * is 1 to 31. With `tiesByBytes`, records of equal keys come in the order of what equal records have in common: their bytes, or
+ * values; else in the order in which they are walked.
  */
 export function prepareOrder(
   countsAt: usize,
@@ -76,22 +78,25 @@ export function walkStored(from: usize, to: usize): usize {
   let p = from;
   let n = walkedCount;
   let keySum = walkedKeySum;
-  while (to - p >= HEADER_BYTES) {
+  const header = headerBytes;
+  while (to - p >= header) {
     const byteLength = load<u32>(p, 8);
-    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
+    if (byteLength > ((to - p) as u32) - header) break;
     const key = load<u64>(p);
-    if (n == entryCapacity || scaled(key * parentScale, ownPileCount) != ownPile) {
+    const second = hasSecondKeys ? load<u64>(p, SECOND_KEY) : 0;
+    const position = placeOf(key, second);
+    if (n == entryCapacity || scaled(position * parentScale, ownPileCount) != ownPile) {
       walkedCount = n;
       walkedEnd = p;
       return 0;
     }
-    const place = key * ownScale;
+    const place = position * ownScale;
     store<u64>(arrived + ((n as usize) << 3), (place & 0xffffffff00000000) | (p as u64));
     const slot = counts + (((place >> shift) as usize) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
-    keySum += key;
+    keySum += key + second;
     n += 1;
-    p += HEADER_BYTES + byteLength;
+    p += header + byteLength;
   }
   walkedCount = n;
   walkedKeySum = keySum;
@@ -100,13 +105,19 @@ export function walkStored(from: usize, to: usize): usize {
 
 function comesAfter(a: u64, b: u64): bool {
   if (a >> 32 != b >> 32) return a > b;
-  const placeA = load<u64>(a as u32 as usize) * ownScale;
-  const placeB = load<u64>(b as u32 as usize) * ownScale;
-  if (placeA != placeB) return placeA > placeB;
-  if (!ordersTiesByBytes) return false;
   const storedA = a as u32 as usize;
   const storedB = b as u32 as usize;
-  return compareRecords(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8)) > 0;
+  if (hasSecondKeys) {
+    if (!bySecond && load<u64>(storedA) != load<u64>(storedB)) return load<u64>(storedA) > load<u64>(storedB);
+    const secondA = load<u64>(storedA, SECOND_KEY);
+    const secondB = load<u64>(storedB, SECOND_KEY);
+    if (secondA != secondB || bySecond) return secondA > secondB;
+  }
+  const placeA = load<u64>(storedA) * ownScale;
+  const placeB = load<u64>(storedB) * ownScale;
+  if (placeA != placeB) return placeA > placeB;
+  if (!ordersTiesByBytes) return false;
+  return compareRecords(storedA + headerBytes, load<u32>(storedA, 8), storedB + headerBytes, load<u32>(storedB, 8)) > 0;
 }
 
 function placeWalked(): void {
@@ -128,7 +139,46 @@ function placeWalked(): void {
   }
 }
 
+/** True while entries begin with the upper bits of second keys. */
+let bySecond: bool = false;
+/** With so many records in one range of the counting step, an insertion sort of it may take long. */
+const CROWD: u32 = 64;
+
 export function orderWalked(): void {
+  if (hasSecondKeys && isCrowded()) {
+    // Both steps are stable: what comes next puts records of one key where they belong, one after the other.
+    bySecond = true;
+    enterAgain(arrived);
+    sortEntries();
+    bySecond = false;
+    enterAgain(sorted);
+  }
+  sortEntries();
+}
+
+function isCrowded(): bool {
+  const countsEnd = counts + ((4 as usize) << (bucketBits as usize));
+  for (let slot = counts; slot < countsEnd; slot += 4) {
+    if (load<u32>(slot) > CROWD) return true;
+  }
+  return false;
+}
+
+/** Makes new entries of the records of others, in their order, as `walkStored` does. */
+function enterAgain(entries: usize): void {
+  const shift = 64 - bucketBits;
+  memory.fill(counts, 0, (4 as usize) << (bucketBits as usize));
+  for (let i: usize = 0; i < (walkedCount as usize) << 3; i += 8) {
+    const stored = load<u64>(entries + i) as u32 as usize;
+    const second = load<u64>(stored, SECOND_KEY);
+    const place = bySecond ? second : placeOf(load<u64>(stored), second) * ownScale;
+    store<u64>(arrived + i, (place & 0xffffffff00000000) | (stored as u64));
+    const slot = counts + (((place >> shift) as usize) << 2);
+    store<u32>(slot, load<u32>(slot) + 1);
+  }
+}
+
+function sortEntries(): void {
   placeWalked();
   const sortedEnd = sorted + ((walkedCount as usize) << 3);
   for (let p = sorted + 8; p < sortedEnd; p += 8) {
@@ -153,7 +203,7 @@ function compareEntries(a: u64, b: u64): i32 {
   const placeA = load<u64>(storedA) * ownScale;
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB ? 1 : -1;
-  return compareRecords(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8));
+  return compareRecords(storedA + headerBytes, load<u32>(storedA, 8), storedB + headerBytes, load<u32>(storedB, 8));
 }
 
 /**
@@ -201,7 +251,7 @@ export function orderDistinct(): u32 {
     if (difference == 0) {
       const stored = entry as u32 as usize;
       const byteLength = load<u32>(stored, 8);
-      countDropped(stored + HEADER_BYTES, byteLength);
+      countDropped(stored + headerBytes, byteLength);
       store<u32>(stored, byteLength | DROPPED, 8);
       continue;
     }
@@ -218,7 +268,7 @@ export function compactStored(from: usize, to: usize): usize {
   let target = from;
   while (from < to) {
     const byteLength = load<u32>(from, 8);
-    const storedBytes = HEADER_BYTES + (byteLength & ~DROPPED);
+    const storedBytes = headerBytes + (byteLength & ~DROPPED);
     if ((byteLength & DROPPED) == 0) {
       if (target != from) memory.copy(target, from, storedBytes);
       target += storedBytes;
@@ -256,6 +306,7 @@ export function gather(
 ): u32 {
   let fill: u32 = 0;
   let checksum = orderChecksum;
+  const header = headerBytes;
   let k: u32 = 0;
   for (let prefetchedEnd: u32 = 0; k < count; k++, index += step) {
     if (k == prefetchedEnd) {
@@ -266,7 +317,7 @@ export function gather(
     const stored = storedAt(index);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
-    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
+    checksum += copyAndHash(out + fill, stored + header, byteLength);
     fill += byteLength;
     if (ends != 0) store<u32>(ends + ((k as usize) << 2), base + fill);
   }
@@ -291,7 +342,7 @@ function prefetchRecords(index: u32, step: u32, count: u32): void {
 
 /** Returns the address of the record at `index` of the order. */
 export function recordAddress(index: u32): usize {
-  return storedAt(index) + HEADER_BYTES;
+  return storedAt(index) + headerBytes;
 }
 
 export function recordByteLength(index: u32): u32 {

@@ -5,7 +5,7 @@
 //                   the address of the next, which may be the same
 //   tallies         pile j at tallies + 32 * j:
 //                   0 address of the next record u32 | 4 end of the buffer u32 | 8 records u64 | 16 checksum u64 |
-//                   24 sum of the keys u64
+//                   24 sum of the keys, and of second keys, u64
 //
 // A buffer is flushed when it is exactly full, so a stored record may straddle two segments. Whoever reads the segments of
 // a pile in one pile set, one after the other, joins the record again.
@@ -20,11 +20,12 @@
 import { beginCopies, hasCopies, keyCopies } from './copies';
 import { countDropped } from './duplicates';
 import { areEqual, useEquality } from './equal-records';
+import { placeOf } from './key-window';
 import { BLOCK_RECORDS, keyBlock, positionAt } from './keying';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
-import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
-import { ENTRY_BYTES, HEADER_BYTES } from './stored-record';
+import { ENTRIES_PLACE, HEADER_PLACE, SECONDS_PLACE, scratchAt } from './scratch';
+import { ENTRY_BYTES, hasSecondKeys, headerBytes, SECOND_KEY } from './stored-record';
 import { isWeighed } from './weigh';
 
 // @ts-ignore: decorator
@@ -55,7 +56,7 @@ function isRecent(slot: usize, key: u64, start: usize, byteLength: u32): bool {
   const stored = load<u32>(slot, 8) as usize;
   // No record is stored at address 0: the slot is empty.
   if (load<u64>(slot) != key || stored == 0) return false;
-  return areEqual(stored + HEADER_BYTES, load<u32>(stored, 8), start, byteLength);
+  return areEqual(stored + headerBytes, load<u32>(stored, 8), start, byteLength);
 }
 
 /** Forgets the records in the buffer before `end`, which is about to leave. */
@@ -69,7 +70,8 @@ function forgetRecent(end: usize): void {
 
 /**
  * Prepares for scattering on `count` piles. `scale` is the product, modulo 2^64, of the pile counts of the levels above
- * (1 on the first level): `key * scale` is the key's place inside its pile of the level above, as a fraction of 2^64.
+ * (1 on the first level): `key * scale` is the key's place inside its pile of the level above, as a fraction of 2^64. Where
+ * records have second keys, places in the window of key-window.ts take the part of keys.
  * `useBuffer` then gives each pile its buffer.
  */
 export function prepareScatter(count: u32, talliesAt: usize, bytesPerBuffer: u32, scale: u64): void {
@@ -109,15 +111,16 @@ function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
 
 // @ts-ignore: decorator
 @inline
-function storeHeader(target: usize, key: u64, byteLength: u32): void {
+function storeHeader(target: usize, key: u64, second: u64, byteLength: u32): void {
   store<u64>(target, key);
   store<u32>(target, byteLength, 8);
+  if (hasSecondKeys) store<u64>(target, second, SECOND_KEY);
 }
 
 // @ts-ignore: decorator
 @inline
-function scatterRecord(key: u64, start: usize, byteLength: u32): void {
-  const pile = scaled(key * keyScale, pileCount) as u32;
+function scatterRecord(key: u64, second: u64, start: usize, byteLength: u32): void {
+  const pile = scaled(placeOf(key, second) * keyScale, pileCount) as u32;
   const tally = tallies + ((pile as usize) << 5);
   const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
   // A dropped record counts, too: which ones are dropped here depends on the memory.
@@ -129,22 +132,23 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
   const target = load<u32>(tally);
   let hash: u64;
-  if ((byteLength as u64) + (HEADER_BYTES as u64) < ((load<u32>(tally, 4) - target) as u64)) {
-    storeHeader(target, key, byteLength);
-    hash = copyAndHash(target + HEADER_BYTES, start, byteLength);
-    store<u32>(tally, target + HEADER_BYTES + byteLength);
+  const header = headerBytes;
+  if ((byteLength as u64) + (header as u64) < ((load<u32>(tally, 4) - target) as u64)) {
+    storeHeader(target, key, second, byteLength);
+    hash = copyAndHash(target + header, start, byteLength);
+    store<u32>(tally, target + header + byteLength);
     if (recent != 0) {
       store<u64>(slot, key);
       store<u32>(slot, target, 8);
     }
   } else {
-    storeHeader(scratchAt(HEADER_PLACE), key, byteLength);
-    appendAcrossBuffers(pile, scratchAt(HEADER_PLACE), HEADER_BYTES);
+    storeHeader(scratchAt(HEADER_PLACE), key, second, byteLength);
+    appendAcrossBuffers(pile, scratchAt(HEADER_PLACE), header);
     appendAcrossBuffers(pile, start, byteLength);
     hash = recordHash(start, byteLength);
   }
   store<u64>(tally, load<u64>(tally, 16) + hash, 16);
-  store<u64>(tally, load<u64>(tally, 24) + key, 24);
+  store<u64>(tally, load<u64>(tally, 24) + key + second, 24);
 }
 
 /**
@@ -169,19 +173,22 @@ function scatterEntries(count: u32): void {
   const end = entries + ((count as usize) << 4);
   // The splits may have looked for another value.
   if (recent != 0) useEquality();
+  const seconds = scratchAt(SECONDS_PLACE);
   for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
-    scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
+    const second = hasSecondKeys ? load<u64>(seconds + ((entry - entries) >> 1)) : 0;
+    scatterRecord(load<u64>(entry), second, load<u32>(entry, 8), load<u32>(entry, 12));
   }
 }
 
 /** Scatters the complete stored records by the next level of their keys. Returns the address of the first incomplete one. */
 export function rescatterStored(from: usize, to: usize): usize {
+  const header = headerBytes;
   let p = from;
-  while (to - p >= HEADER_BYTES) {
+  while (to - p >= header) {
     const byteLength = load<u32>(p, 8);
-    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
-    scatterRecord(load<u64>(p), p + HEADER_BYTES, byteLength);
-    p += HEADER_BYTES + byteLength;
+    if (byteLength > ((to - p) as u32) - header) break;
+    scatterRecord(load<u64>(p), hasSecondKeys ? load<u64>(p, SECOND_KEY) : 0, p + header, byteLength);
+    p += header + byteLength;
   }
   return p;
 }

@@ -2,11 +2,11 @@
 // its own for them.
 
 /** The place in a memory that no other instance has: after the constants, and below the arena. */
-const OWN_MEMORY: usize = 32768;
+const OWN_MEMORY: usize = 28672;
 
 let scratch: usize = OWN_MEMORY;
 
-/** Moves the scratch to 32 KiB at `address`, a multiple of 16. */
+/** Moves the scratch to 36 KiB at `address`, a multiple of 16. */
 export function useScratch(address: usize): void {
   scratch = address;
 }
@@ -25,6 +25,7 @@ export const BRACKETS_PLACE: usize = 24672; // 1 KiB
 export const NUMBERS_PLACE: usize = 25696; // twice 4 offsets of u64, their rows and their columns
 export const WEIGHTS_PLACE: usize = 25904; // 128 weights of 16 bytes
 export const WEIGHT_SELECTOR_PLACE: usize = 27952; // 4800 bytes
+export const SECONDS_PLACE: usize = 32768; // 132 second keys of u64
 
 // @ts-ignore: decorator
 @inline
