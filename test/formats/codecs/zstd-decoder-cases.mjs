@@ -75,6 +75,8 @@ function assertSame(actual, expected, when) {
 
 const frames = [declared, skippable, undeclared, empty, severalBlocks, declared];
 const stored = Buffer.concat(frames.map((frame) => (frame instanceof Uint8Array ? frame : frame.stored)));
+/** `npm test` cuts the frames at every seventh byte. */
+const cutStep = (process.env['PILESHUF_TEST_SCALE'] ?? 'quick') === 'quick' ? 7 : 1;
 const content = Buffer.concat(frames.map((frame) => (frame instanceof Uint8Array ? Buffer.alloc(0) : frame.content)));
 
 /** @type {Readonly<Record<string, (decoder: ZstdDecoder) => Promise<void>>>} */
@@ -98,7 +100,7 @@ export const decoderCases = {
   },
 
   'decodes frames that are cut anywhere': async (decoder) => {
-    for (let end = 1; end < stored.byteLength; end++) {
+    for (let end = 1; end < stored.byteLength; end += cutStep) {
       assertSame(await decode(decoder, stored, [end, stored.byteLength]), content, `cut at ${end}`);
     }
     for (const pieceBytes of [1, 2, 3, 7, 100]) {
@@ -116,6 +118,7 @@ export const decoderCases = {
       edges.set(edge, decodedBytes);
     }
     for (let end = 0; end <= stored.byteLength; end++) {
+      if (end % cutStep !== 0 && !edges.has(end)) continue;
       const truncated = stored.subarray(0, end);
       const wholeBytes = edges.get(end);
       for (const pieceBytes of [[end], [61]]) {
