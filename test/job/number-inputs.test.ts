@@ -39,7 +39,7 @@ const TUNINGS: readonly Tuning[] = [
   { inline: false, sliceBytes: 1500 },
 ];
 
-const COUNT = atScale(60_000, 200_000);
+const COUNT = atScale(30_000, 100_000);
 
 describe('a range', () => {
   it.each(sampled(CASES, 8))('is read as a file with its lines: %j', async (options) => {

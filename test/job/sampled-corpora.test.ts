@@ -14,7 +14,7 @@ import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
-const CORPORA = atScale(4, 200);
+const CORPORA = atScale(4, 80, 200);
 const CORPUS_BYTES = 2_000_000;
 const WINDOWS = { windowBytes: 1024, fewest: 128, most: 512 };
 

@@ -69,7 +69,7 @@ describe.each(
     for (
       let memberBytes = 1;
       memberBytes <= bytes.byteLength + 1;
-      memberBytes += memberBytes < atScale(2, 10) ? 1 : atScale(40, 40, 17)
+      memberBytes += memberBytes < atScale(2, 10) ? 1 : atScale(60, 60, 17)
     ) {
       const stored = write(bytes, [memberBytes]);
       for (const sliceBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
@@ -118,7 +118,7 @@ describe('members that do not hold what they say', () => {
         },
       ),
       {
-        numRuns: atScale(4, 40, 200),
+        numRuns: atScale(4, 25, 200),
         // An extra field that reaches into the members behind it, up to the content of one.
         examples: [[[{ at: 10, value: 219 }], 1]],
       },

@@ -65,7 +65,7 @@ describe('splits', () => {
     };
     const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];
     await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), tightOnThreads, check), {
-      numRuns: atScale(2, 8, 300),
+      numRuns: atScale(2, 5, 300),
     });
   });
 });

@@ -108,9 +108,9 @@ async function requestsOf(make: () => Promise<void>): Promise<readonly number[]>
   expect(length).toBeGreaterThan(7);
   return sampled(
     Array.from({ length }, (_, i) => i + 1),
-    2,
+    3,
     0,
-    2,
+    3,
   );
 }
 

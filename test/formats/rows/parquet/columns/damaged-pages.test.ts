@@ -137,8 +137,8 @@ describe('damaged pages', () => {
   it('give an error or rows, in their own memory', () => {
     let memory = openGuarded();
     const outcomes = { rows: 0, refused: 0 };
-    const chunks = Array.from({ length: atScale(120, 600) }, drawChunk);
-    for (let i = 0; i < atScale(2500, 60_000); i++) {
+    const chunks = Array.from({ length: atScale(120, 300, 600) }, drawChunk);
+    for (let i = 0; i < atScale(2500, 25_000, 60_000); i++) {
       const { leaf, codec, pages } = oneOf(chunks);
       const at = whole(pages.length);
       const given = pages.map((page, k) => (k === at ? damaged(page) : page));
