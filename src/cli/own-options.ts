@@ -55,7 +55,7 @@ export const COMMAND_OPTIONS = {
     }),
     together: option<readonly (readonly string[])[]>({
       name: 'together', value: 'FILE,FILE', parse: parseTogether, isRepeatable: true,
-      help: 'shuffle files in one order that keeps them aligned, in a directory; repeat the option for more tuples of files',
+      help: 'shuffle files in one order, so that they stay aligned; repeat the option for more tuples of files',
     }),
     inputLists: option<readonly InputList[]>(
       {},
@@ -111,7 +111,7 @@ export const SUBMISSION = optionGroup('Slurm', {
   }),
   dryRun: option<true>({
     name: 'dry-run',
-    help: 'print the calls of sbatch and the scripts; submit, plan and write nothing',
+    help: 'print the calls of sbatch and the scripts, and do nothing else',
   }),
   resume: option<true>({ name: 'resume', help: 'submit the tasks of the job in --job-dir that are not done' }),
 });

@@ -83,7 +83,7 @@ export interface ClusterPlanOptions
 const TASK = optionGroup('Tasks', {
   /** The index of the task, from 0 on. A commit has none; for other kinds there is no default. */
   taskIndex: option<number>({
-    check: whole(0), name: 'index', value: 'I', parse: parseWhole, help: 'number of the task among those of its kind, from 0 on',
+    check: whole(0), name: 'index', value: 'I', parse: parseWhole, help: 'number of the task, from 0 on',
     default: 'the index that Slurm, Kubernetes or AWS Batch gives it',
   }),
   /** Does every `stride`th task from `taskIndex` on, for an array of fewer indexes. Default: that task alone. */
@@ -94,7 +94,7 @@ const TASK = optionGroup('Tasks', {
   /** How long to wait for files of other machines to become visible. Default 60. */
   waitSeconds: option<number>({
     check: whole(0, MOST_WAIT_SECONDS), name: 'wait', value: 'SECONDS', parse: parseWhole,
-    help: 'how long to wait for files of other machines to become visible', default: '60',
+    help: 'how long to wait for files of other machines', default: '60',
   }),
   /** A directory on this machine for piles that are too large for the memory. Default $TMPDIR or /tmp. */
   scratchDir: option<string>({
@@ -157,7 +157,7 @@ const SLURM = optionGroup('Slurm', {
    */
   envCommand: option<string>({
     name: 'env-command', value: 'COMMAND', parse: parseWord,
-    help: "command that the shell of each task runs first, as in --env-command='module load node'", default: 'nothing',
+    help: 'command that the shell of each task runs first', default: 'nothing',
   }),
   /** Default: that of the user. */
   account: option<string>({

@@ -92,7 +92,7 @@ const OUTPUT = optionGroup('Output', {
   headCount: option<number>({
     check: whole(0), resumes: ['number of records', ({ keep }) => keep.headCount ?? 'all'],
     name: 'head-count', short: 'n', value: 'COUNT', isRepeatable: true, parse: parseHeadCount,
-    help: 'write only the first COUNT records of the order; the smallest of several COUNTs counts', default: 'all',
+    help: 'write only the first COUNT records of the order; of several COUNTs, the smallest', default: 'all',
   }),
 });
 
@@ -411,7 +411,7 @@ const CHOICE = optionGroup('Input', {
    */
   hidden: option<boolean>({
     check: trueOrFalse, name: 'hidden',
-    help: 'take hidden files of directories, too: .NAME, and what programs keep beside data, such as _SUCCESS',
+    help: 'take hidden files of directories, too: .NAME, _SUCCESS and others',
   }),
   /**
    * Takes those files of directories that one of these globs matches. A glob without a slash is compared with the name,
@@ -451,7 +451,7 @@ const S3 = optionGroup('Input', {
    */
   s3Headers: option<Readonly<Record<string, string>>>({
     check: objectHeaders, mayChange: true, name: 's3-header', value: 'NAME: VALUE', parse: parseHeader, isRepeatable: true,
-    help: "a header of uploads to s3://, as in 'x-amz-storage-class: STANDARD_IA'; x-amz-expected-bucket-owner goes with each request",
+    help: 'a header of uploads to s3://: storage class, encryption; x-amz-expected-bucket-owner goes with each request',
   }),
 });
 

@@ -13,9 +13,8 @@ const names = COMMAND_NAMES;
 
 const INTRODUCTION = `# Options
 
-Every command and every option of pileshuf, with an example. Each option has an anchor: \`OPTIONS.md#seed\`. \`pileshuf shuf\`
-has the options of GNU shuf. An input with the name of a command is written as \`./NAME\`. Below, "shuffles" are the main
-command, \`plan\`, \`cluster plan\` and \`cluster slurm\`. [RUNNING.md](RUNNING.md#exit-codes) has the exit codes.
+Every command and every option, with an example. \`pileshuf shuf\` has the options of GNU shuf. An input with the name of a
+command is written as \`./NAME\`. Below, "shuffles" are the main command, \`plan\`, \`cluster plan\` and \`cluster slurm\`.
 
 <!-- npm run docs:reference writes this page -->`;
 
@@ -54,6 +53,9 @@ function anchorOf(entry: OptionFlag): string {
 
 const shown = allOptions().filter((entry) => ownersOf(entry).length > 0);
 
+/** Beginning of most examples of the group Slurm, which the page has once. */
+const RESUMED = 'pileshuf cluster slurm --resume --job-dir job';
+
 /** A list for each set of commands that take the same options. */
 function describeGroup(group: string): string {
   const lists = new Map<string, string[]>();
@@ -61,14 +63,17 @@ function describeGroup(group: string): string {
     const owners = ownersOf(entry);
     const areAll = SHUFFLES.every((name) => owners.includes(name));
     const others = owners.filter((name) => !areAll || !SHUFFLES.includes(name)).map(wordsOf);
-    const words = [...(areAll ? ['shuffles'] : []), ...others].join(', ');
+    const takers = [...(areAll ? ['shuffles'] : []), ...others].join(', ');
     const text = entry.default !== undefined ? `${entry.help} (default: ${entry.default})` : entry.help;
     const anchor = anchorOf(entry);
     const example = OPTION_EXAMPLES[anchor] ?? expect.fail(`no example of ${anchor}`);
-    const line = `- <a id="${anchor}"></a>\`${flagsOf(entry)}\`: ${text.replaceAll('\\', '\\\\')}: \`pileshuf ${example}\``;
-    lists.set(words, [...(lists.get(words) ?? []), line]);
+    const command = `pileshuf ${example}`;
+    const words = group === 'Slurm' ? command.replace(`${RESUMED} `, '') : command;
+    const line = `- <a id="${anchor}"></a>\`${flagsOf(entry)}\`: ${text.replaceAll('\\', '\\\\')}: \`${words}\``;
+    lists.set(takers, [...(lists.get(takers) ?? []), line]);
   }
-  const parts = [...lists].map(([words, lines]) => `For ${words}:\n\n${lines.join('\n')}`);
+  const after = group === 'Slurm' ? `. Short examples stand after \`${RESUMED}\`` : '';
+  const parts = [...lists].map(([takers, lines]) => `For ${takers}${after}:\n\n${lines.join('\n')}`);
   return [`## ${group}`, ...parts].join('\n\n');
 }
 
