@@ -16,6 +16,7 @@ import { measureCrossings, measureDistinct, measureParts } from './tasks/measure
 import { noteRecords } from './tasks/note-records.js';
 import { orderPiles } from './tasks/order-piles.js';
 import type { WindowTask } from './tasks/sample-windows.js';
+import { scatterPiles } from './tasks/scatter-piles.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import type { TallyTask } from './tasks/tally-records.js';
 import { verifyPiles } from './tasks/verify-piles.js';
@@ -38,6 +39,7 @@ const TASKS = {
   'read-back': readBack,
   'sample-windows': async (task: WindowTask) => (await import('./tasks/sample-windows.js')).sampleWindows(task),
   scatter: scatterSlice,
+  'scatter-piles': scatterPiles,
   'tally-records': async (task: TallyTask) => (await import('./tasks/tally-records.js')).tallyRecords(task),
   verify: verifyPiles,
   write: writeRange,

@@ -5,6 +5,7 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { KeptResult } from '../../workers/tasks/scatter-piles.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError } from '../errors.js';
 import type { GateNumber } from '../floor/job-control.js';
@@ -17,8 +18,9 @@ import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeStaleTempDirectories } from '../job-directory/locked-directory.js';
 import { type CheckpointNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { orderRuleOf } from '../keep/content-rule.js';
+import { isScatteredTwice, orderOfKept, orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
+import { takenOnce } from '../keep/mix.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
 import { inputFactsOf, openInput, startFetching } from '../places/inputs/input-kinds.js';
 import { openOutputPlaces } from '../places/outputs/output-kinds.js';
@@ -43,11 +45,19 @@ import { readCommitted } from '../stages/committed-slices.js';
 import { dropDuplicates, measureDistinct, textsOf } from '../stages/drop-duplicates.js';
 import { type Pass1Facts, Pass1Results } from '../stages/pass1-results.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
+import { gatherKept, type KeptWork, readKept, scatterParts } from '../stages/scatter-kept.js';
 import { publishIfFirst, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
-import { bytesOfPart, type ScatteredPiles } from '../stages/shuffle-work.js';
+import { bytesOfPart, type PilesWork, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { scatterSettings } from '../stages/task-settings.js';
-import { CLUSTER_REMEDY, type ClusterPart, noteNameOf, taskCountOf } from './cluster-plan.js';
+import {
+  CLUSTER_REMEDY,
+  type ClusterPart,
+  type ClusterPlan,
+  noteNameOf,
+  taskCountOf,
+  tasksOf,
+} from './cluster-plan.js';
 import {
   type ClusterJob,
   inputsOfSlices,
@@ -65,7 +75,8 @@ interface GatheredPiles extends Scattered {
 /** Checks that the tasks read every byte of every input once. */
 async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   const { plan, piling, inputs, keyOf, signal } = job;
-  const { firstHeader, weighing, spec, inputIds } = plan;
+  const { firstHeader, spec, inputIds } = plan;
+  const weighing = weighingOfScatter(plan);
   const found = new Pass1Results({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
   await waitUntilDone(job, 'scatter');
   for (let slice = 0; slice < plan.slices.length; slice++) {
@@ -91,6 +102,11 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   };
 }
 
+/** Returns the weights with which records are put on the first piles. */
+function weighingOfScatter({ spec, weighing }: ClusterPlan): ClusterPlan['weighing'] {
+  return isScatteredTwice(spec) ? takenOnce(weighing) : weighing;
+}
+
 async function readScatteredSlice(
   { directory, plan, piling, deadline }: ClusterJob,
   slice: number,
@@ -111,12 +127,13 @@ function openScratchDirectory({ scratchDir, gates, scope }: ClusterJob) {
 }
 
 /**
- * Does a task between the passes, which finds how much of its piles stays. All shuffle tasks need that of all piles before
- * they write, because it says where in the output each pile begins.
+ * Does a task between the passes, which finds how much of its piles stays, or scatters that once more. All shuffle tasks need
+ * that of all piles before they write, because it says where in the output each pile begins.
  * @returns the bytes of the records that this attempt looked at; undefined if the task was done before.
  */
 export async function runMeasureTask(job: ClusterJob): Promise<number | undefined> {
   const { directory, plan, index, log } = job;
+  if (isScatteredTwice(plan.spec)) return runKeptTask(job);
   const name = noteNameOf('measure', index);
   if (NOTES.distinct.read(directory, name) !== undefined) return undefined;
   const { chain, executor } = chainOf(job);
@@ -135,10 +152,47 @@ export async function runMeasureTask(job: ClusterJob): Promise<number | undefine
   return bytes;
 }
 
+/** @returns the bytes of the piles of which this attempt scattered what stays; undefined if the task was done before. */
+async function runKeptTask(job: ClusterJob): Promise<number | undefined> {
+  const { directory, plan, index, log, piling, scope } = job;
+  if (statPath(committedIndexPath(directory, plan.slices.length + index), 'temp') !== undefined) return undefined;
+  const { chain, executor } = chainOf(job);
+  const { work: opened, threads } = await openScattered(chain, executor);
+  log.useThreads(threads.pool.threadCount);
+  const work = keptWorkOf(job, opened);
+  const bytes = bytesOfPart(opened.piles.totals, work.parts[index]);
+  log.count(bytes, () => job.control.counted('orderedBytes'));
+  await scatterParts(work, threads, [index], {
+    giveName: (done) => publishIfFirst(piling.layout, done, (set) => readKeptPart(job, work, set - work.firstSet)),
+    warn: scope.warn,
+  });
+  return bytes;
+}
+
+function keptWorkOf({ plan }: ClusterJob, work: PilesWork): KeptWork {
+  const { totals } = work.piles;
+  const taskCount = taskCountOf(plan, 'measure');
+  const parts = tasksOf(plan, 'measure').map((task) => shareOfPiles(totals, task, taskCount));
+  return { ...work, spec: plan.spec, parts, firstSet: plan.slices.length };
+}
+
+function readKeptPart({ directory, deadline }: ClusterJob, work: KeptWork, part: number): Promise<KeptResult> {
+  return deadline.waitUntilWhole(directory, () => readKept(work, part));
+}
+
+/** Takes over what the measure tasks have scattered once more. */
+async function gatherKeptParts(job: ClusterJob, from: GatheredPiles, opened: PilesWork): Promise<GatheredPiles> {
+  const work = keptWorkOf(job, opened);
+  await waitUntilDone(job, 'measure');
+  const results: KeptResult[] = [];
+  for (const part of work.parts.keys()) results.push(await readKeptPart(job, work, part));
+  return { ...from, ...gatherKept(work, results), order: orderOfKept(from.order) };
+}
+
 /** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */
 async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Promise<JobNotes['distinct'] | undefined> {
   const { directory, plan, deadline } = job;
-  if (!isDistinct(plan.spec.keep)) return undefined;
+  if (!isDistinct(plan.spec.keep) || isScatteredTwice(plan.spec)) return undefined;
   await waitUntilDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
   const piles = [];
@@ -172,7 +226,10 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
     noted = { distinct: await gatherMeasured(job, work.piles) };
     return dropDuplicates(spec, work, threads, notes);
   };
-  return { chain, executor: { scatter: () => gatherScattered(job), measure } };
+  const scatterKept = isScatteredTwice(spec)
+    ? (from: GatheredPiles, work: PilesWork) => gatherKeptParts(job, from, work)
+    : undefined;
+  return { chain, executor: { scatter: () => gatherScattered(job), scatterKept, measure } };
 }
 
 export type DecidedOutput = OutputDecision<GatheredPiles> & { readonly layout: OutputLayout };
@@ -232,7 +289,8 @@ async function openInputs(
     own.set(ordinal, requireUnchanged(input));
     if (inputFactsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
-  const { firstHeader, weighing } = plan;
+  const { firstHeader } = plan;
+  const weighing = weighingOfScatter(plan);
   return { inputs: inputs.mapped((input, i) => own.get(i) ?? input), gates: gateOf, firstHeader, weighing };
 }
 

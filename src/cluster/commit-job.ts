@@ -79,7 +79,7 @@ async function verifyAndJournal(
   const records = readShuffleRecords(job);
   const { scattered, distinct, output, layout, threads } = await decideClusterOutput(job);
   const { piles, samples } = output.work;
-  const { found } = scattered;
+  const { found, twice } = scattered;
   found.startFindings.tell(job.inputs, 'output', job.onWarning);
   const ranges = records.flatMap((record) => record.ranges);
   const neighbours = neighboursAtSeams(ranges);
@@ -98,7 +98,8 @@ async function verifyAndJournal(
   const journal = await staged.prepareCommit(summaryOf(piles, layout, output.splits), control);
   await staged.journalMoves(journal);
   const { read, keep } = plan.spec;
-  const ofOutput = { all: scattered.piles, leftOut: found.leftOut, distinct, written: piles };
+  const ofPiles = { all: twice?.read ?? scattered.piles, distinct: twice?.kept ?? distinct };
+  const ofOutput = { ...ofPiles, leftOut: found.leftOut, written: piles };
   const blank = read.skipsBlank === true ? found.blank : undefined;
   return { journal, duplicates: missingRecords(keep, ofOutput).duplicates, blank };
 }

@@ -18,6 +18,7 @@ import { TempDisks } from '../job/temp-disks.js';
 import { createControl } from '../job/work-plan.js';
 import { DAMAGED, type DamagedRegion, SHUFFLED, type ShuffledNote } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
+import { isScatteredTwice } from '../keep/content-rule.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
 import { stagedPath } from '../sinks/output-target.js';
@@ -187,6 +188,7 @@ export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind):
   const isNoted = (name: string) => statPath(join(directory, name), 'temp') !== undefined;
   const isDone = (task: number) => {
     if (kind === 'scatter') return (plan.scatterTasks[task] ?? []).every(isSliceDone);
+    if (kind === 'measure' && isScatteredTwice(plan.spec)) return isSliceDone(plan.slices.length + task);
     return isNoted(noteNameOf(kind, task, kind === 'measure' ? 0 : rewriteCountOf(directory, task)));
   };
   return tasksOf(plan, kind).filter((task) => !isDone(task));

@@ -1,6 +1,7 @@
 /** Reports five times a second how far a job is. Threads count bytes in shared memory; only this file reads a clock. */
 import type { Release } from '../floor/cleanup.js';
 import type { Counter, JobControl } from '../floor/job-control.js';
+import { isScatteredTwice } from '../keep/content-rule.js';
 import { isMeasuredBefore } from '../keep/distinct.js';
 import { isEndless, recordsOfOutput } from '../keep/keep-spec.js';
 import type { DeviceGates } from '../machine/devices.js';
@@ -165,5 +166,5 @@ export function phasesOfShuffle({ request: { spec }, plan, isCounted, earlier }:
 
 /** Returns whether a phase of its own finds what stays of equal records. */
 export function measuresPiles(spec: ShuffleSpec, earlier: Pick<EarlierAttempt, 'notes'> | undefined): boolean {
-  return earlier?.notes.distinct === undefined && isMeasuredBefore(spec);
+  return isScatteredTwice(spec) || (earlier?.notes.distinct === undefined && isMeasuredBefore(spec));
 }

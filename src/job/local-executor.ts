@@ -3,20 +3,24 @@
  * `../stages/chain.ts` says how the stages follow each other.
  */
 import type { Release } from '../floor/cleanup.js';
-import { orderRuleOf, withColumns } from '../keep/content-rule.js';
+import { isScatteredTwice, orderOfKept, orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
+import { takenOnce } from '../keep/mix.js';
 import { drawBudgetError } from '../keep/repeat.js';
 import { isTooLargeToDraw } from '../piles/pile-set-writer.js';
 import { sumOverPiles } from '../piles/pile-totals.js';
 import { inputKeysOf } from '../sources/ids.js';
+import type { ShuffleSpec } from '../spec.js';
 import { foundEnds, type ShuffledOutput } from '../stages/between-passes.js';
 import type { ChainJob, Executor, OutputDecision, Scattered } from '../stages/chain.js';
 import type { InputCounts } from '../stages/coverage-check.js';
 import { dropDuplicates } from '../stages/drop-duplicates.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
+import { partsOfPiles, scatterKept } from '../stages/scatter-kept.js';
 import { type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
+import type { PilesWork } from '../stages/shuffle-work.js';
 import { type PileStorage, scatterSettings } from '../stages/task-settings.js';
 import { startThreads, type Threads } from '../stages/threads.js';
 import { watchSpace } from './disk-space.js';
@@ -40,6 +44,8 @@ export interface RunningShuffle extends RunningJob {
 
 export interface LocalScatter extends Scattered, ScatterOutcome {
   readonly seconds: number;
+  /** The spec with the columns that the headers of streams name. */
+  readonly spec: ShuffleSpec;
 }
 
 export interface LocalOutput extends ShuffledOutput {
@@ -65,9 +71,12 @@ export function localExecutor(
       await onCounts(scattered.found.counts);
       return scattered;
     },
+    scatterKept: isScatteredTwice(spec)
+      ? (from, work, threads) => scatterKeptLocally(job, from, work, threads)
+      : undefined,
     measure: async (work, threads) => {
       const measure = () => dropDuplicates(spec, work, threads, staging.checkpoint);
-      if (!measuresPiles(spec, prepared.earlier)) return measure();
+      if (isScatteredTwice(spec) || !measuresPiles(spec, prepared.earlier)) return measure();
       return (await progress.during('measure', work.piles.bytes, measure)).value;
     },
   };
@@ -85,25 +94,42 @@ function expectedRecordBytes({ plan, control }: PreparedShuffle): number {
   return Math.max(memoryNeed.recordBytes, (decodedBytes * inputBytes) / Math.max(1, storedBytes));
 }
 
+async function scatterKeptLocally(
+  { prepared, staging, progress }: RunningShuffle,
+  from: LocalScatter,
+  work: PilesWork,
+  threads: Threads,
+): Promise<LocalScatter> {
+  const { plan } = prepared;
+  const parts = partsOfPiles(from.piles, plan.sliceBytes);
+  const toScatter = { ...work, spec: from.spec, parts, firstSet: plan.slices.length };
+  const scatter = () => scatterKept(toScatter, threads, staging.checkpoint);
+  const { value, seconds } = await progress.during('measure', from.piles.bytes, scatter);
+  return { ...from, ...value, seconds: from.seconds + seconds, order: orderOfKept(from.order) };
+}
+
 /** Opens the memory and the threads of the job, and puts each record on a random pile. */
 async function scatterLocally(job: RunningShuffle): Promise<LocalScatter> {
   const { prepared, staging, progress, profile, attempt } = job;
   const { request, inputIds, plan } = prepared;
-  const { spec } = request;
+  const { spec: given } = request;
+  const hasFurtherSets = isScatteredTwice(given);
   const { threads, storage } = await openMemoryAndThreads(job);
   profile.pass1Begins(prepared.reportLog);
   const work = {
     ...prepared,
-    inputs: spec.keep.range === undefined ? prepared.inputsToRead : [],
+    inputs: given.keep.range === undefined ? prepared.inputsToRead : [],
+    weighing: hasFurtherSets ? takenOnce(prepared.weighing) : prepared.weighing,
+    hasFurtherSets,
     slices: plan.slices,
-    keys: spec.key.from,
+    keys: given.key.from,
     head: plan.head,
-    keyOf: inputKeysOf(spec, inputIds),
-    settings: scatterSettings(threads, plan, spec, storage, {
+    keyOf: inputKeysOf(given, inputIds),
+    settings: scatterSettings(threads, plan, given, storage, {
       commitsPileSets: staging.checkpoint !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
-      weighedField: spec.keep.mix.shares?.field,
+      weighedField: given.keep.mix.shares?.field,
     }),
     attempt,
     onWarning: request.onWarning,
@@ -118,17 +144,18 @@ async function scatterLocally(job: RunningShuffle): Promise<LocalScatter> {
     });
   const { startFindings, recordEnds, header } = outcome.found;
   startFindings.tell(prepared.inputs, 'output', request.onWarning);
+  // The scatter has read the headers of all inputs.
+  const spec = withColumns(given, header && { path: 'the inputs', header });
   const order = {
     framing: spec.read.framing,
-    // The scatter has read the headers of all inputs.
-    ...orderRuleOf(withColumns(spec, header && { path: 'the inputs', header }), inputIds !== undefined),
+    ...orderRuleOf(spec, inputIds !== undefined),
     rescatterTo: staging.piles,
     hashesOutput: staging.checkpoint !== undefined,
     isProfiled: request.isProfiled,
     sampledKeys: prepared.reportLog?.sampledKeys(),
   };
   const samples = sampleSourceOf(spec, { ...work, signal: request.signal, recordEnds });
-  return { ...outcome, seconds, threads, storage, order, ends: foundEnds(spec.read, outcome.found), samples };
+  return { ...outcome, seconds, spec, threads, storage, order, ends: foundEnds(spec.read, outcome.found), samples };
 }
 
 async function openMemoryAndThreads({ prepared, staging, progress, profile, releases }: RunningShuffle): Promise<{

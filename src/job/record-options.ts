@@ -88,10 +88,6 @@ export function completeSplitValues(
   { cut: { splits } }: OutputSpec,
 ): ValueRule | undefined {
   if (splitBy === undefined || splits === undefined) return undefined;
-  if (uniqueBy !== undefined && uniqueBy !== splitBy)
-    throw new UsageError(
-      '`splitBy` cannot be combined with `uniqueBy` of another value: equal records could be in different splits; keep one of them first, and split that output',
-    );
   const rule = completeValueRule({ selector: splitBy, missing }, '`splitBy`', format);
   if (splits.some(({ rule: each }) => 'records' in each))
     throw new UsageError(

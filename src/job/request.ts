@@ -13,6 +13,7 @@ import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { RowChoice } from '../formats/rows/row-format.js';
+import { isScatteredTwice } from '../keep/content-rule.js';
 import { requireCopiesTogether, type ShardSpec } from '../keep/splits.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { refuseContradictions } from '../options/option.js';
@@ -157,6 +158,10 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     write: output.spec.write,
   };
   requireCopiesTogether(requested.keep, requested.cut);
+  if (repeat && isScatteredTwice(requested))
+    throw new UsageError(
+      '`repeat` draws from records in memory, and cannot be combined with weights of records that are kept of equal ones; write these first, and draw from them',
+    );
   const range = computedRange(options, requested);
   const spec = range === undefined ? requested : { ...requested, keep: { ...requested.keep, range } };
   return {

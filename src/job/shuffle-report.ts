@@ -35,26 +35,31 @@ export function reportShuffle(
 ): UntimedReport {
   const { request, inputs, plan, weighing, earlier, control } = prepared;
   const { read, key, keep } = request.spec;
-  const { found } = scattered;
+  const { found, twice, piles } = scattered;
   const { written } = shuffled;
   const ofOutput = {
-    all: scattered.piles,
+    all: twice?.read ?? piles,
     leftOut: found.leftOut,
     // Who measures nothing before knows what stays when it is written.
-    distinct: distinct.hasDuplicates === true ? written : distinct,
+    distinct: twice?.kept ?? (distinct.hasDuplicates === true ? written : distinct),
+    made: twice && piles,
     written,
   };
+  const groups = found.groups?.map((group) => ({ ...group, ...twice?.weighed }));
   return {
     ...output,
     seed: key.seed,
     seconds: { pass1: scattered.seconds, pass2: shuffled.seconds, commit: seconds },
     inputCount: inputs.length,
-    groups: weighing && found.groups && reportGroups(weighing, found.groups, keep.mix.shares?.unit),
+    groups: weighing && groups && reportGroups(weighing, groups, keep.mix.shares?.unit),
     blank: read.skipsBlank === true ? found.blank : undefined,
     ...missingRecords(keep, ofOutput),
     workers: plan.memory.workers,
     piles: work.piles.totals.records.length,
-    tempBytes: diskBytesOf(work.piles) + control.counted('rescatteredBytes'),
+    tempBytes:
+      diskBytesOf(work.piles) +
+      (twice === undefined ? 0 : diskBytesOf(twice.read)) +
+      control.counted('rescatteredBytes'),
     decoders: found.decoders,
     resumed: resumedWork(earlier, scattered.resumedCount),
   };

@@ -10,7 +10,7 @@ import type { List } from '../floor/paged-list.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { valueUsesOf } from '../keep/content-rule.js';
+import { isScatteredTwice, valueUsesOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';
 import { drawsPlaces, keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
 import type { Weighing } from '../keep/mix.js';
@@ -179,7 +179,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     workers: inline ? 1 : workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
-    mostReadBytes: request.weighing && Math.max(1, read.mostBytes),
+    mostReadBytes: request.weighing !== undefined || isScatteredTwice(spec) ? Math.max(1, read.mostBytes) : undefined,
     meanRecordBytes: made.meanRecordBytes,
     exact: onPiles.exact,
     hasStreams,
@@ -260,12 +260,13 @@ function expectRecords({ request, inputs, estimate }: ScatterToPlan, isResumable
   const head = mayLimitPass1(keep)
     ? planHead(keep, { records, isKnown: !hasStreams, mayReadAgain: readsAgain })
     : undefined;
+  const firstBytes = isScatteredTwice(request.spec) ? read.recordBytes : 0;
   const headBytes = head && HEAD_MARGIN * head.keptRecords * made.meanRecordBytes;
   const onPiles =
     keep.range !== undefined
       ? { recordBytes: 0, exact: true }
       : headBytes === undefined
-        ? made
+        ? { recordBytes: made.recordBytes + firstBytes, exact: made.exact }
         : { recordBytes: Math.min(made.recordBytes, headBytes), exact: false };
   return { read, made, inputs: areRead, hasStreams, head, onPiles };
 }
@@ -287,12 +288,13 @@ function planDisks(
   const isCompressed = isEncoded(spec.write);
   const copies = made.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / Math.max(1, onPiles.recordBytes);
+  const firstCopies = isScatteredTwice(spec) ? read.recordBytes / Math.max(1, made.recordBytes) : 0;
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
   const compressedBytes = expectCompressedBytes(inputs, spec.write, rowFormat) * copies;
   const unit = unitOfRows(spec, rowFormat);
   const needOfMade = (recordBytes: number): DiskNeed => {
     const outputBytes = recordsOfOutput(spec.keep, recordBytes, made.meanRecordBytes);
-    const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
+    const storedBytes = Math.min(recordBytes * (1 + firstCopies), mostOnPiles) * storedRatio;
     const ratio = compressedBytes / Math.max(1, recordBytes);
     const written = { unit, recordBytes: outputBytes, ratio, shardBytes: Number.POSITIVE_INFINITY };
     return {

@@ -84,13 +84,41 @@ export function withRowColumns<Spec extends RuledSpec>(spec: Spec, seek: SeekCol
   return { ...found, keep: { ...found.keep, mix: withUnitColumn(spec.keep.mix, seek) } };
 }
 
+/**
+ * Returns whether the records that are kept of equal ones are scattered once more: how often they come, or the value that
+ * chooses their split, is of the kept ones alone, while the keys by which equal records meet follow from what they share.
+ */
+export function isScatteredTwice({ keep, cut: { splitBy } }: Omit<RuledSpec, 'key'>): boolean {
+  const { unique, weightBy, mix } = keep;
+  const isSplitApart =
+    unique?.by !== undefined && splitBy !== undefined && unique.by.selector.text !== splitBy.selector.text;
+  return unique !== undefined && (isSplitApart || weightBy !== undefined || mix.weights.length > 0);
+}
+
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
 export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
   return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) };
 }
 
-/** Returns the rule. Undefined: keys follow from places alone, and all records stay. */
+/** Returns how the records of a second scatter are ordered, from how those of the first are: none of them is dropped. */
+export function orderOfKept<Order extends Partial<ReturnType<typeof orderRuleOf>>>(order: Order): Order {
+  return { ...order, content: order.content && { ...order.content, isDistinct: false } };
+}
+
+/** Returns the rule of the only scatter, or of the first. Undefined: keys follow from places alone, and all records stay. */
 export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
+  const rule = wholeRuleOf(spec);
+  if (rule === undefined || !isScatteredTwice(spec)) return rule;
+  return { isDistinct: true, values: rule.values.filter(({ purpose }) => purpose === 'equal'), splits: undefined };
+}
+
+/** Returns the rule of the second scatter, of the records that are kept. Undefined: there is none. */
+export function keptRuleOf(spec: RuledSpec): ContentRule | undefined {
+  const rule = wholeRuleOf(spec);
+  return rule !== undefined && isScatteredTwice(spec) ? { ...rule, isDistinct: false } : undefined;
+}
+
+function wholeRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { keep, cut, key } = spec;
   const { splitBy, splits = [] } = cut;
   const { weightBy } = keep;

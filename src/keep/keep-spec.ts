@@ -88,18 +88,20 @@ interface KeptRecords {
   readonly leftOut?: Amount;
   /** The records that stay of equal ones. */
   readonly distinct: Amount;
+  /** The records and copies that these make, if they are weighed. Absent: as many. */
+  readonly made?: Amount | undefined;
   readonly written: Amount;
 }
 
 /** The records that the output lacks, and why. */
 export function missingRecords(
   keep: HeadSpec & NumbersSpec & Partial<RepeatSpec & UniqueSpec>,
-  { all, leftOut = NO_TOTALS, distinct, written }: KeptRecords,
+  { all, leftOut = NO_TOTALS, distinct, made = distinct, written }: KeptRecords,
 ): { readonly leftOut: Amount | undefined; readonly duplicates: Amount | undefined } {
   const read = sourceAmount(keep, { records: all.records + leftOut.records, bytes: all.bytes + leftOut.bytes });
   const dropsEqual = keep.unique !== undefined;
   return {
-    leftOut: isHead(keep) && keep.repeat !== true ? subtractAmount(dropsEqual ? distinct : read, written) : undefined,
+    leftOut: isHead(keep) && keep.repeat !== true ? subtractAmount(dropsEqual ? made : read, written) : undefined,
     duplicates: dropsEqual ? subtractAmount(read, distinct) : undefined,
   };
 }

@@ -86,6 +86,11 @@ export interface Weighing {
   readonly meanNumber?: number | undefined;
 }
 
+/** Returns the weights of a scatter that takes each record once, of the inputs that are read at all. */
+export function takenOnce(weighing: Weighing | undefined): Weighing | undefined {
+  return weighing && { ...weighing, weights: weighing.weights.map((weight) => (isNothing(weight) ? weight : ONCE)) };
+}
+
 interface WeighedGroup {
   /** The name of the group. Undefined: the inputs of no group. */
   readonly name: string | undefined;

@@ -163,6 +163,7 @@ export interface JobProfile {
       | 'read-back'
       | 'sample-windows'
       | 'scatter'
+      | 'scatter-piles'
       | 'tally-records'
       | 'verify'
       | 'write'

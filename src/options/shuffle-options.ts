@@ -73,9 +73,14 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
       `\`inputIds\` cannot be combined with \`${name}\`: the order then follows from ${source}, wherever they come from`,
     ],
     ['keys', `\`keys\` from ordinals cannot be combined with \`${name}\`: then the order follows from ${source}`],
-    ['weights.0', `\`weights\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
-    ['mix', `\`mix\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
-    ['weightBy', `\`weightBy\` cannot be combined with \`${name}\`: of the copies that it makes, one would be kept`],
+    [
+      'weights.0',
+      `\`weights\` cannot be combined with \`${name}\`: a kept record no longer tells its input; give \`weightBy\` a number in each record`,
+    ],
+    [
+      'mix',
+      `\`mix\` cannot be combined with \`${name}\`: a kept record no longer tells its input; give \`weightBy\` a number in each record`,
+    ],
   ] as const;
 
 const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
@@ -134,8 +139,8 @@ const KEEP = optionGroup('Output', {
   }),
   /**
    * Keeps the first of the records with equal values, in the order of the inputs. Selects and compares values as
-   * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique` or `inputIds`, nor with
-   * `splitBy` of another value. Default: none.
+   * `splitBy` does. The order depends on the seed and the values. Cannot be combined with `unique` or `inputIds`. Default:
+   * none.
    */
   uniqueBy: option<string>({
     check: selector,

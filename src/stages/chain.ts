@@ -2,6 +2,7 @@
  * The chain of every job, once, up to the output. Each link asks for the one before it:
  *
  *     scatter   inputs -> piles                              a stage: one task a slice
+ *               what stays of equal records -> other piles   a stage, if its weight or split is of the kept records alone
  *     open      threads whose memory fits the piles
  *     measure   what stays of equal records                  a stage: one task a range of piles
  *     decide    head and splits, from piles and notes; cuts when they are asked for
@@ -11,12 +12,15 @@
  */
 import type { Release } from '../floor/cleanup.js';
 import type { CheckpointNotes } from '../job-directory/notes.js';
+import { isScatteredTwice } from '../keep/content-rule.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
+import { takenBytes } from '../piles/ram-pool.js';
 import type { PlainEnds } from '../sinks/output-layout.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { type OutputPlan, planOutput } from './between-passes.js';
 import { planDraws } from './draw.js';
 import type { SampleSource } from './sample-places.js';
+import { type KeptRecords, withRoomForBuffers } from './scatter-kept.js';
 import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
 import type { OnProfile } from './task-pool.js';
 import { type MachinePlan, type OpenedPiles, openPiles, type ScatteredState } from './task-settings.js';
@@ -41,22 +45,50 @@ export interface Scattered extends ScatteredState {
   readonly ends: PlainEnds;
   /** The source of samples. Undefined: the records have no keys of samples. */
   readonly samples: SampleSource | undefined;
+  /** Set if the piles are those of a second scatter. */
+  readonly twice?: KeptRecords | undefined;
 }
 
 export interface Executor<From extends Scattered = Scattered> {
   scatter(): Promise<From>;
+  /** Scatters what stays of equal records once more. Absent: once is enough. */
+  readonly scatterKept?: ((from: From, work: PilesWork, threads: Threads) => Promise<From>) | undefined;
   /** Returns the piles with the totals of what stays. */
   measure(work: PilesWork, threads: Threads): Promise<ScatteredPiles>;
 }
 
+type OpenedScatter<From> = OpenedPiles & { readonly scattered: From };
+
+/** Has the records scattered once, and opens the piles. */
 export async function openScattered<From extends Scattered>(
-  { plan, attempt, onWarning, onProfile, releases }: ChainJob,
+  job: ChainJob,
   executor: Pick<Executor<From>, 'scatter'>,
-): Promise<OpenedPiles & { readonly scattered: From }> {
-  const scattered = await executor.scatter();
-  const work = { piles: scattered.piles, attempt, onWarning };
-  const opened = await openPiles(work, scattered, plan, onProfile, releases);
-  return { scattered, ...opened };
+): Promise<OpenedScatter<From>> {
+  return openFrom(job, await executor.scatter());
+}
+
+async function openFrom<From extends Scattered>(
+  { spec, plan, attempt, onWarning, onProfile, releases }: ChainJob,
+  scattered: From,
+  memory = plan.memory,
+): Promise<OpenedScatter<From>> {
+  const { piles } = scattered;
+  const isTwice = 'key' in spec && isScatteredTwice(spec);
+  const toFit = { piles: isTwice ? withRoomForBuffers(piles) : piles, attempt, onWarning };
+  const { work, threads } = await openPiles(toFit, scattered, { ...plan, memory }, onProfile, releases);
+  return { scattered, work: { ...work, piles }, threads };
+}
+
+/** Has what stays scattered once more, if need be, and opens those piles. */
+async function openKept<From extends Scattered>(job: ChainJob, executor: Executor<From>): Promise<OpenedScatter<From>> {
+  const first = await openScattered(job, executor);
+  if (executor.scatterKept === undefined) return first;
+  const { scattered, work, threads } = first;
+  const { ramPool } = scattered.storage;
+  // The second scatter begins with what the first left of the memory.
+  const pass1SpareBytes = threads.control.spareBytes + (ramPool === undefined ? 0 : takenBytes(ramPool));
+  const kept = await executor.scatterKept(scattered, work, threads);
+  return openFrom(job, { ...kept, threads }, { ...job.plan.memory, pass1SpareBytes });
 }
 
 export interface OutputDecision<From = Scattered> {
@@ -72,7 +104,7 @@ export async function decideOutput<From extends Scattered>(
   executor: Executor<From>,
 ): Promise<OutputDecision<From>> {
   const { spec, notes } = job;
-  const { scattered, work: opened, threads } = await openScattered(job, executor);
+  const { scattered, work: opened, threads } = await openKept(job, executor);
   const { ends, samples } = scattered;
   const distinct = await executor.measure(opened, threads);
   const work = { ...opened, piles: distinct, samples };

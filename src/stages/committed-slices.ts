@@ -34,6 +34,8 @@ export interface CommittedSlice {
 interface JobSize {
   readonly sliceCount: number;
   readonly inputCount: number;
+  /** True if pile sets of a second scatter have the numbers after those of the slices. Absent: no. */
+  readonly hasFurtherSets?: boolean | undefined;
 }
 
 const reportShape: Shape<SliceReport> = object({
@@ -86,10 +88,12 @@ interface CommittedSlicesQuery extends CheckpointPileSets {
  * throws the error and revokes none.
  */
 export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
-  const { layout, onDamage, control } = query;
+  const { layout, size, onDamage, control } = query;
   const directories = [layout.indexDirectory, ...layout.disks.map(({ directory }) => directory)];
   const unreadable: { slice: number; error: SystemError }[] = [];
-  const slices = listCommittedSlices(layout.indexDirectory);
+  const { sliceCount, hasFurtherSets } = size;
+  const isSlice = (slice: number) => hasFurtherSets !== true || slice < sliceCount;
+  const slices = listCommittedSlices(layout.indexDirectory).filter(isSlice);
   const damage: string[] = [];
   const revoke = async (slice: number, error: Error) => {
     damage.push(describeDamage(error));
@@ -166,12 +170,21 @@ function otherJobError(path: string): VerificationError {
   return new VerificationError(`the index ${path} belongs to another job`);
 }
 
-/** Removes the files of tasks that did not finish. @param names of the pile sets that stay. */
-export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string>): void {
+/**
+ * Removes the files of tasks that did not finish.
+ * @param names of the pile sets that stay.
+ * @param mayRemove whether the data of a pile set with this number may go; undefined: it has none.
+ */
+export function removeLeftovers(
+  layout: PileSetLayout,
+  names: ReadonlySet<string>,
+  mayRemove: (slice: number | undefined) => boolean,
+): void {
   for (const { directory } of layout.disks) {
     for (const file of listNames(directory, 'temp')) {
       const name = /^(.+)\.\d+\.pile$/.exec(file)?.[1];
-      if (name !== undefined && !names.has(name)) removeFile(join(directory, file), 'temp');
+      if (name !== undefined && !names.has(name) && mayRemove(sliceOfPileSet(name)))
+        removeFile(join(directory, file), 'temp');
     }
   }
   const committed = new Set(

@@ -6,6 +6,7 @@
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
 import { type CheckpointNotes, readOrWriteNote } from '../job-directory/notes.js';
+import { isScatteredTwice } from '../keep/content-rule.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
@@ -41,7 +42,7 @@ export async function dropDuplicates(
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
 ): Promise<ScatteredPiles> {
-  if (!isDistinct(spec.keep)) return work.piles;
+  if (!isDistinct(spec.keep) || isScatteredTwice(spec)) return work.piles;
   // Tasks measure always: none of them writes all of the output.
   const isMeasured = isMeasuredBefore(spec) || checkpoint?.read('distinct') !== undefined;
   if (!isMeasured) return { ...work.piles, hasDuplicates: true };

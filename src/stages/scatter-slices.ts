@@ -51,6 +51,8 @@ export interface ScatterWork extends ReadableInputs {
   /** Part of the names of pile sets, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
+  /** True if a second scatter makes pile sets with the numbers after those of the slices. Absent: none does. */
+  readonly hasFurtherSets?: boolean | undefined;
 }
 
 export interface ScatterOutcome {
@@ -98,15 +100,13 @@ export async function scatterInputs(
 
 type DoneSlice = ScatterResult & PileSetOfSlice;
 
-/** The fate of the slices that a pass has scattered. */
-interface ScatteredSlices {
-  /** Gets the result of each slice once. */
-  readonly take?: (result: ScatterResult, slice: number) => void;
+/** The fate of the pile sets that a pass makes. */
+interface PileSetFate<Done> {
   /**
-   * Gives the index of a slice, when its files are durable, the name by which others know that the slice is done.
-   * Undefined: the caller commits all slices together.
+   * Gives the index of a pile set, when its files are durable, the name by which others know that its slice is done.
+   * Undefined: the caller commits all pile sets together.
    */
-  readonly giveName: ((done: DoneSlice) => void | Promise<void>) | undefined;
+  readonly giveName: ((done: Done) => void | Promise<void>) | undefined;
   /**
    * Gets what fails when a pass has failed and the files of slices that are not done are removed. Absent: they stay for
    * a later attempt, which removes them.
@@ -114,37 +114,57 @@ interface ScatteredSlices {
   readonly warn?: (error: unknown) => void;
 }
 
+/** The fate of the slices that a pass has scattered. */
+interface ScatteredSlices extends PileSetFate<DoneSlice> {
+  /** Gets the result of each slice once. */
+  readonly take?: (result: ScatterResult, slice: number) => void;
+}
+
 /** Scatters slices, and commits each when it is done. */
-export async function scatterSlices(
+export function scatterSlices(
   work: ScatterWork,
   threads: Threads,
   slices: readonly number[],
   before: StartStateOf,
-  { take, giveName, warn }: ScatteredSlices,
+  { take, ...fate }: ScatteredSlices,
 ): Promise<void> {
-  const { pool, control, stop } = threads;
-  const { layout } = work.settings;
+  return committingEach<DoneSlice>(work, threads, slices, fate, (add) =>
+    scatterAll(withHeadLimit(work), threads, slices, before, (result, slice) => {
+      take?.(result, slice);
+      add({ ...result, slice });
+    }),
+  );
+}
+
+interface CommittedWork extends Pick<ScatterWork, 'attempt'> {
+  readonly settings: Pick<ScatterSettings, 'layout'>;
+}
+
+/** Does work that makes the pile sets with these numbers, and commits each as soon as the work adds it. */
+export async function committingEach<Done extends PileSetOfSlice>(
+  { settings: { layout }, attempt }: CommittedWork,
+  { pool, control, stop }: Threads,
+  slices: readonly number[],
+  { giveName, warn }: PileSetFate<Done>,
+  work: (add: (done: Done) => void) => Promise<void>,
+): Promise<void> {
   // A link that fails may have been made all the same: its files must stay.
   const mayBeNamed = new Set<number>();
-  const commit = (slicesDone: readonly DoneSlice[]) =>
+  const commit = (slicesDone: readonly Done[]) =>
     commitPileSets(slicesDone, layout, control, (done) => {
       mayBeNamed.add(done.slice);
       return giveName?.(done);
     });
   const commits = giveName && new GroupCommit(commit, () => stop.request());
-  const done = (result: ScatterResult, slice: number) => {
-    take?.(result, slice);
-    commits?.add({ ...result, slice });
-  };
   try {
-    await withGroupCommit(commits, () => scatterAll(withHeadLimit(work), threads, slices, before, done));
+    await withGroupCommit(commits, () => work((done) => commits?.add(done)));
   } catch (error) {
     if (warn === undefined) throw error;
     // No thread may make a file of this attempt after the removal.
     await pool.destroy();
     for (const slice of slices) {
       try {
-        if (!mayBeNamed.has(slice)) removePileSet(layout, pileSetName(slice, work.attempt));
+        if (!mayBeNamed.has(slice)) removePileSet(layout, pileSetName(slice, attempt));
       } catch (failure) {
         warn(failure);
       }
@@ -153,11 +173,13 @@ export async function scatterSlices(
   }
 }
 
+type PublishedSlice = Pick<ScatterResult, 'pileSet' | 'totals' | 'leftOut'>;
+
 /** Gives the index of a slice its name, unless another attempt was first: then its pile set stands, and must be the same. */
 export async function publishIfFirst(
   layout: PileSetLayout,
-  own: DoneSlice,
-  readFirst: (slice: number) => Promise<ScatterResult>,
+  own: PublishedSlice & PileSetOfSlice,
+  readFirst: (slice: number) => Promise<PublishedSlice>,
 ): Promise<void> {
   const { slice, pileSet } = own;
   try {
@@ -172,7 +194,7 @@ export async function publishIfFirst(
   }
 }
 
-function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
+function requireSame(slice: number, own: PublishedSlice, first: PublishedSlice): void {
   // Which records cannot be in the head depends on those that were read before.
   if ([own, first].some(({ leftOut }) => leftOut !== undefined && leftOut.records > 0)) return;
   const [a, b] = [sumOverPiles(own.totals), sumOverPiles(first.totals)];
@@ -325,13 +347,13 @@ function removePileSet(layout: PileSetLayout, name: string): void {
 
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
-  { slices, inputs, settings: { layout }, onWarning }: ScatterWork,
+  { slices, inputs, settings: { layout }, onWarning, hasFurtherSets = false }: ScatterWork,
   { isStripeDone }: CheckpointPileSets,
   gathered: Pass1Results,
   { control }: Threads,
 ): Promise<number> {
   const names = new Set<string>();
-  const size = { sliceCount: slices.length, inputCount: inputs.length };
+  const size = { sliceCount: slices.length, inputCount: inputs.length, hasFurtherSets };
   for await (const { slice, result } of readCommittedSlices({
     layout,
     size,
@@ -345,7 +367,7 @@ async function takeOver(
     control.count('scatteredBytes', storedBytes);
     control.count('resumedBytes', storedBytes);
   }
-  removeLeftovers(layout, names);
+  removeLeftovers(layout, names, (slice = 0) => !hasFurtherSets || slice < slices.length);
   return names.size;
 }
 

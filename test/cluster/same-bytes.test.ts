@@ -144,6 +144,27 @@ const CASES: readonly Case[] = [
     options: { uniqueBy: '.site', missing: 's1', shards: inOrder },
   },
   {
+    name: 'copies of one record a value, in splits of another',
+    inputs: ['a', 'b'].map((name) =>
+      Array.from({ length: 90 }, (_, i) => `{"u":${i % 50},"s":${i % 7},"w":${i % 4},"${name}":1}\n`).join(''),
+    ),
+    options: {
+      uniqueBy: '.u',
+      weightBy: '.w',
+      splitBy: '.s',
+      splits: [
+        { name: 'train', share: 0.7 },
+        { name: 'test', rest: true },
+      ],
+    },
+  },
+  {
+    name: 'copies of unique records of piles that are scattered again',
+    tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 256 * 1024 },
+    inputs: [Array.from({ length: 9000 }, (_, i) => `{"u":${i % 7000},"w":${i % 3}}\n`).join('')],
+    options: { unique: true, weightBy: '.w' },
+  },
+  {
     name: 'one row a value of a column',
     inputs: ['id,n\n1,a\n2,b\n1,c\n', 'id,n\n3,d\n2,e\n'],
     options: { records: { by: 'csv' }, header: { lines: 1 }, uniqueBy: 'csv:id' },

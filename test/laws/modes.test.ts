@@ -41,6 +41,8 @@ interface Mode {
 const all = ({ records, headerBytes }: Held, keys?: 'ordinal') =>
   orderRecords(records, SEED, headerBytes, undefined, keys);
 const siteOf = (row: Buffer) => identityOf(row.toString('latin1').split(',')[1] ?? '');
+const textOf = (row: Buffer) => identityOf(row.toString('latin1').slice(0, -1).split(',')[2] ?? '');
+const cappedWeight = (row: Buffer) => weightOfNumber(row.toString('latin1').split(',')[0] ?? '', '1', '2.5');
 const factorsOf = (factors: readonly string[]) => (inputs: readonly string[]) => ({
   weights: inputs.map((glob, i) => ({ glob, factor: factors[i % 2] ?? '' })),
 });
@@ -133,6 +135,23 @@ const MODES: readonly Mode[] = [
     optionsOf: () => ({ splits: SPLITS, splitBy: 'csv:site', uniqueBy: 'csv:site' }),
     expected: ({ records }) =>
       keptOrder(records, { identityOf: siteOf, splitValueOf: siteOf, bounds: SPLITS_BEGIN }, SEED),
+    needsColumns: true,
+  },
+  {
+    name: 'copies of the first of each value',
+    optionsOf: () => ({ uniqueBy: 'csv:site', weightBy: 'csv:id', weightCap: '2.5' }),
+    expected: ({ records }) => keptOrder(records, { identityOf: siteOf, weightOf: cappedWeight }, SEED),
+    needsColumns: true,
+  },
+  {
+    name: 'copies of the first of each value in splits of another',
+    optionsOf: () => ({ unique: true, weightBy: 'csv:id', weightCap: '2.5', splits: SPLITS, splitBy: 'csv:text' }),
+    expected: ({ records }) =>
+      keptOrder(
+        records,
+        { identityOf: (row) => row, weightOf: cappedWeight, splitValueOf: textOf, bounds: SPLITS_BEGIN },
+        SEED,
+      ),
     needsColumns: true,
   },
 ];

@@ -121,6 +121,20 @@ const MODES: readonly Mode[] = [
     cellsOf: ([kept]) => ({ orders: kept }),
   },
   {
+    name: 'the splits and copies of records with different values',
+    inputs: [
+      '{"v":1,"w":0.5,"s":1}\n{"v":2,"w":1.5,"s":2}\n{"v":1}\n',
+      '{"v":4,"w":1,"s":1}\n{"v":3,"w":2,"s":3}\n{"v":2}\n{"v":5,"w":1,"s":4}\n',
+    ],
+    options: { uniqueBy: '.v', weightBy: '.w', splits: HALVES, splitBy: '.s' },
+    cells: { values: 2 ** 4, drawn: 4 },
+    cellsOf: ([one = '', two = '']) => ({
+      // A record of each value always comes.
+      values: ['"s":1', '"s":2', '"s":3', '"s":4'].map((value) => Number(one.includes(value))).join(),
+      drawn: ['"v":1,', '"v":2,'].map((value) => (one + two).split(value).length).join(),
+    }),
+  },
+  {
     name: 'three draws of four records',
     inputs: ['ab', 'cd'].map(lines),
     options: { headCount: 3, repeat: true },

@@ -243,7 +243,6 @@ describe('a number', () => {
     [{ missing: 'none' }, /`missing` "none" is the weight of records in which `weightBy` finds no number/],
     [{ missing: '2000000' }, /expected a number from 0 to 1000000/],
     [{ keys: 'ordinal' }, /`weightBy` cannot be combined with `keys` from ordinals/],
-    [{ unique: true }, /`weightBy` cannot be combined with `unique`/],
     [{ weightBy: `.${'x'.repeat(5000)}` }, /`weightBy` and `missing` take \d+ bytes; expected at most/],
     [
       { mix: { unit: 'records', groups: [{ name: 'a', inputs: 'in', share: 1 }] } },

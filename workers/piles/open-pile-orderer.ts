@@ -19,7 +19,12 @@ interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher'> {
   readonly order: PileOrderer;
 }
 
-export async function openPileOrderer(task: PilesTask, waitForWrites = async () => {}): Promise<OpenOrder> {
+/** @param startAddress where the arena is free. Absent: all of it is. */
+export async function openPileOrderer(
+  task: PilesTask,
+  waitForWrites = async () => {},
+  startAddress?: number,
+): Promise<OpenOrder> {
   const { job, pileSets, attemptName, longestRecordBytes } = task;
   const { control, outputHasher, ramPool, arena, hasher, compressor } = await pileStateOf(job);
   const order = new PileOrderer({
@@ -33,6 +38,7 @@ export async function openPileOrderer(task: PilesTask, waitForWrites = async () 
     pileSets,
     attemptName,
     waitForWrites,
+    startAddress,
   });
   return { control, outputHasher, order };
 }

@@ -110,6 +110,8 @@ interface OrdererParts {
   readonly pileSets: readonly StoredPileSet[];
   readonly attemptName: string;
   readonly waitForWrites: () => Promise<void>;
+  /** The address from which the arena is free. Absent: all of it is. */
+  readonly startAddress?: number | undefined;
 }
 
 interface SubPiles {
@@ -129,14 +131,18 @@ export class PileOrderer {
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
   readonly #headerBytes: number;
+  /** The bytes of the arena that piles cannot have. */
+  readonly #besideBytes: number;
   #rescatters = 0;
   /** The sum of the keys of all records put in order so far. */
   #keySum = 0n;
 
   constructor(parts: OrdererParts) {
     this.#parts = parts;
-    const layout = new ArenaLayout(parts.arena.start);
-    this.sinkBuffer = outputBuffers(layout, parts.arena, parts.job.outputBytes);
+    const { arena, startAddress = arena.start } = parts;
+    const layout = new ArenaLayout(startAddress);
+    this.#besideBytes = startAddress - arena.start + OUTPUT_BUFFER_COUNT * parts.job.outputBytes;
+    this.sinkBuffer = outputBuffers(layout, arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
     this.#headerBytes = storedHeaderBytes(parts.job.layout);
     this.#wasm.useSecondKeys(parts.job.layout.hasSecondKeys === true);
@@ -417,11 +423,11 @@ export class PileOrderer {
   /** Plans as many sub-piles as necessary, with buffers as large as the arena allows besides the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): SubPiles {
     const { arena, job } = this.#parts;
-    const { bufferBytes, outputBytes } = job;
+    const { bufferBytes } = job;
     const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
-    const roomBytes = Math.max(1, arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes);
+    const roomBytes = Math.max(1, arena.allowanceBytes - this.#besideBytes);
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
-    const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;
+    const forBuffers = arena.allowanceBytes - this.#besideBytes - windowBytes - 2 ** 16;
     const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
     if (largest >= SMALLEST_SUB_BUFFER_BYTES)
       return { count: wanted, bufferBytes: Math.min(bufferBytes, largest), isTight: false };

@@ -61,6 +61,8 @@ export class ScatterArena implements RecordTaker {
   readonly #pileCount: number;
   readonly #tallies: number;
   readonly #bufferBytes: number;
+  readonly #keyScale: bigint;
+  readonly #flush: Kernel['flush'];
   /** How many full buffers of each pile have left. */
   readonly #flushes: Float64Array;
   readonly #sumsKeys: boolean;
@@ -77,6 +79,7 @@ export class ScatterArena implements RecordTaker {
     this.#pileCount = pileCount;
     this.#bufferBytes = bufferBytes;
     this.#flushes = new Float64Array(pileCount);
+    this.#keyScale = sizes.keyScale;
     this.#sumsKeys = sizes.sumsKeys ?? false;
     this.#headerBytes = storedHeaderBytes(sizes);
     this.#tallies = layout.take(pileCount * TALLY_BYTES);
@@ -100,7 +103,7 @@ export class ScatterArena implements RecordTaker {
       this.#droppedBefore = kernel.dropped;
       kernel.wasm.dropRecent(recent);
     }
-    kernel.flush = (pile, byteLength) => {
+    this.#flush = (pile, byteLength) => {
       const address = bufferOf(pile);
       this.#flushes[pile] = (this.#flushes[pile] ?? 0) + 1;
       const next = poolBuffers?.replace(pile);
@@ -111,6 +114,13 @@ export class ScatterArena implements RecordTaker {
       writer.append(pile, kernel.bytes, address, byteLength);
       return address;
     };
+    kernel.flush = this.#flush;
+  }
+
+  /** Has the kernel go on with this scatter, although it has done another one since. */
+  resume(): void {
+    this.kernel.flush = this.#flush;
+    this.kernel.wasm.resumeScatter(this.#pileCount, this.#tallies, this.#bufferBytes, this.#keyScale);
   }
 
   totals(): PileTotals {

@@ -12,20 +12,27 @@ import {
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
-import { describeLack, withColumnNumber } from '../../src/formats/selector.js';
-import type { ValuePurpose, ValueUse } from '../../src/keep/content-rule.js';
-import { factorOf, MOST_COPIES, mostCopiesOf, ONCE } from '../../src/keep/weights.js';
+import { withColumnNumber } from '../../src/formats/selector.js';
+import type { ValuePurpose } from '../../src/keep/content-rule.js';
+import { mostCopiesOf, ONCE } from '../../src/keep/weights.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import { shownText, sumOfField, sumOfRows } from './field-sum.js';
+import { sumOfField, sumOfRows } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
-import { type PlaceOfLongRecord, recordOverLimitError, recordOverMemoryError, whyUnfit } from './unfit-record.js';
+import {
+  type PlaceOfLongRecord,
+  recordOverLimitError,
+  recordOverMemoryError,
+  requireValue,
+  requireWeight,
+} from './unfit-record.js';
+import { WeighedSum } from './weighed-sum.js';
 
 /** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {
@@ -44,11 +51,6 @@ export interface RecordTaker {
 interface DroppedRecord {
   readonly position: number;
   readonly byteLength: number;
-}
-
-/** Returns a sum in parts of 2^64, from its whole part and the parts. */
-function sumInParts(whole: bigint, parts: bigint): bigint {
-  return (BigInt.asUintN(64, whole) << 64n) + BigInt.asUintN(64, parts);
 }
 
 export class RecordReader implements FramingKernel {
@@ -77,11 +79,8 @@ export class RecordReader implements FramingKernel {
   #markBefore = 0;
   #blank = { records: 0, bytes: 0 };
   /** The weighed records, and what they make with all copies. */
-  readonly #weighed = {
-    records: 0,
-    made: { records: 0, bytes: 0, readBytes: 0 },
-    expected: { records: 0n, bytes: 0n },
-  };
+  readonly #weighed = new WeighedSum();
+  #weighedCount = 0;
   /** True if records of the part may come more or less often than once. */
   readonly #makesCopies: boolean;
   #undrawnSum = 0n;
@@ -289,12 +288,11 @@ export class RecordReader implements FramingKernel {
 
   get #weighedRecords(): Coverage['weighed'] {
     if (this.#part.weight === undefined) return undefined;
-    const { records, made, expected } = this.#weighed;
-    const isByNumber = this.#job.content?.limit !== undefined;
+    const { made, expected } = this.#weighed;
     return {
-      records,
+      records: this.#weighedCount,
       made: this.#makesCopies ? made : undefined,
-      expected: isByNumber ? { records: `${expected.records}`, bytes: `${expected.bytes}` } : undefined,
+      expected: this.#job.content?.limit === undefined ? undefined : expected,
       undrawnSum: this.#job.weighedField && `${this.#undrawnSum}`,
     };
   }
@@ -403,7 +401,6 @@ export class RecordReader implements FramingKernel {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(recordCount, base, basePosition)));
       if (longest > this.#longestBytes) throw recordOverLimitError(this.#longestPlace(recordCount), this.#longestBytes);
       this.#requireValues(recordCount, base, basePosition);
-      this.#requireWeights(recordCount, base, basePosition);
       this.#addUndrawn(recordCount, base, basePosition);
     }
     this.#firstStart ??= basePosition;
@@ -421,25 +418,15 @@ export class RecordReader implements FramingKernel {
     return recordCount;
   }
 
-  /** Refuses the first record without a value that it must have. */
+  /** Refuses the first record without a value that it must have, or whose weight is none. */
   #requireValues(count: number, base: number, basePosition: number): void {
-    for (const use of this.#job.content?.values ?? []) this.#requireValue(use, count, base, basePosition);
-  }
-
-  #requireValue({ purpose, rule: { selector } }: ValueUse, count: number, base: number, basePosition: number): void {
     const { kernel } = this.#taker;
-    const missing = kernel.wasm.firstRecordWithoutValue(kernel.selectors.get(purpose) ?? 0) >>> 0;
-    if (missing === 0) return;
-    const record = {
-      kernel,
-      table: this.#table,
-      address: missing,
-      delimiterBytes: this.#framing.delimiter?.byteLength ?? 0,
-    };
-    const place = this.#placeAt(missing, count, base, basePosition);
-    const why = selector.kind === 'row' ? undefined : whyUnfit(record, selector.kind === 'field');
-    const lack = `has ${describeLack(selector)}, or give \`missing\` a value for such records`;
-    throw new InputError('ERR_FIELD_MISSING', `${inputName(this.#part.path)}: ${place} ${why ?? lack}`);
+    const values = this.#job.content?.values ?? [];
+    const marked = { kernel, table: this.#table, delimiterBytes: this.#framing.delimiter?.byteLength ?? 0 };
+    const placeOf = (address: number) =>
+      `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)}`;
+    for (const use of values) requireValue(marked, use, placeOf);
+    requireWeight(kernel, values, placeOf, this.#part.weight);
   }
 
   /** Returns the bytes of the longest record so far. */
@@ -462,33 +449,10 @@ export class RecordReader implements FramingKernel {
       noteTaken(this.#taker, marks, this.#part, this.#job.jobName);
     }
     if (weight === undefined) return longest;
-    this.#weighed.records += count;
+    this.#weighedCount += count;
     if (!this.#makesCopies) return longest;
-    const { made, expected } = this.#weighed;
-    made.records += Number(wasm.madeRecords.value);
-    made.bytes += Number(wasm.madeBytes.value);
-    made.readBytes += Number(wasm.weighedBytes.value);
-    expected.records += sumInParts(wasm.expectedRecords.value, wasm.expectedRecordParts.value);
-    expected.bytes += sumInParts(wasm.expectedBytes.value, wasm.expectedByteParts.value);
+    this.#weighed.add(wasm);
     return Math.max(longest, wasm.longestWeighed.value >>> 0);
-  }
-
-  /** Refuses the first record whose number is not one, or too large. */
-  #requireWeights(count: number, base: number, basePosition: number): void {
-    const { wasm } = this.#taker.kernel;
-    const address = wasm.unfitRecord.value >>> 0;
-    const selector = this.#job.content?.values.find(({ purpose }) => purpose === 'weight')?.rule.selector;
-    if (selector === undefined || address === 0) return;
-    const value = shownText(this.bytes.subarray(wasm.unfitAt.value >>> 0, wasm.unfitEnd.value >>> 0));
-    const factor = wasm.isProductUnfit.value
-      ? `, times the factor ${factorOf(this.#part.weight ?? ONCE)} of its input`
-      : '';
-    const isTooLarge = wasm.isProductUnfit.value || Number(value) > MOST_COPIES;
-    const remedy = isTooLarge ? 'give `weightCap` to take larger ones for less' : 'mend it, or leave the record out';
-    throw new InputError(
-      'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)} has ${value === '' ? 'nothing' : value} as its weight, ${selector.text}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
-    );
   }
 
   /** Returns the place of one of the last `count` records, by its address. */

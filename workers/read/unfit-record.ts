@@ -1,10 +1,14 @@
 /** Says why a record cannot be taken: it is too long, or lacks its value. */
 import { counted, InputError, RECORD_LIMIT_ADVICE, RecordOverMemoryError } from '../../src/errors.js';
+import { describeLack } from '../../src/formats/selector.js';
+import type { ValueUse } from '../../src/keep/content-rule.js';
+import { factorOf, MOST_COPIES, ONCE, type Weight } from '../../src/keep/weights.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
 import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PileSettings, ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
+import { shownText } from './field-sum.js';
 
 export interface PlaceOfLongRecord {
   readonly path: string;
@@ -39,18 +43,51 @@ export function recordOverMemoryError(
     : new InputError('ERR_RECORD_TOO_LONG', message);
 }
 
-/** The record at `address`, in which the kernel has found no value. */
-interface RecordOfTable {
+/** The records that the kernel took last. */
+interface MarkedRecords {
   readonly kernel: Kernel;
   readonly table: number;
-  readonly address: number;
   /** The last bytes of a record, which only end it. */
   readonly delimiterBytes: number;
 }
 
+/** Says where the record at an address is, as the subject of a sentence. */
+type PlaceOf = (address: number) => string;
+
+/** Refuses the first record in which the kernel has found no value for a purpose, and that must have one. */
+export function requireValue(marked: MarkedRecords, { purpose, rule: { selector } }: ValueUse, placeOf: PlaceOf): void {
+  const { wasm, selectors } = marked.kernel;
+  const address = wasm.firstRecordWithoutValue(selectors.get(purpose) ?? 0) >>> 0;
+  if (address === 0) return;
+  const why = selector.kind === 'row' ? undefined : whyUnfit(marked, address, selector.kind === 'field');
+  const lack = `has ${describeLack(selector)}, or give \`missing\` a value for such records`;
+  throw new InputError('ERR_FIELD_MISSING', `${placeOf(address)} ${why ?? lack}`);
+}
+
+/** Refuses the first record whose number is not one, or too large. @param weight of its input. */
+export function requireWeight(
+  { wasm, bytes }: Kernel,
+  values: readonly ValueUse[],
+  placeOf: PlaceOf,
+  weight: Weight = ONCE,
+): void {
+  const address = wasm.unfitRecord.value >>> 0;
+  const selector = values.find(({ purpose }) => purpose === 'weight')?.rule.selector;
+  if (selector === undefined || address === 0) return;
+  const value = shownText(bytes.subarray(wasm.unfitAt.value >>> 0, wasm.unfitEnd.value >>> 0));
+  const factor = wasm.isProductUnfit.value ? `, times the factor ${factorOf(weight)} of its input` : '';
+  const isTooLarge = wasm.isProductUnfit.value || Number(value) > MOST_COPIES;
+  const remedy = isTooLarge ? 'give `weightCap` to take larger ones for less' : 'mend it, or leave the record out';
+  throw new InputError(
+    'ERR_FIELD_MISSING',
+    `${placeOf(address)} has ${value === '' ? 'nothing' : value} as its weight, ${selector.text}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
+  );
+}
+
 /** Completes "the record at byte N"; undefined: the record only lacks the value. @param isOfJson it should be an object. */
 export function whyUnfit(
-  { kernel: { wasm, view }, table, address, delimiterBytes }: RecordOfTable,
+  { kernel: { wasm, view }, table, delimiterBytes }: MarkedRecords,
+  address: number,
   isOfJson: boolean,
 ): string | undefined {
   let mark = table;

@@ -92,10 +92,10 @@ class RecordCounter extends ReadArena {
     const has = value === undefined ? `no field ${name}` : `${value} in the field ${name}`;
     const lack = `has ${has}; expected a JSON object with a number there, from 0 to less than 10^15, without quotes`;
     const isNumber = value !== undefined && isJson(value);
-    const record = { kernel, table: this.table, address, delimiterBytes: this.#delimiterBytes };
+    const marked = { kernel, table: this.table, delimiterBytes: this.#delimiterBytes };
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#inputPath)}: the record at byte ${address + offset} ${whyUnfit(record, isNumber) ?? lack}`,
+      `${inputName(this.#inputPath)}: the record at byte ${address + offset} ${whyUnfit(marked, address, isNumber) ?? lack}`,
     );
   }
 }

@@ -36,6 +36,7 @@ export {
   gather,
   gatheredByteLength,
   hashInPlace,
+  markOrdered,
   measuredByteLength,
   measureUpTo,
   compactStored,
@@ -67,7 +68,15 @@ export {
 export { quotesPending, scanQuoted, strayQuote } from './scan-csv';
 export { isBadRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanReads, sumOfNames } from './scan-fastq';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords, useBuffer } from './scatter-records';
+export {
+  dropRecent,
+  longestRecord,
+  prepareScatter,
+  rescatterStored,
+  resumeScatter,
+  scatterRecords,
+  useBuffer,
+} from './scatter-records';
 export { useScratch } from './scratch';
 export { useSecondKeys } from './stored-record';
 export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';

@@ -340,6 +340,21 @@ function prefetchRecords(index: u32, step: u32, count: u32): void {
   prefetchSum += seen;
 }
 
+/** Writes where `count` records of the order, from `index` on, begin and end: into a boundary table, as scanning does. */
+export function markOrdered(index: u32, count: u32, table: usize): void {
+  for (let k: u32 = 0, prefetchedEnd: u32 = 0; k < count; k++) {
+    if (k == prefetchedEnd) {
+      const together = min<u32>(PREFETCHED_TOGETHER, count - k);
+      prefetchRecords(index + k, 1, together);
+      prefetchedEnd = k + together;
+    }
+    const stored = storedAt(index + k);
+    const start = (stored as u32) + headerBytes;
+    store<u32>(table + ((k as usize) << 3), start);
+    store<u32>(table + ((k as usize) << 3), start + load<u32>(stored, 8), 4);
+  }
+}
+
 /** Returns the address of the record at `index` of the order. */
 export function recordAddress(index: u32): usize {
   return storedAt(index) + headerBytes;

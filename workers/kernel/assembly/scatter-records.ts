@@ -75,13 +75,18 @@ function forgetRecent(end: usize): void {
  * `useBuffer` then gives each pile its buffer.
  */
 export function prepareScatter(count: u32, talliesAt: usize, bytesPerBuffer: u32, scale: u64): void {
+  resumeScatter(count, talliesAt, bytesPerBuffer, scale);
+  longestRecord = 0;
+  memory.fill(talliesAt, 0, (count as usize) << 5);
+}
+
+/** Goes on with a scatter that was prepared so, and whose buffers and tallies stay, although another one was done since. */
+export function resumeScatter(count: u32, talliesAt: usize, bytesPerBuffer: u32, scale: u64): void {
   pileCount = count;
   tallies = talliesAt;
   bufferBytes = bytesPerBuffer;
   keyScale = scale;
-  longestRecord = 0;
   recent = 0;
-  memory.fill(talliesAt, 0, (count as usize) << 5);
 }
 
 /** Has the next records of a pile go to an empty buffer at `address`. */

@@ -1,0 +1,212 @@
+/**
+ * The second scatter of a job that keeps one of equal records, and then weighs the kept ones or puts them into splits by
+ * another value: tasks order the piles, drop duplicates, and scatter what stays by its final keys. Each makes a pile set of a
+ * range of piles, with a number after those of the slices.
+ */
+import type { KeptReport, KeptResult, ScatterPilesTask } from '../../workers/tasks/scatter-piles.js';
+import { VerificationError } from '../errors.js';
+import { object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import { statPath } from '../io/paths.js';
+import { commitIndex, committedIndexPath, pileSetName, revokePileSet } from '../job-directory/pile-set-commits.js';
+import { keptRuleOf } from '../keep/content-rule.js';
+import { contentKeyOf } from '../keep/distinct.js';
+import type { GroupAmount } from '../keep/mix.js';
+import { describeDamage } from '../piles/pile-set-file.js';
+import { type Amount, addTotals, emptyTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
+import { ENTRY_BYTES, SLACK_BYTES, storedHeaderBytes, TALLY_BYTES } from '../plan/arena-sizes.js';
+import { planPileRanges } from '../plan/pile-ranges.js';
+import type { ShuffleSpec } from '../spec.js';
+import { type CheckpointPileSets, readPileSet, removeLeftovers } from './committed-slices.js';
+import { runVerified } from './run-tasks.js';
+import { committingEach } from './scatter-slices.js';
+import { type PilePart, type PilesWork, pilesTask, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
+import type { Threads } from './threads.js';
+
+/** Pile buffers are at least as large: the plan of the memory counts them as a part of the longest record. */
+const LEAST_BUFFER_BYTES = 256;
+const WANTED_BUFFER_BYTES = 4096;
+/** The other regions of the arena, and what scattering a pile again takes beside its window. */
+const REGIONS_BYTES = 2 ** 17;
+
+export interface KeptWork extends PilesWork {
+  readonly spec: ShuffleSpec;
+  /** The number of the first pile set that this scatter makes. */
+  readonly firstSet: number;
+  /** The ranges of piles, one for each task. */
+  readonly parts: readonly PilePart[];
+}
+
+/** The records of a job that scatters twice, but for those on its last piles. */
+export interface KeptRecords {
+  /** The piles of the first scatter. */
+  readonly read: ScatteredPiles;
+  /** The records that stay of equal ones. */
+  readonly kept: Amount;
+  /** The records and copies that these make. Absent: as many. */
+  readonly weighed: Pick<GroupAmount, 'weighed' | 'expected'> | undefined;
+}
+
+/** Returns the piles with room in their longest record for the buffers of a second scatter, to plan memory with. */
+export function withRoomForBuffers(piles: ScatteredPiles): ScatteredPiles {
+  const bufferBytes = piles.totals.records.length * (LEAST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES) + REGIONS_BYTES;
+  return { ...piles, longestRecordBytes: piles.longestRecordBytes + bufferBytes };
+}
+
+/** Divides the piles among tasks: each takes about so many bytes of records. */
+export function partsOfPiles({ totals }: ScatteredPiles, rangeBytes: number): readonly PilePart[] {
+  const none = () => false;
+  return planPileRanges(totals, Math.max(1, rangeBytes), none, none);
+}
+
+/** Scatters all parts that have no pile set yet. @param checkpoint undefined: the job does not outlive its process. */
+export async function scatterKept(
+  work: KeptWork,
+  threads: Threads,
+  checkpoint: CheckpointPileSets | undefined,
+): Promise<ReturnType<typeof gatherKept>> {
+  const { firstSet, parts, settings } = work;
+  const results = checkpoint === undefined ? [] : await takeOver(work, checkpoint);
+  const left = [...parts.keys()].filter((part) => results[part] === undefined);
+  const giveName = checkpoint && ((done: DonePart) => commitIndex(settings.layout, done));
+  const take = (done: DonePart) => {
+    results[done.slice - firstSet] = done;
+  };
+  await scatterParts(work, threads, left, { giveName, take });
+  return gatherKept(work, results);
+}
+
+type DonePart = KeptResult & { readonly slice: number };
+
+type Fate = Parameters<typeof committingEach<DonePart>>[3];
+
+/** Scatters parts, and commits each when it is done. @param fate as that of slices; `take` gets each result once. */
+export function scatterParts(
+  work: KeptWork,
+  threads: Threads,
+  parts: readonly number[],
+  { take, ...fate }: Fate & { readonly take?: (done: DonePart) => void },
+): Promise<void> {
+  const tasks = tasksOf(work, parts, fate.giveName !== undefined);
+  const slices = tasks.map(({ slice }) => slice);
+  return committingEach<DonePart>(work, threads, slices, fate, (add) =>
+    runVerified(threads, 'scatter-piles', tasks, work.onWarning, (result, { slice }) => {
+      take?.({ ...result, slice });
+      add({ ...result, slice });
+    }),
+  );
+}
+
+type NumberedTask = ScatterPilesTask & { readonly slice: number };
+
+function tasksOf(work: KeptWork, parts: readonly number[], commitsPileSets: boolean): NumberedTask[] {
+  const { spec, piles, firstSet, attempt } = work;
+  const rule = keptRuleOf(spec);
+  const contentKey = contentKeyOf(spec.keep, spec.key.seed);
+  if (rule === undefined || contentKey === undefined) throw new RangeError('the job scatters its records once');
+  const bufferBytes = planBufferBytes(work);
+  return parts.map((part) => {
+    const { first, end } = work.parts[part] ?? { first: 0, end: 0 };
+    const slice = firstSet + part;
+    return {
+      ...pilesTask(work, `kept-${part}`),
+      slice,
+      first,
+      end,
+      expected: sumOverPiles(totalsOfRange(piles.totals, first, end)),
+      pileSetName: pileSetName(slice, attempt),
+      commitsPileSets,
+      rule,
+      contentKey,
+      bufferBytes,
+    };
+  });
+}
+
+/** Leaves room for the largest pile if it can, and always for the longest record and to scatter its pile again. */
+function planBufferBytes({ piles, settings }: KeptWork): number {
+  const { totals, longestRecordBytes } = piles;
+  const { arenaBytes, readBytes, bufferBytes } = settings;
+  const largest = totals.records.reduce(
+    (most, records, pile) =>
+      Math.max(most, (totals.recordBytes[pile] ?? 0) + (storedHeaderBytes(settings.layout) + ENTRY_BYTES) * records),
+    0,
+  );
+  const beside = (byteLength: number) =>
+    Math.floor((arenaBytes - byteLength - REGIONS_BYTES) / totals.records.length) - SLACK_BYTES - TALLY_BYTES;
+  return Math.min(bufferBytes, beside(readBytes + longestRecordBytes), Math.max(WANTED_BUFFER_BYTES, beside(largest)));
+}
+
+const keptShape: Shape<KeptReport> = object({
+  first: wholeNumber(),
+  end: wholeNumber(),
+  kept: object({ records: wholeNumber(), bytes: wholeNumber() }),
+  weighed: optional(
+    object({
+      made: object({ records: wholeNumber(), bytes: wholeNumber() }),
+      expected: object({ records: text, bytes: text }),
+    }),
+  ),
+});
+
+/** Returns the result of a part that is done. @throws VerificationError if it is damaged. */
+export function readKept(
+  { settings: { layout }, parts, firstSet }: Pick<KeptWork, 'settings' | 'parts' | 'firstSet'>,
+  part: number,
+  isStripeDone?: (stripe: number) => boolean,
+): KeptResult {
+  const path = committedIndexPath(layout.indexDirectory, firstSet + part);
+  const { pileSet, totals, report } = readPileSet(layout, path, isStripeDone);
+  const read = readShape(keptShape, report, path);
+  const { first, end } = parts[part] ?? {};
+  if (read.first !== first || read.end !== end) throw new VerificationError(`the index ${path} is of other piles`);
+  return { pileSet, totals, report: read };
+}
+
+async function takeOver(work: KeptWork, { isStripeDone }: CheckpointPileSets): Promise<(KeptResult | undefined)[]> {
+  const { settings, firstSet, parts, onWarning } = work;
+  const { layout } = settings;
+  const results: (KeptResult | undefined)[] = [];
+  for (const part of parts.keys()) {
+    if (statPath(committedIndexPath(layout.indexDirectory, firstSet + part), 'temp') === undefined) continue;
+    try {
+      results[part] = readKept(work, part, isStripeDone);
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      onWarning(`${describeDamage(error)}; this part is made again`);
+      await revokePileSet(layout.indexDirectory, firstSet + part);
+    }
+  }
+  const names = new Set(results.flatMap((result) => result?.pileSet.name ?? []));
+  removeLeftovers(layout, names, (set = 0) => set >= firstSet);
+  return results;
+}
+
+/** Returns the piles of all parts, which must be done, and what is known of their records. */
+export function gatherKept(
+  { piles: read, settings, parts }: Pick<KeptWork, 'piles' | 'settings' | 'parts'>,
+  results: readonly (KeptResult | undefined)[],
+): { readonly piles: ScatteredPiles; readonly twice: KeptRecords } {
+  const totals = emptyTotals(settings.layout.pileCount);
+  const kept = { records: 0, bytes: 0 };
+  const weighed = { records: 0, bytes: 0 };
+  const expected = { records: 0n, bytes: 0n };
+  let isWeighed = false;
+  const pileSets = [...parts.keys()].map((part) => {
+    const result = results[part];
+    if (result === undefined) throw new RangeError(`part ${part} of the second scatter is not done`);
+    const { pileSet, report } = result;
+    addTotals(totals, result.totals);
+    kept.records += report.kept.records;
+    kept.bytes += report.kept.bytes;
+    if (report.weighed !== undefined) {
+      isWeighed = true;
+      weighed.records += report.weighed.made.records;
+      weighed.bytes += report.weighed.made.bytes;
+      expected.records += BigInt(report.weighed.expected.records);
+      expected.bytes += BigInt(report.weighed.expected.bytes);
+    }
+    return { name: pileSet.name, index: pileSet.index, diskBytes: pileSet.diskBytes };
+  });
+  const piles = scatteredPiles(pileSets, totals, read.longestRecordBytes);
+  return { piles, twice: { read, kept, weighed: isWeighed ? { weighed, expected } : undefined } };
+}

@@ -1,0 +1,216 @@
+/**
+ * The law of rules that meet: one of equal records is kept first; the value of the kept record chooses its split; the number in
+ * it says how often it comes. The output is what docs/ORDER.md defines, for any settings, with exact counts.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { anySettings, plainSettings, type Settings, tightOnThreads } from './any-settings.js';
+import { keptOrder } from './kept-order.js';
+import { SPLITS, SPLITS_BEGIN } from './reference-splits.js';
+import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+import { identityOf } from './valued-records.js';
+import { weightOfNumber } from './weighed-order.js';
+
+const directory = useMemoryDirectory();
+
+interface Line {
+  readonly u: number;
+  readonly s: number;
+  readonly w: string;
+}
+
+interface Rules {
+  readonly equal: 'bytes' | 'value';
+  readonly split: 'none' | 'key' | 'value';
+  readonly isWeighed: boolean;
+}
+
+const WEIGHTS = ['0', '1', '0.5', '2.25', '0.001', '3', '1e0', '0.30000000000000004'];
+const line = fc.record({ u: fc.nat({ max: 40 }), s: fc.nat({ max: 12 }), w: fc.constantFrom(...WEIGHTS) });
+const rules: fc.Arbitrary<Rules> = fc
+  .record({
+    equal: fc.constantFrom<Rules['equal']>('bytes', 'value'),
+    split: fc.constantFrom<Rules['split']>('none', 'key', 'value'),
+    isWeighed: fc.boolean(),
+  })
+  .filter(({ split, isWeighed }) => isWeighed || split === 'value');
+
+const written = ({ u, s, w }: Line) => Buffer.from(`{"u":${u},"s":"s${s}","w":${w}}\n`);
+const field = (name: 'u' | 's') => (record: Buffer) => identityOf(JSON.parse(record.toString())[name]);
+const numberIn = (record: Buffer) => /"w":(.*)\}/.exec(record.toString())?.[1] ?? '';
+
+function optionsOf({ equal, split, isWeighed }: Rules) {
+  return {
+    ...(equal === 'bytes' ? { unique: true } : { uniqueBy: '.u' }),
+    ...(split === 'none' ? {} : { splits: SPLITS }),
+    ...(split === 'value' ? { splitBy: '.s' } : {}),
+    ...(isWeighed ? { weightBy: '.w' } : {}),
+  };
+}
+
+function expectedOf(records: readonly (readonly Buffer[])[], { equal, split, isWeighed }: Rules, seed: string) {
+  const identity = equal === 'bytes' ? (record: Buffer) => record : field('u');
+  return {
+    kept: new Map(
+      records
+        .flat()
+        .reverse()
+        .map((record) => [identity(record).toString('latin1'), record]),
+    ),
+    outputs: keptOrder(
+      records,
+      {
+        identityOf: identity,
+        ...(isWeighed && { weightOf: (record: Buffer) => weightOfNumber(numberIn(record)) }),
+        ...(split !== 'none' && { bounds: SPLITS_BEGIN }),
+        ...(split === 'value' && { splitValueOf: field('s') }),
+      },
+      seed,
+    ),
+  };
+}
+
+const bytesOf = (records: readonly Buffer[]) => records.reduce((sum, { byteLength }) => sum + byteLength, 0);
+const text = (records: readonly Buffer[]) => Buffer.concat(records).toString('latin1');
+
+async function expectKept(
+  lines: readonly (readonly Line[])[],
+  given: Rules,
+  seed: string,
+  settings: Settings,
+  headCount?: number,
+): Promise<void> {
+  const records = lines.map((each) => each.map(written));
+  const { kept, outputs } = expectedOf(records, given, seed);
+  const inputs = records.map((each) => Buffer.concat(each));
+  const asked: Job = { ...optionsOf(given), inputs, seed, settings };
+  const all = records.flat();
+  const ordered = outputs.flat();
+  let report: Awaited<ReturnType<typeof shuffleToFile>>['report'];
+  if (given.split === 'none') {
+    const found = await shuffleToFile(directory, { ...asked, headCount });
+    expect(found.bytes.toString('latin1')).toBe(text(ordered.slice(0, headCount)));
+    expectReport(found.report, ordered.slice(0, headCount));
+    ({ report } = found);
+  } else {
+    const found = await shuffleToShards(directory, asked, undefined);
+    expect(found.shards.map((shard) => shard.toString('latin1'))).toEqual(outputs.map(text));
+    expectReport(found.report, ordered);
+    ({ report } = found);
+  }
+  expect(report.duplicates).toEqual({
+    records: all.length - kept.size,
+    bytes: bytesOf(all) - bytesOf([...kept.values()]),
+  });
+  if (!given.isWeighed) return;
+  const exactly = [...kept.values()].map((record) => ({ record, ...weightOfNumber(numberIn(record)) }));
+  const parts = exactly.reduce((sum, { copies, chance }) => sum + (BigInt(copies) << 64n) + chance, 0n);
+  expect(report.groups).toHaveLength(1);
+  expect(report.groups?.[0]).toMatchObject({
+    read: { records: all.length, bytes: bytesOf(all) },
+    weighed: { records: ordered.length, bytes: bytesOf(ordered) },
+    expected: { records: Number((parts + 2n ** 63n) >> 64n) },
+  });
+}
+
+describe('kept records', () => {
+  it('come as often as their numbers say, in the splits of their values, whatever the settings', async () => {
+    const inputs = fc.array(fc.array(line, { maxLength: 120 }), { minLength: 1, maxLength: 3 });
+    const headCount = fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined });
+    await fc.assert(fc.asyncProperty(inputs, rules, fc.string(), anySettings, headCount, expectKept), {
+      numRuns: atScale(3, 60, 3000),
+    });
+  });
+
+  it.runIf(fromCi)('are the same where piles are larger than the memory of a thread', async () => {
+    const large = fc.integer({ min: 2000, max: 6000 }).map((count) =>
+      [0, 1].map((input) =>
+        Array.from({ length: count }, (_, i): Line => {
+          const draw = (Math.imul(i + 7 * input, 0x9e3779b1) >>> 8) / 2 ** 24;
+          return { u: draw < 0.2 ? i % 3 : Math.floor(draw * 5000), s: i % 40, w: WEIGHTS[i % 6] ?? '1' };
+        }),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(large, rules, fc.string(), tightOnThreads, (lines, given, seed, settings) =>
+        expectKept(lines, given, seed, settings),
+      ),
+      { numRuns: atScale(1, 15, 400) },
+    );
+  });
+
+  it('are those of a job without weights if each comes once', async () => {
+    const lines = Buffer.from(
+      Array.from({ length: 600 }, (_, i) => `{"u":${(i * i) % 97},"i":${i % 7},"w":1}\n`).join(''),
+    );
+    const asked = { inputs: [lines], seed: 'once', settings: plainSettings({ pileCount: 3, sliceBytes: 3000 }) };
+    const shards = { by: 'bytes', maxShardBytes: 2000 } as const;
+    for (const rule of [{ unique: true }, { uniqueBy: '.u' }]) {
+      const once = await shuffleToShards(directory, { ...asked, ...rule }, shards);
+      const weighed = await shuffleToShards(directory, { ...asked, ...rule, weightBy: '.w' }, shards);
+      expect(weighed.shards).toEqual(once.shards);
+      expect(weighed.report.duplicates).toEqual(once.report.duplicates);
+    }
+  });
+
+  it('are the same when the job is stopped in the second scatter, and resumed', async () => {
+    const lines = Array.from(
+      { length: 4000 },
+      (_, i) => `{"u":${(i * 7) % 900},"s":"s${i % 31}","w":${(i % 9) / 4}}\n`,
+    );
+    writeFileSync(directory.path('in'), lines.join(''));
+    const job: ShuffleOptions & { output: string } = {
+      inputs: [directory.path('in')],
+      output: directory.path('out'),
+      seed: 'r',
+      uniqueBy: '.u',
+      weightBy: '.w',
+      resume: true,
+      workers: 1,
+      memoryBytes: 2 ** 26,
+    };
+    const tuning = { inline: true, pileCount: 8, bufferBytes: 700, sliceBytes: 20_000, mayUseRamPool: false };
+    await shuffle({ ...job, resume: undefined, output: directory.path('whole') }, tuning);
+    const stop = new AbortController();
+    let stopsLeft = 1;
+    const stopped = shuffle(
+      {
+        ...job,
+        signal: stop.signal,
+        onProgress: ({ phase, bytesDone }) => {
+          if (phase === 'measure' && bytesDone > 0 && stopsLeft-- > 0) stop.abort();
+        },
+      },
+      tuning,
+    );
+    await expect(stopped).rejects.toThrow(/interrupted|stopped|aborted/i);
+    const report = await shuffle(job, tuning);
+    expect(report.resumed?.pileSets).toBeGreaterThan(0);
+    expect(readFileSync(job.output, 'latin1')).toBe(readFileSync(directory.path('whole'), 'latin1'));
+  });
+
+  it.each([
+    [
+      '{"u":1,"w":"x"}\n',
+      { weightBy: '.w' },
+      /the record \{"u":1,"w":"x"\}\ufffd, kept of equal ones, has "x" as its weight/,
+    ],
+    ['{"u":1}\n', { weightBy: '.w' }, /kept of equal ones, has no field \.w; expected a JSON object that has it/],
+    ['{"u":1}\n', { splits: SPLITS, splitBy: '.s' }, /kept of equal ones, has no field \.s/],
+    ['{"u":1,"w":1}\n', { weightBy: '.w', repeat: true, headCount: 2 }, /`repeat` draws from records in memory/],
+  ])('%j with %j is refused', async (content, more, message) => {
+    writeFileSync(directory.path('in'), content);
+    const asked = { inputs: [directory.path('in')], output: directory.path('parts'), uniqueBy: '.u' };
+    await expect(shuffle({ ...asked, ...more }, { inline: true })).rejects.toThrow(message);
+  });
+
+  it('are read for their numbers alone: what is dropped may lack one', async () => {
+    writeFileSync(directory.path('in'), '{"u":1,"w":2}\n{"u":1}\n');
+    const asked = { inputs: [directory.path('in')], output: directory.path('out'), uniqueBy: '.u', weightBy: '.w' };
+    expect((await shuffle({ ...asked, force: true }, { inline: true })).records).toBe(2);
+  });
+});

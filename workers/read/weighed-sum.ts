@@ -1,0 +1,26 @@
+import type { KernelFunctions } from '../../src/formats/framing.js';
+
+/** Adds up what the kernel has weighed. */
+export class WeighedSum {
+  readonly made = { records: 0, bytes: 0, readBytes: 0 };
+  readonly #expected = { records: 0n, bytes: 0n };
+
+  /** Adds the records since `setCopies`. */
+  add(wasm: KernelFunctions): void {
+    this.made.records += Number(wasm.madeRecords.value);
+    this.made.bytes += Number(wasm.madeBytes.value);
+    this.made.readBytes += Number(wasm.weighedBytes.value);
+    this.#expected.records += sumInParts(wasm.expectedRecords.value, wasm.expectedRecordParts.value);
+    this.#expected.bytes += sumInParts(wasm.expectedBytes.value, wasm.expectedByteParts.value);
+  }
+
+  /** The weights, and those times the bytes of the records, in parts of 2^64. */
+  get expected(): { readonly records: string; readonly bytes: string } {
+    return { records: `${this.#expected.records}`, bytes: `${this.#expected.bytes}` };
+  }
+}
+
+/** Returns a sum in parts of 2^64, from its whole part and the parts. */
+function sumInParts(whole: bigint, parts: bigint): bigint {
+  return (BigInt.asUintN(64, whole) << 64n) + BigInt.asUintN(64, parts);
+}
