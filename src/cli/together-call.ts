@@ -19,6 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   weight: 'each tuple comes once; shuffle each file by itself',
   mix: 'each tuple comes once; shuffle each file by itself',
   'weight-by': 'only one member has the number, and each tuple comes once',
+  'weights-from': 'each tuple comes once; shuffle each file by itself',
   'weight-cap': 'only one member has the number, and each tuple comes once',
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
   prefix: 'each member keeps its name',

@@ -272,10 +272,11 @@ const NOTHING_BEFORE = { count: 0, records: undefined };
 
 /** The inputs of these slices on this machine, unchanged since the plan. */
 async function openInputs(
-  { inputs, gates, plan, signal }: ClusterJob,
+  { inputs, companions, gates, plan, signal }: ClusterJob,
   slices: readonly number[],
 ): Promise<ReadableInputs> {
   const own = new Map<number, FileInput>();
+  const besideOwn = new Map<number, FileInput>();
   const gateOf: GateNumber[] = [];
   const ofTask = [...inputsOfSlices(plan, slices)];
   await startFetching(
@@ -287,11 +288,17 @@ async function openInputs(
     if (input === undefined) continue;
     await yieldAndCheckAbortAt(i, signal);
     own.set(ordinal, requireUnchanged(input));
+    const companion = companions?.at(ordinal);
+    if (companion !== undefined) besideOwn.set(ordinal, requireUnchanged(companion));
     if (inputFactsOf(input.path).isOnDisk) gateOf[ordinal] = gates.gateOf(input.path, 'input');
   }
-  const { firstHeader } = plan;
-  const weighing = weighingOfScatter(plan);
-  return { inputs: inputs.mapped((input, i) => own.get(i) ?? input), gates: gateOf, firstHeader, weighing };
+  return {
+    inputs: inputs.mapped((input, i) => own.get(i) ?? input),
+    companions: companions?.mapped((companion, i) => besideOwn.get(i) ?? companion),
+    gates: gateOf,
+    firstHeader: plan.firstHeader,
+    weighing: weighingOfScatter(plan),
+  };
 }
 
 function versionOnThisMachine(path: string): FileVersion {

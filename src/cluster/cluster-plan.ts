@@ -59,6 +59,8 @@ export interface ClusterInput extends Pick<FileVersion, 'byteLength' | 'modified
   readonly codec: string | undefined;
   readonly header: InputHeader;
   readonly rows: RowFacts | undefined;
+  /** The file with values of its records. Absent: there is none. */
+  readonly companion?: ClusterInput | undefined;
 }
 
 export interface ClusterPart extends SlicePart {

@@ -30,6 +30,7 @@ import { nameSome } from '../values/format-numbers.js';
 import type { AttemptLog } from './attempt-log.js';
 import {
   type ArrayKind,
+  type ClusterInput,
   type ClusterPlan,
   COMMITTED_NAME,
   DATA_NAME,
@@ -64,6 +65,8 @@ export interface ClusterJob extends TaskAttempt {
   readonly piling: PileStorage;
   /** The inputs as the plan has them; a task that reads some looks at these again. */
   readonly inputs: PagedList<FileInput>;
+  /** The companion of each input. Undefined: they have none. */
+  readonly companions: PagedList<FileInput> | undefined;
   readonly keyOf: (inputOrdinal: number) => bigint;
 }
 
@@ -90,7 +93,8 @@ export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Prom
     control,
     stop,
     piling: { layout, ramPool: undefined, tempZstdLevel: plan.tempZstdLevel },
-    inputs: inputsOf(plan),
+    inputs: plan.inputs.mapped((input) => inputOf(input, plan)),
+    companions: companionsOf(plan),
     keyOf: inputKeysOf(plan.spec, plan.inputIds),
   };
 }
@@ -156,8 +160,19 @@ function ioLimitsHere({ ioLimits }: ClusterPlan): Record<string, number> {
   return Object.fromEntries(Object.entries(ioLimits).filter(([path]) => statPath(path, 'temp') !== undefined));
 }
 
-function inputsOf({ inputs, spec }: ClusterPlan): PagedList<FileInput> {
-  return inputs.mapped(({ path, byteLength, modifiedNanoseconds, codec, header, rows }) => ({
+function companionsOf(plan: ClusterPlan): PagedList<FileInput> | undefined {
+  if (plan.spec.keep.weightBy?.value.selector.kind !== 'beside') return undefined;
+  return plan.inputs.mapped(({ path, companion }) => {
+    if (companion === undefined) throw new RangeError(`${path} has no companion`);
+    return inputOf(companion, plan);
+  });
+}
+
+function inputOf(
+  { path, byteLength, modifiedNanoseconds, codec, header, rows }: ClusterInput,
+  { spec }: ClusterPlan,
+): FileInput {
+  return {
     kind: 'file',
     path,
     // The device has another number on each machine: a task that reads the input finds its own.
@@ -166,7 +181,7 @@ function inputsOf({ inputs, spec }: ClusterPlan): PagedList<FileInput> {
     finding: undefined,
     header,
     rows,
-  }));
+  };
 }
 
 export async function startTaskThreads({ plan, control, stop, log, scope }: ClusterJob): Promise<Threads> {

@@ -148,7 +148,7 @@ async function planTasks(options: ClusterPlanOptions, tuning: Tuning, scope: Job
     spec,
     ioLimits,
     tempZstdLevel,
-    inputs: rowsFrom(inputsToRead, inputOf),
+    inputs: rowsFrom(inputsToRead.entries(), ([ordinal, input]) => inputOf(input, prepared.companions?.at(ordinal))),
     service,
     inputIds: prepared.inputIds,
     firstHeader: prepared.firstHeader,
@@ -196,7 +196,7 @@ interface TasksToPlan {
 
 /** Decides how many tasks there are of each kind, and the slices and piles that give the threads of all tasks equal work. */
 async function divideAmongTasks(
-  { request: asked, inputs, inputsToRead, estimate, weighing }: PreparedShuffle,
+  { request: asked, inputs, inputsToRead, companions, estimate, weighing }: PreparedShuffle,
   { places, machine, tasks, readsBack }: TasksToPlan,
   onDisk: Tuning,
 ) {
@@ -206,7 +206,7 @@ async function divideAmongTasks(
   const ofTask = await withoutTransfers(machine, inputs, places.place);
   const request = { ...asked, ...ofTask, spec: allKeys, weighing };
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
-  const work = { request, inputs: inputsToRead, estimate, disks, hasFiles: true, manifest: undefined };
+  const work = { request, inputs: inputsToRead, companions, estimate, disks, hasFiles: true, manifest: undefined };
   const planWith = (tuning: Tuning) => planShuffle({ ...work, tuning });
   const whole = await planWith({ ...onDisk, sliceBytes: ENDLESS_SLICE_BYTES });
   const expectedBytes = whole.inputBytes === 0 ? 0 : (whole.memoryNeed.mostReadBytes ?? whole.memoryNeed.recordBytes);
@@ -337,7 +337,7 @@ function requireFiles(inputs: Inputs): void {
   throw new UsageError(`${stream.path} is a stream, which tasks cannot share; expected a file that all tasks can read`);
 }
 
-function inputOf(input: Input): ClusterInput {
+function inputOf(input: Input, companion?: Input): ClusterInput {
   if (!isFileInput(input)) throw new RangeError(`${input.path} is not a file`);
   const { path, version, codec, header, rows } = input;
   const { byteLength, modifiedNanoseconds } = version;
@@ -348,5 +348,6 @@ function inputOf(input: Input): ClusterInput {
     codec: codec?.name,
     header,
     rows,
+    companion: companion && inputOf(companion),
   };
 }

@@ -9,6 +9,7 @@ import { type JobManifest, MANIFEST_NAME } from '../job-directory/job-manifest.j
 import type { Weighing } from '../keep/mix.js';
 import { resumedValues } from '../options/option.js';
 import { SHUFFLE_OPTIONS } from '../options/shuffle-options.js';
+import { withCompanions } from '../sources/companions.js';
 import { findInputChange, noteInputs } from '../sources/fingerprints.js';
 import { describeInputIds, type InputIds } from '../sources/ids.js';
 import type { Inputs } from '../sources/input.js';
@@ -22,6 +23,7 @@ export interface DescribedJob {
   readonly inputs: Inputs;
   readonly inputIds: InputIds;
   readonly weighing?: Weighing | undefined;
+  readonly companions?: Inputs | undefined;
   readonly plan: { readonly isResumable: boolean; readonly layout: NotedLayout | undefined };
 }
 
@@ -33,7 +35,7 @@ export const WITHOUT_INPUTS: Omit<DescribedJob, 'request'> = {
 };
 
 export async function describeJob(
-  { request: { spec, signal }, inputs, inputIds, weighing, plan }: DescribedJob,
+  { request: { spec, signal }, inputs, inputIds, weighing, companions, plan }: DescribedJob,
   places: FilePlaces,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
@@ -48,7 +50,7 @@ export async function describeJob(
     inputIds: describeInputIds(inputIds),
     // A later attempt need not count again.
     shareWeights: hasShares ? weighing?.groups.map(({ weight, amount }) => ({ weight, amount })) : undefined,
-    inputs: await noteInputs(inputs, isResumable, signal),
+    inputs: await noteInputs(withCompanions(inputs, companions), isResumable, signal),
     layout,
   };
 }
@@ -70,6 +72,7 @@ export function withSeedOf(
 
 export type ManifestOfShuffle = JobManifest & { readonly spec: ShuffleSpec };
 
+/** Its inputs have their companions with them. */
 export interface ComparedJob extends Pick<DescribedJob, 'inputs' | 'inputIds'> {
   readonly request: Pick<ShuffleRequest, 'spec' | 'signal' | 'isSeedDrawn'>;
 }

@@ -28,6 +28,7 @@ import { openOutputPlaces } from '../places/outputs/output-kinds.js';
 import { requireUnread } from '../places/outputs/output-place.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryBesideTransfers } from '../remote/transfer-pool.js';
+import { findCompanions, withCompanions } from '../sources/companions.js';
 import { warnOfMates } from '../sources/doubtful-records.js';
 import { chooseInputIds, type InputIds } from '../sources/ids.js';
 import { type Input, type Inputs, identityOf, isFileInput, isPlain, recordsIn } from '../sources/input.js';
@@ -100,13 +101,13 @@ export async function prepareShuffle(
   { isPreview = false, checkPlaces }: Preparation = {},
 ): Promise<PreparedShuffle> {
   const resolved = await resolve(options, tuning.partBytes);
-  const { rowFormat, inputIds } = resolved;
+  const { rowFormat, inputIds, companions } = resolved;
   const claimed = await claim(resolved, releases, isPreview, checkPlaces);
   const { places, earlier, manifest, deviceGates, disks, reports } = claimed;
   const onDisk = { disks, hasFiles: places.kind === 'files', manifest, tuning, rowFormat };
   const seen = await examineInputs(resolved, claimed, (work) => expectMemoryNeed({ ...onDisk, ...work }), isPreview);
   const { request, inputs, inputsToRead, estimate } = seen;
-  const toPlan = { ...onDisk, inputs: inputsToRead, estimate };
+  const toPlan = { ...onDisk, inputs: inputsToRead, companions, estimate };
   const counting: Counting = (count, readable) =>
     count(readable, request, expectMemoryNeed({ ...toPlan, request }), tuning, warn);
   const { weighing: weighed, isCounted } = await weigh(resolved, claimed, seen, counting, isPreview);
@@ -122,6 +123,7 @@ export async function prepareShuffle(
     ...seen,
     rowFormat,
     inputIds,
+    companions,
     weighing,
     isCounted,
     places,
@@ -159,19 +161,21 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
   if (spec.key.from === 'position') warnOfMates(inputs, read, true, onWarning);
   const inputIds = chooseInputIds(request.inputIds, inputs);
   const grouped = await groupInputsOfJob(request.spec, inputs);
+  const companions = await findCompanions(spec.keep.weightBy?.value.selector, inputs, request.signal);
   refuseToResumeStreams(request, inputs);
-  return { request, listed, outputs, rowFormat, inputIds, grouped };
+  return { request, listed, outputs, rowFormat, inputIds, companions, grouped };
 }
 
 /** Takes hold of the place where the job writes, and of the work of an earlier attempt. */
 async function claim(
-  { request, listed, outputs, rowFormat, inputIds }: ResolvedShuffle,
+  { request, listed, outputs, rowFormat, inputIds, companions }: ResolvedShuffle,
   releases: Release[],
   isPreview: boolean,
   checkPlaces: Preparation['checkPlaces'],
 ) {
   const { inputs } = listed;
-  const files = () => [...inputs, ...listed.empty].map((input) => ({ path: input.path, identity: identityOf(input) }));
+  const read = withCompanions(inputs, companions);
+  const files = () => [...read, ...listed.empty].map((input) => ({ path: input.path, identity: identityOf(input) }));
   const chosen = choosePlaces(request, { inputs, files, rows: inputs.at(0)?.rows?.format, outputs });
   if (chosen.kind === 'stream') requireFileForRows(rowFormat, inputs, chosen.output);
   else requireApart(request, chosen, listed);
@@ -180,7 +184,7 @@ async function claim(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const deviceGates = new DeviceGates(request.ioLimits);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
-  const claimed = await lockPlaces(request, chosen, { request, inputs, inputIds }, releases, isPreview);
+  const claimed = await lockPlaces(request, chosen, { request, inputs: read, inputIds }, releases, isPreview);
   // A job that is done has its report.
   reports?.requireReportPlace(request, listed, chosen);
   return { ...claimed, deviceGates, disks, reports };

@@ -1,6 +1,6 @@
 /**
  * Completes the options about records: their format (`records`, `zeroTerminated`, `header`, `skipBlank`), values that they
- * have (`splitBy`, `uniqueBy`, `weightBy`, `missing`), and numbers that are records (`range`).
+ * have (`splitBy`, `uniqueBy`, `weightBy`, `weightsFrom`, `missing`), and numbers that are records (`range`).
  */
 
 import { selectorByteLength } from '../../workers/piles/record-values.js';
@@ -18,6 +18,7 @@ import { isComputed } from '../keep/numbers.js';
 import { splitKeys } from '../keep/splits.js';
 import { MOST_COPIES } from '../keep/weights.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
+import { inputFactsOf } from '../places/inputs/input-kinds.js';
 import { addressOfNumbers } from '../places/inputs/number-lines.js';
 import { MOST_SPLITS_BYTES, MOST_WEIGHT_SELECTOR_BYTES } from '../plan/arena-sizes.js';
 import type { AskedInput } from '../sources/expand-names.js';
@@ -153,16 +154,24 @@ export function completeUnique(options: ShuffleOptions, format: RecordFormat): E
 const JSON_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d{1,2})?$/i;
 
 export function completeWeightBy(
-  { weightBy, weightCap, missing }: Pick<ShuffleOptions, 'weightBy' | 'weightCap' | 'missing'>,
+  {
+    weightBy,
+    weightsFrom,
+    weightCap,
+    missing,
+  }: Pick<ShuffleOptions, 'weightBy' | 'weightsFrom' | 'weightCap' | 'missing'>,
   format: RecordFormat,
 ): KeepSpec['weightBy'] {
-  if (weightBy === undefined) return undefined;
-  const value = completeValueRule({ selector: weightBy, missing }, '`weightBy`', format);
+  if (weightBy === undefined && weightsFrom === undefined) return undefined;
+  const value =
+    weightBy === undefined
+      ? { selector: selectorBeside(weightsFrom), missing, framing: format.framing }
+      : completeValueRule({ selector: weightBy, missing }, '`weightBy`', format);
   const text = String(weightCap);
   const cap = weightCap === undefined ? undefined : { ...readWeight(`\`weightCap\` ${text}`, weightCap), text };
   if (missing !== undefined && (!JSON_NUMBER.test(missing) || (cap === undefined && Number(missing) > MOST_COPIES)))
     throw new UsageError(
-      `\`missing\` ${JSON.stringify(missing)} is the weight of records in which \`weightBy\` finds no number; expected a number from 0 to ${MOST_COPIES}`,
+      `\`missing\` ${JSON.stringify(missing)} is the weight of records without a number; expected a number from 0 to ${MOST_COPIES}`,
     );
   const byteLength = selectorByteLength(value);
   if (byteLength > MOST_WEIGHT_SELECTOR_BYTES)
@@ -170,6 +179,12 @@ export function completeWeightBy(
       `\`weightBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_WEIGHT_SELECTOR_BYTES}: give a shorter path, or a shorter value`,
     );
   return { value, cap };
+}
+
+function selectorBeside(directory = ''): Selector {
+  if (!inputFactsOf(directory).isOnDisk)
+    throw new UsageError(`\`weightsFrom\` ${directory} is an address; expected a directory on a disk`);
+  return { kind: 'beside', text: `files in ${directory}`, directory };
 }
 
 const MOST_NUMBERS = 2n ** 64n;

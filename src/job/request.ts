@@ -146,14 +146,15 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const unique = completeUnique(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
-  if (options.weightBy !== undefined && mix.shares !== undefined)
+  const weightBy = completeWeightBy(options, read);
+  if (weightBy !== undefined && mix.shares !== undefined)
     throw new UsageError(
-      '`weightBy` cannot be combined with shares of `mix`: these are counted before any record is weighed; give weights to the groups',
+      '`weightBy` and `weightsFrom` cannot be combined with shares of `mix`: these are counted before any record is weighed; give weights to the groups',
     );
   const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },
-    keep: { ...output.spec.keep, repeat, unique, weightBy: completeWeightBy(options, read), mix },
+    keep: { ...output.spec.keep, repeat, unique, weightBy, mix },
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,
   };

@@ -82,6 +82,8 @@ interface ScatterRequest extends MachineRequest, Pick<Callbacks, 'signal'> {
 interface ScatterToPlan {
   readonly request: ScatterRequest;
   readonly inputs: Inputs;
+  /** The companion of each input. Absent: they have none. */
+  readonly companions?: Inputs | undefined;
   /** The estimate of all inputs. */
   readonly estimate: Estimate;
   readonly disks: Pick<TempDisks, 'count' | 'rotate'>;
@@ -321,12 +323,12 @@ function planDisks(
 }
 
 async function slicesOf(
-  { request: { spec, weighing, signal }, inputs, estimate }: ScatterToPlan,
+  { request: { spec, weighing, signal }, inputs, companions, estimate }: ScatterToPlan,
   sliceBytes: number,
 ): Promise<Iterable<Slice>> {
   if (spec.keep.range !== undefined) return [];
   const { decodedBytes } = weighEstimate(estimate, weighing, spec.keep.weightBy !== undefined).read;
-  const described = await describeForSlices(inputs, decodedBytes, spec.read, sliceBytes, signal);
+  const described = await describeForSlices(inputs, decodedBytes, spec.read, sliceBytes, signal, companions);
   const slices = planSlices(described, sliceBytes);
   return weighing === undefined ? slices : withoutUnread(slices, weighing);
 }

@@ -81,6 +81,10 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
       'mix',
       `\`mix\` cannot be combined with \`${name}\`: a kept record no longer tells its input; give \`weightBy\` a number in each record`,
     ],
+    [
+      'weightsFrom',
+      `\`weightsFrom\` cannot be combined with \`${name}\`: a kept record no longer tells its number; give \`weightBy\` a number in each record`,
+    ],
   ] as const;
 
 const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
@@ -166,14 +170,17 @@ const KEEP = optionGroup('Output', {
     help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
   }),
   /**
-   * The value of records in which `splitBy`, `uniqueBy` or `weightBy` finds none; for `weightBy` a number, also in place of
-   * null. Default: an error, ERR_FIELD_MISSING.
+   * The value of records in which `splitBy`, `uniqueBy`, `weightBy` or `weightsFrom` finds none; for weights a number, also in
+   * place of null. Default: an error, ERR_FIELD_MISSING.
    */
   missing: option<string>({
     check: missing,
-    needs: [['splitBy', 'uniqueBy', 'weightBy'], '`missing` needs `splitBy`, `uniqueBy` or `weightBy`: give one of them'],
+    needs: [
+      ['splitBy', 'uniqueBy', 'weightBy', 'weightsFrom'],
+      '`missing` needs `splitBy`, `uniqueBy`, `weightBy` or `weightsFrom`: give one of them',
+    ],
     name: 'missing', value: 'VALUE',
-    help: 'the value for records in which --split-by or --unique-by finds none; for --weight-by a number', default: 'such a record is an error',
+    help: 'the value for records in which --split-by or --unique-by finds none; for --weight-by and --weights-from a number', default: 'such a record is an error',
   }),
 });
 
@@ -259,12 +266,25 @@ const ORDER = optionGroup('Order', {
     name: 'weight-by', value: 'SELECTOR',
     help: 'take each record as often as a number in it says, such as 2.5; the number is .score, csv:score, tsv:3 or /(EXPR)/',
   }),
-  /** Numbers of `weightBy` that are larger count as this. A decimal number may be a string. Default: none is larger. */
+  /**
+   * A directory with the numbers of `weightBy` in files of their own: those of the records of the input `a/b.jsonl.gz` are, in
+   * their order, in `a/b.npy`, `a/b.txt` or `a/b.parquet` below it. Default: each record once.
+   */
+  weightsFrom: option<string>({
+    check: path,
+    excludes: [
+      ['weightBy', '`weightsFrom` and `weightBy` contradict each other: a record has one number; give one of them'],
+      ['skipBlank', '`skipBlank` cannot be combined with `weightsFrom`: a blank record has a number, too; leave out one of them'],
+    ],
+    name: 'weights-from', value: 'DIR', parse: parsePath,
+    help: 'take each record as often as its number in DIR says: those of a/b.jsonl.gz are in DIR/a/b.npy, .txt or .parquet',
+  }),
+  /** Larger numbers of `weightBy` or `weightsFrom` count as this. A decimal number may be a string. Default: none is larger. */
   weightCap: option<number | string>({
-    needs: [['weightBy'], '`weightCap` limits the numbers of `weightBy`: give it, too'],
+    needs: [['weightBy', 'weightsFrom'], '`weightCap` limits the numbers of `weightBy` or `weightsFrom`: give one of them, too'],
     resumes: ['cap of weights', ({ keep }) => keep.weightBy?.cap?.text ?? 'none'],
     name: 'weight-cap', value: 'N', parse: (text) => text,
-    help: 'take larger numbers of --weight-by for N', default: 'above 1,000,000 is an error',
+    help: 'take larger numbers of --weight-by or --weights-from for N', default: 'above 1,000,000 is an error',
   }),
   /** Weights of groups of inputs, or their shares of the output. Cannot be combined with `weights`. Default: none. */
   mix: option<Mix, string>({
@@ -284,6 +304,7 @@ const ORDER = optionGroup('Order', {
       ['weights.0', `\`weights\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
       ['mix', `\`mix\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
       ['weightBy', `\`weightBy\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
+      ['weightsFrom', `\`weightsFrom\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
     ],
     resumes: ['kind of keys', ({ key }) => key.from],
     name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),

@@ -24,6 +24,8 @@ export const MOST_WEIGHT_SELECTOR_BYTES = 4784;
 export const TALLY_BYTES = 32;
 /** The kernel's table of records that are still in the buffers of their piles. */
 export const RECENT_TABLE_BYTES = 32 * KIB;
+/** The room for numbers that weigh records and lie in files of their own, as lines. */
+export const VALUES_BYTES = 16 * KIB;
 /** Records marked by one call of the framing. */
 export const BOUNDARY_COUNT = 1024;
 /** The boundary table, with three entries of slack: scattering reads four at a time, and scanning may write there. */

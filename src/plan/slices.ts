@@ -14,7 +14,7 @@ export interface PlannedInput {
   /** Decoded bytes; an estimate for a compressed input without cut points. */
   readonly decodedBytes: number;
   /** The places where a compressed input or a table may be cut, in order; not at its beginning or end. */
-  readonly cutPoints?: readonly CutPoint[];
+  readonly cutPoints?: readonly CutPoint[] | undefined;
   /** The end of its last range. Absent: at `decodedBytes`. */
   readonly end?: number | undefined;
 }

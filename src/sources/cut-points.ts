@@ -16,6 +16,7 @@ import { isSeekable, withFileAsync } from '../io/files.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { ReadSpec } from '../spec.js';
+import { isCutBeside } from './companions.js';
 import { type FileInput, headerBytesOf, type Input, type Inputs, isPlain, storedBytesIn } from './input.js';
 
 export interface MemberCuts {
@@ -27,6 +28,8 @@ export interface MemberCuts {
 const TURN_BYTES = 16 * 2 ** 20;
 /** The cut points for each planned slice that make slices nearly equal. */
 const POINTS_PER_SLICE = 8;
+/** An input of so many slices is read once more to count its records, if values lie beside them. */
+const COUNTED_SLICES = 4;
 /** The most cut points of an input. If it has more, every other one is dropped. */
 const MOST_POINTS = 2 ** 16;
 
@@ -51,6 +54,7 @@ export async function describeForSlices(
   read: Pick<ReadSpec, 'framing' | 'rows'>,
   sliceBytes: number,
   signal: AbortSignal | undefined,
+  companions?: Inputs,
 ): Promise<Iterable<PlannedInput>> {
   const framing = read.framing && framingOf(read.framing);
   const cutInputs = new Map<number, PlannedInput>();
@@ -72,8 +76,13 @@ export async function describeForSlices(
   return describeEach();
 
   function* describeEach(): Generator<PlannedInput, void> {
-    for (const [ordinal, input] of inputs.entries())
-      yield cutInputs.get(ordinal) ?? plannedInput(input, framing, decodedBytes[ordinal] ?? 0, undefined);
+    for (const [ordinal, input] of inputs.entries()) {
+      const planned = cutInputs.get(ordinal) ?? plannedInput(input, framing, decodedBytes[ordinal] ?? 0, undefined);
+      const companion = companions?.at(ordinal);
+      const isLarge = isWorthCutting(planned.decodedBytes, COUNTED_SLICES * sliceBytes);
+      if (companion === undefined || isCutBeside(companion, input, framing, isLarge)) yield planned;
+      else yield { ...planned, cutBytes: undefined, cutPoints: undefined };
+    }
   }
 }
 

@@ -20,6 +20,8 @@ export interface ReadableInputs {
   readonly firstHeader: FoundHeader | undefined;
   /** The weights of inputs. Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
+  /** The companion of each input. Absent: they have none. */
+  readonly companions?: Inputs | undefined;
 }
 
 export type InputPart = {
@@ -31,6 +33,8 @@ export type InputPart = {
   readonly weight?: Weight | undefined;
   /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
   readonly firstOrdinal?: number | undefined;
+  /** The file with the values of the records of its input. Absent: no values lie beside them. */
+  readonly values?: PartValues | undefined;
 } & (
   | {
       readonly kind: 'file';
@@ -59,6 +63,15 @@ export type InputPart = {
   | { readonly kind: 'stream'; readonly firstHeader: FoundHeader | undefined }
   | { readonly kind: 'list'; readonly list: RecordList }
 );
+
+interface PartValues {
+  readonly path: string;
+  readonly version: FileVersion;
+  /** The ordinal of the first record of the part. */
+  readonly first: number;
+  /** True if the part is the last one of its input. */
+  readonly isLast: boolean;
+}
 
 /** A task took decoded bytes [start, end) of an input as records, or rows [start, end) of a file of rows; none if both are equal. */
 export interface Coverage {
@@ -123,7 +136,7 @@ export function madeOf(part: Coverage): Amount {
 }
 
 export function inputPart(
-  { inputs, gates, firstHeader, weighing }: ReadableInputs,
+  { inputs, gates, firstHeader, weighing, companions }: ReadableInputs,
   { inputOrdinal, start, end, members }: SlicePart,
   inputKey: bigint,
   countBefore: number,
@@ -131,14 +144,21 @@ export function inputPart(
 ): InputPart {
   const input = inputs.at(inputOrdinal);
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
-  const whole = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal], firstOrdinal };
+  const common = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal] };
+  const beside = (first: number, isLast: boolean): PartValues | undefined => {
+    const { path = '', version } = companions?.at(inputOrdinal) ?? {};
+    return version && { path, version, first, isLast };
+  };
+  // Where values lie beside records, ordinals find these, and keys come from the places of the records.
+  const whole = { ...common, firstOrdinal: companions === undefined ? firstOrdinal : undefined };
   if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader };
   if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
   const { version, codec, header, rows: facts } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;
   if (facts !== undefined) {
     const rows = members === undefined ? { start: 0, end: facts.rows } : { start, end: end ?? facts.rows };
-    return { kind: 'rows', ...whole, version, gate, ...rows, firstOrdinal: rows.start };
+    const values = beside(rows.start, rows.end === facts.rows);
+    return { kind: 'rows', ...whole, version, gate, ...rows, firstOrdinal: rows.start, values };
   }
   const { byteLength: headerBytes } = header;
   const isCut = codec === undefined || members !== undefined;
@@ -153,6 +173,7 @@ export function inputPart(
     end: isCut ? (end ?? members?.decodedEnd ?? version.byteLength) : Number.POSITIVE_INFINITY,
     members,
     countBefore,
+    values: beside(firstOrdinal ?? 0, !isCut || end === undefined || end === version.byteLength),
   };
 }
 

@@ -43,7 +43,7 @@ export async function countByteBeforeParts(
 ): Promise<CountBefore> {
   const { inputs, gates, settings } = work;
   const framing = settings.read.framing && framingOf(settings.read.framing);
-  const byte = framing && byteToCount(framing, work.keys);
+  const byte = framing && byteToCount(framing, needsOrdinals(work));
   if (framing === undefined || byte === undefined) return () => 0;
   const startsOfInput = startsToCountTo(work, isDone);
   const counts = new Map<number, Map<number, number>>();
@@ -77,9 +77,14 @@ export async function countByteBeforeParts(
   return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
 }
 
+/** Returns whether keys come from the ordinals of records, or values lie beside them. */
+function needsOrdinals({ keys, companions }: SlicedInputs): boolean {
+  return keys === 'ordinal' || companions !== undefined;
+}
+
 /** Returns the byte to count. Undefined: no byte need be counted. */
-function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): number | undefined {
-  return cut?.countedByte ?? (keys === 'ordinal' ? recordEnd?.byte : undefined);
+function byteToCount({ cut, recordEnd }: Framing, isOrdinalNeeded: boolean): number | undefined {
+  return cut?.countedByte ?? (isOrdinalNeeded ? recordEnd?.byte : undefined);
 }
 
 function startsToCountTo(
@@ -104,7 +109,7 @@ function startsToCountTo(
 export interface StartState {
   /** See `Cut`. */
   readonly count: number;
-  /** The number of records that begin before the part; undefined unless keys come from ordinals. */
+  /** The number of records that begin before the part; undefined unless ordinals are needed. */
   readonly records: number | undefined;
 }
 
@@ -116,7 +121,7 @@ export async function findStartStates(
   isDone: (slice: number) => boolean,
 ): Promise<StartStateOf> {
   const countBefore = await countByteBeforeParts(work, threads, isDone);
-  if (work.keys !== 'ordinal') return (part) => ({ count: countBefore(part), records: undefined });
+  if (!needsOrdinals(work)) return (part) => ({ count: countBefore(part), records: undefined });
   const framing = work.settings.read.framing && framingOf(work.settings.read.framing);
   const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs.at(inputOrdinal));
   const knownOrdinal = (part: SlicePart): number | undefined => {

@@ -28,6 +28,7 @@ export const OPTION_EXAMPLES: Readonly<Record<string, string>> = {
   seed: 'in/ --seed 42',
   weight: "in/ --weight 'wiki*=2.5'",
   'weight-by': 'in/ --weight-by .score',
+  'weights-from': 'in/ --weights-from scores',
   'weight-cap': 'in/ --weight-by .score --weight-cap 4',
   mix: 'in/ --mix mix.yaml',
   key: 'in.csv --csv --key ordinal',

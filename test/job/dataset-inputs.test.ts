@@ -195,15 +195,32 @@ describe('the first input', () => {
   });
 });
 
+describe('values of rows', () => {
+  const tags = () => inputs.flatMap((path) => rowsIn(readFileSync(path), '/tag').toString('hex').match(/../g) ?? []);
+
+  it('weigh these, are unique, are in one split, and add up', async () => {
+    await shuffle(job({ weightBy: '.tag' }), INLINE);
+    const weighed = recordsIn(readFileSync(directory.path('out.h5')), '/numbers', '/tag').toSorted();
+    const copies = inputs.flatMap(numbersIn).flatMap((row, i) => Array(Number(tags()[i])).fill(row));
+    expect(weighed).toEqual(copies.toSorted());
+    expect((await shuffle(job({ uniqueBy: '.tag' }), INLINE)).records).toBe(5);
+    const splits = [
+      { name: 'a', share: 0.5 },
+      { name: 'b', rest: true },
+    ] as const;
+    const { shards } = await shuffle(job({ splits, splitBy: '.tag', output: directory.path('parts') }), INLINE);
+    const inSplits = shards.map((path) => new Set(rowsIn(readFileSync(path), '/tag')));
+    expect(inSplits.reduce((sum, { size }) => sum + size, 0)).toBe(5);
+    const mix = { unit: '.tag', groups: [{ name: 'all', inputs: '*.h5', share: 1 }] };
+    const { groups } = await shuffle(job({ mix }), INLINE);
+    expect(groups?.[0]?.unit?.read).toBe(tags().reduce((sum, tag) => sum + Number.parseInt(tag, 16), 0));
+  });
+});
+
 describe('refusals', () => {
   it.each<readonly [string, Partial<ShuffleOptions>, RegExp]>([
     ['other names', { hdf5: ['/x'] }, /names \/x, and the first input has no such dataset; it has \/numbers, \/tag/],
-    ['values of rows', { uniqueBy: '.a' }, /holds HDF5 data, and \.a selects no value of its rows/],
-    [
-      'a field that is added up',
-      { mix: { unit: '.a', groups: [{ name: 'all', inputs: '*', share: 1 }] } },
-      /holds HDF5 data, and \.a selects no value of its rows/,
-    ],
+    ['values of rows', { uniqueBy: '/(a)/' }, /selects no value in the rows of .*a\.h5; expected a dataset/],
     ['compression', { compress: { codec: 'gzip' } }, /holds HDF5 data, and `compress` is for other outputs/],
     ['columns', { columns: ['a'] }, /`columns` chooses columns of Parquet files/],
     ['a stream', { output: '-' }, /holds HDF5 data, which cannot be written to standard output/],

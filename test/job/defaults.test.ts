@@ -129,7 +129,7 @@ describe('a caller without types', () => {
     ['`weights` cannot be combined with `keys` from', { keys: 'ordinal', weights: [{ glob: '*', factor: 2 }] }],
     ['`mix` cannot be combined with `uniqueBy`: ', { uniqueBy: '.u', mix: { groups: [] } }],
     ['`skipBlank` cannot be combined with `keys` from', { keys: 'ordinal', skipBlank: true }],
-    ['`missing` needs `splitBy`, `uniqueBy` or `weightBy`', { missing: 'x' }],
+    ['`missing` needs `splitBy`, `uniqueBy`, `weightBy` or `weightsFrom`', { missing: 'x' }],
     ['a job with `repeat` cannot be resumed', { repeat: true, keepTemp: true }],
     ['`seed`: expected a string', { seed: 42 }],
     ['`seed`: expected well-formed Unicode', { seed: '\ud800' }],

@@ -2,7 +2,8 @@
  * Options that decide which records come out, in what order and where, by pairs: each pair is either refused, with a reason
  * that names both, or gives the same output for any settings, with all that each of the two promises.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning, UsageError } from '#src/index.js';
 import { sampled } from '../fixtures/scale.js';
@@ -75,6 +76,7 @@ const MODES: Readonly<Record<string, Mode>> = {
     options: { weightBy: '.w', missing: '1' },
     holds: (_, { groups }) => expect(groups?.[0]?.expected.records).toBeGreaterThan(0),
   },
+  beside: { options: { weightsFrom: 'values', missing: '1' } },
   capped: { options: { weightBy: '.w', weightCap: 1, missing: '1' } },
   mix: {
     options: {
@@ -104,11 +106,13 @@ const REFUSED: ReadonlySet<string> = new Set([
   'unique uniqueBy',
   'unique weights',
   'unique lighter',
+  'unique beside',
   'unique mix',
   'unique ordinals',
   'unique ids',
   'uniqueBy weights',
   'uniqueBy lighter',
+  'uniqueBy beside',
   'uniqueBy mix',
   'uniqueBy ordinals',
   'uniqueBy ids',
@@ -116,8 +120,12 @@ const REFUSED: ReadonlySet<string> = new Set([
   'weights lighter',
   'weights mix',
   'weights ordinals',
+  'weightBy beside',
   'weightBy mix',
   'weightBy ordinals',
+  'beside capped',
+  'beside mix',
+  'beside ordinals',
   'capped mix',
   'capped ordinals',
   'lighter mix',
@@ -147,13 +155,16 @@ function jobOf(first: string, second: string): ShuffleOptions {
       (_, i) => `{"site":"s${i % 23}","n":${(i * 7) % (150 + 20 * k)},"w":${(i % 8) / 3}}\n`,
     );
     writeFileSync(path, lines.join(''));
+    mkdirSync(join(directory.path('values'), directory.temp, '..'), { recursive: true });
+    writeFileSync(`${join(directory.path('values'), path)}.txt`, lines.map((_, i) => `${(i % 8) / 3}\n`).join(''));
   }
   // Of several numbers of records, that of `headCount`.
   const options = { ...MODES[second]?.options, ...MODES[first]?.options };
   // Weights of both, so that they contradict each other.
   const weights = [first, second].flatMap((name) => MODES[name]?.options.weights ?? []);
   const both = weights.length > 1 ? { weights: [...weights, { glob: 'none', factor: '1' }] } : {};
-  return { ...options, ...both, inputs, seed: 'pairs', output: '' };
+  const beside = options.weightsFrom === undefined ? {} : { weightsFrom: directory.path('values') };
+  return { ...options, ...both, ...beside, inputs, seed: 'pairs', output: '' };
 }
 
 describe('two options', () => {

@@ -240,13 +240,13 @@ describe('a number', () => {
     [{ weightBy: undefined, weightCap: 2 }, /`weightCap` limits the numbers of `weightBy`/],
     [{ weightCap: 'x' }, /`weightCap` x: expected a number of at least 0/],
     [{ weightCap: 2e6 }, /`weightCap` 2000000: expected at most 1000000/],
-    [{ missing: 'none' }, /`missing` "none" is the weight of records in which `weightBy` finds no number/],
+    [{ missing: 'none' }, /`missing` "none" is the weight of records without a number/],
     [{ missing: '2000000' }, /expected a number from 0 to 1000000/],
     [{ keys: 'ordinal' }, /`weightBy` cannot be combined with `keys` from ordinals/],
     [{ weightBy: `.${'x'.repeat(5000)}` }, /`weightBy` and `missing` take \d+ bytes; expected at most/],
     [
       { mix: { unit: 'records', groups: [{ name: 'a', inputs: 'in', share: 1 }] } },
-      /`weightBy` cannot be combined with shares of `mix`/,
+      /`weightBy` and `weightsFrom` cannot be combined with shares of `mix`/,
     ],
     [
       {

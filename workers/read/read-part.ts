@@ -27,6 +27,7 @@ import { withFileSource } from './file-source.js';
 import { beginAt, type PartSource, type ReadContext, type SourceFacts, type UseOfSource } from './part-source.js';
 import { ReadWindow } from './read-window.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
+import { type ValueLines, withValues } from './value-files.js';
 
 export interface PartReport extends SourceFacts {
   readonly coverage: Coverage;
@@ -56,9 +57,10 @@ export async function readPart(
   await loadInputPlaces([part.path]);
   const sourceFacts: SourceFacts = {};
   const framing = read.framing && framingOf(read.framing);
-  return withSource(part, job, { control, decoderMemory, read, framing, sourceFacts }, async (source) => {
+  const context = { control, decoderMemory, read, framing, sourceFacts };
+  const readRecords = async (source: PartSource, values: ValueLines | undefined): Promise<PartReport> => {
     const { header, end } = source;
-    const reader = new RecordReader(part, source.framing, taker, job);
+    const reader = new RecordReader(part, source.framing, taker, job, values);
     if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
     reader.begin(source.begin);
     let isAtEnd = false;
@@ -72,6 +74,7 @@ export async function readPart(
         if (!isAtEnd) reader.take(count, end);
       }
       const coverage = isAtEnd ? reader.endOfInput() : reader.endOfRange(end);
+      reader.requireAllValues();
       await source.finish?.();
       return { coverage, header, ...sourceFacts };
     } catch (error) {
@@ -83,7 +86,10 @@ export async function readPart(
       }
       throw error;
     }
-  });
+  };
+  return withValues(part.values, taker, job, context, (values) =>
+    withSource(part, job, context, (source) => readRecords(source, values)),
+  );
 }
 
 /** The only place that knows which kinds of sources there are. */

@@ -61,12 +61,12 @@ export const npyHeader: HeaderRule = {
     };
   },
   difference: (expected, got) => {
-    const [one, other] = [arrayOf(expected.bytes), arrayOf(got.bytes)].map(describeRows);
+    const [one, other] = [npyArrayOf(expected.bytes), npyArrayOf(got.bytes)].map(describeRows);
     if (one === undefined || other === undefined || one === other) return undefined;
     return { position: textStartOf(got.bytes), expected: one, got: other };
   },
   headerOf: ({ bytes }, recordBytes) => {
-    const array = arrayOf(bytes);
+    const array = npyArrayOf(bytes);
     return formatNpyHeader(array, recordBytes / array.rowBytes);
   },
   trailer: NO_BYTES,
@@ -154,7 +154,8 @@ function shapeOf(tuple: string): number[] | undefined {
   return parts.every((part) => /^(?:0|[1-9]\d{0,15})$/.test(part)) ? parts.map(Number) : undefined;
 }
 
-function arrayOf(bytes: Uint8Array): NpyArray {
+/** Returns what a header describes that was measured. */
+export function npyArrayOf(bytes: Uint8Array): NpyArray {
   const array = parseDictionary(Buffer.from(bytes).toString('latin1', textStartOf(bytes)));
   if (typeof array === 'string') throw new RangeError(`a .npy header ${array}`);
   return array;

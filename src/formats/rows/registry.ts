@@ -3,6 +3,7 @@
  * rest of them. To add a format: an entry.
  */
 import { findStart, HDF5_SIGNATURE } from './hdf5/find-start.js';
+import { finderOfDataset } from './hdf5/row-value.js';
 import { finderOfLeaf } from './parquet/leaf-value.js';
 import type { RowFacts, RowFormat, RowValueFinder, RowValueSpec } from './row-format.js';
 
@@ -43,6 +44,7 @@ export const rowFormats: Record<string, KnownRowFormat> = {
     findStart,
     endings: ['h5', 'hdf5'],
     options: { hdf5: 'names datasets' },
+    finderOf: finderOfDataset,
     load: async () => (await import('./hdf5/hdf5-format.js')).HDF5,
   },
 };

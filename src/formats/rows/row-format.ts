@@ -115,7 +115,7 @@ export interface CutTaker {
 export interface SoughtColumn {
   /** The text of the caller. */
   readonly text: string;
-  /** The names on the path. Undefined: it is not a path of names. */
+  /** The names on the path; none: the only column, of numbers. Undefined: it is not a path of names. */
   readonly keys: readonly string[] | undefined;
   /** The form in which its values are taken: as they are, as whole numbers to add up, or as numbers or their texts. */
   readonly as: 'value' | 'whole' | 'number';

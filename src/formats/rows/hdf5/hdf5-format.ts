@@ -13,6 +13,7 @@ import { datasetMembers } from './dataset-members.js';
 import { fileEndsOf } from './file-end.js';
 import { Hdf5Bytes, withInputErrors } from './hdf5-bytes.js';
 import { datasetsIn, type Hdf5Facts, openDatasets } from './open-datasets.js';
+import { seekDataset } from './row-value.js';
 import { type Hdf5Output, type Hdf5Rows, joinedRowsOf, writerBytes } from './rows-spec.js';
 
 interface WrittenDatasets extends RowsOutput {
@@ -35,9 +36,7 @@ export const HDF5: RowFormat = {
     }
   },
 
-  seek(_, path, { text }) {
-    throw new UsageError(`${path} holds HDF5 data, and ${text} selects no value of its rows; leave it out`);
-  },
+  seek: seekDataset,
 
   writerBytes: ({ rows }: WrittenDatasets) => writerBytes(rows.datasets),
   unitOf: ({ rows, write }: WrittenDatasets) => ({ exactly: write.unitRows, rowBytes: rows.rowBytes }),

@@ -1,5 +1,5 @@
 /** Parquet as a format of rows: what jobs ask of it. What decodes and makes pages is loaded where it is needed. */
-import { InputError, UsageError } from '../../../errors.js';
+import { counted, InputError, UsageError } from '../../../errors.js';
 import { zstdAdvice, zstdTableLogs } from '../../codecs/zstd-writer.js';
 import type { RowFormat, SoughtColumn } from '../row-format.js';
 import { type Annotation, annotationOfLeaf } from './annotation.js';
@@ -141,8 +141,13 @@ export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, as }
   if (keys === undefined)
     throw new UsageError(`${text} selects no value in the rows of ${path}; expected a column, as in .url or .meta.url`);
   const refused = (problem: string) => new InputError('ERR_FIELD_MISSING', `${path}: ${problem}`);
-  const name = keys.join('.');
-  const index = schema.leaves.findIndex((each) => each.path.length === keys.length && nameOfLeaf(each) === name);
+  const isOnly = keys.length === 0;
+  if (isOnly && schema.leaves.length !== 1)
+    throw refused(`has ${counted(schema.leaves.length, 'column')} as ${text}; expected one column of numbers`);
+  const name = isOnly ? schema.leaves.map(nameOfLeaf).join('') : keys.join('.');
+  const index = schema.leaves.findIndex(
+    (each) => isOnly || (each.path.length === keys.length && nameOfLeaf(each) === name),
+  );
   const leaves = schema.leaves.slice(0, index + 1);
   const leaf = leaves[index];
   if (leaf === undefined)
@@ -153,7 +158,8 @@ export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, as }
     throw refused(`column ${name} may have several values in a row; expected one that has one`);
   const annotation = annotationOfLeaf(schema, index);
   const kind = as === 'number' && isFloat(leaf) ? 'float' : valueKindOf(leaf, annotation);
-  if (kind !== undefined && !(as === 'whole' && kind === 'text')) return { format: 'Parquet', leaves, kind };
+  if (kind !== undefined && !(kind === 'text' && (as === 'whole' || isOnly)))
+    return { format: 'Parquet', leaves, kind };
   const type = annotation.kind === undefined ? leaf.type : `${leaf.type} (${annotation.kind})`;
   const expected = { value: 'strings or whole numbers', whole: 'whole numbers', number: 'numbers' }[as];
   throw refused(`column ${name} has values of type ${type}; expected ${expected}`);

@@ -1,0 +1,260 @@
+/**
+ * The law of weights beside the data: numbers in files of their own give, byte for byte, what the same numbers give in the
+ * records, for any settings and any kind of file. Files that do not fit their inputs are refused.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { errorOf } from '../fixtures/error-of.js';
+import { column, parquetOf, writeParquet } from '../fixtures/parquet/parquet-file.js';
+import { contentOf, runClusterLocally, SMALL_TASKS } from '../fixtures/run-cluster.js';
+import { atScale } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { anySettings } from './any-settings.js';
+import { shuffleToFile } from './shuffle-under-test.js';
+
+const directory = useMemoryDirectory();
+const values = () => directory.path('values');
+
+type Writer = (numbers: readonly string[]) => Buffer;
+
+function npyOf(dtype: string, rows: number | string, body: NodeJS.ArrayBufferView): Buffer {
+  const text = `{'descr': '${dtype}', 'fortran_order': False, 'shape': (${rows}), }\n`;
+  const head = Buffer.concat([Buffer.from('\x93NUMPY\x01\x00..', 'latin1'), Buffer.from(text)]);
+  head.writeUInt16LE(text.length, 8);
+  return Buffer.concat([head, Buffer.from(body.buffer, body.byteOffset, body.byteLength)]);
+}
+
+function columnOf(numbers: readonly string[]): Buffer {
+  const valueAt = (i: number) => (numbers[i] === '' ? null : Number(numbers[i]));
+  const columns = [column('w', 'DOUBLE', valueAt, { repetitions: ['optional'] })];
+  return parquetOf({ columns, rows: numbers.length, rowsPerGroup: 700 });
+}
+
+/** The kinds of files. */
+const WRITERS: Readonly<Record<string, Writer>> = {
+  npy: (numbers) => npyOf('<f8', `${numbers.length},`, Float64Array.from(numbers, Number)),
+  txt: (numbers) => Buffer.from(numbers.map((number) => `${number}\n`).join('')),
+  parquet: columnOf,
+};
+
+/** Writes the file of values of an input. */
+function write(input: string, kind: string, content: Buffer): string {
+  const path = `${join(values(), input)}.${kind}`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+beforeEach(() => mkdirSync(values()));
+
+const number = fc
+  .oneof(fc.double({ min: 0, max: 3, noNaN: true }), fc.nat({ max: 4 }), fc.constantFrom(0.1, 2.5, 1e-7, 3e-16))
+  .map((value) => String(Math.abs(value)));
+
+describe('numbers beside the data', () => {
+  it('give what numbers in the records give, whatever the settings', async () => {
+    const job = fc.record({
+      numbers: fc.array(fc.array(number, { maxLength: 150 }), { minLength: 1, maxLength: 3 }),
+      kinds: fc.array(fc.constantFrom(...Object.keys(WRITERS)), { minLength: 3, maxLength: 3 }),
+      isCsv: fc.boolean(),
+      factors: fc.option(fc.constantFrom(['1', '2.25', '0.5']), { nil: undefined }),
+      weightCap: fc.option(fc.constantFrom('0.75', '2.125'), { nil: undefined }),
+      settings: anySettings,
+    });
+    const check = async ({
+      numbers,
+      kinds,
+      isCsv,
+      factors,
+      weightCap,
+      settings,
+    }: typeof job extends fc.Arbitrary<infer T> ? T : never) => {
+      const lineOf = (w: string, i: number) => (isCsv ? `${i},"a\n""b""",${w}\n` : `{"i":${i},"w":${w}}\n`);
+      const header = isCsv ? 'i,text,w\n' : '';
+      const inputs = numbers.map((ofInput) => Buffer.from(header + ofInput.map(lineOf).join('')));
+      for (const [i, ofInput] of numbers.entries()) {
+        const kind = kinds[i] ?? '';
+        write(directory.path(`in-${i}`), kind, WRITERS[kind]?.(ofInput) ?? Buffer.of());
+      }
+      const format = isCsv ? ({ records: { by: 'csv' }, header: { lines: 1 } } as const) : {};
+      const asked = {
+        ...format,
+        inputs,
+        ...(factors && { factors: factors.slice(0, inputs.length) }),
+        weightCap,
+        seed: 's',
+        settings,
+      };
+      const inside = await shuffleToFile(directory, { ...asked, weightBy: isCsv ? 'csv:w' : '.w' });
+      const beside = await shuffleToFile(directory, { ...asked, weightsFrom: values() });
+      expect(beside.bytes.toString('latin1')).toBe(inside.bytes.toString('latin1'));
+      expect(beside.report.groups).toEqual(inside.report.groups);
+      rmSync(values(), { recursive: true });
+    };
+    await fc.assert(fc.asyncProperty(job, check), { numRuns: atScale(4, 60, 3000) });
+  });
+
+  const run = (inputs: readonly string[], more: Partial<ShuffleOptions>, name = 'out') =>
+    shuffle(
+      { inputs, seed: 's', output: directory.path(name), tempDirs: [directory.temp], ...more },
+      { inline: true, sliceBytes: 3000 },
+    );
+
+  it('go with rows, and with splits', async () => {
+    const numbers = Array.from({ length: 2000 }, (_, i) => String((i * 0.37) % 3));
+    const columns = [column('i', 'INT32', (i) => i), column('w', 'DOUBLE', (i) => Number(numbers[i]))];
+    writeParquet(directory.path('rows.parquet'), { columns, rows: 2000, rowsPerGroup: 450 });
+    const inputs = [directory.path('rows.parquet')];
+    const splits = [
+      { name: 'a', share: 0.4 },
+      { name: 'b', share: 0.6 },
+    ];
+    await run(inputs, { splits, weightBy: '.w' }, 'inside');
+    for (const [kind, writer] of Object.entries(WRITERS)) {
+      const path = write(directory.path('rows'), kind, writer(numbers));
+      await run(inputs, { splits, weightsFrom: values() }, kind);
+      expect(contentOf(directory.path(kind))).toEqual(contentOf(directory.path('inside')));
+      rmSync(path);
+    }
+  });
+
+  it.each([
+    ['b1', Uint8Array.of(0, 1, 1), [0, 1, 1]],
+    ['|i1', Int8Array.of(0, 1, 3), [0, 1, 3]],
+    ['>u2', Uint8Array.of(0, 2, 0, 0, 0, 1), [2, 0, 1]],
+    ['<i8', BigInt64Array.of(4n, 0n, 1n), [4, 0, 1]],
+    ['<f4', Float32Array.of(2, 0, 3), [2, 0, 3]],
+    ['<f2', Uint16Array.of(0x3c00, 0, 0x4400), [1, 0, 4]],
+    ['>f8', Buffer.from('4008000000000000' + '0000000000000000' + '3ff0000000000000', 'hex'), [3, 0, 1]],
+  ] as const)('may have the type %s', async (dtype, body, copies) => {
+    writeFileSync(directory.path('in.jsonl.gz'), gzipSync('0\n1\n2'));
+    write(directory.path('in'), 'npy', npyOf(dtype, '3,', body));
+    await run([directory.path('in.jsonl.gz')], { weightsFrom: values() });
+    const lines = readFileSync(directory.path('out'), 'latin1').trim().split('\n').sort();
+    expect(lines).toEqual(copies.flatMap((count, i) => Array.from({ length: count }, () => String(i))));
+  });
+
+  it('come out of tasks as of one job', async () => {
+    const numbers = Array.from({ length: 300 }, (_, i) => String((i * 0.37) % 3));
+    const inputs = ['x', 'y', 'z'].map((name, i) => {
+      const kind = Object.keys(WRITERS)[i] ?? '';
+      write(directory.path(name), kind, WRITERS[kind]?.(numbers) ?? Buffer.of());
+      writeFileSync(directory.path(name), numbers.map((w, j) => `{"i":${j},"w":${w}}\n`).join(''));
+      return directory.path(name);
+    });
+    await run(inputs, { weightBy: '.w' });
+    const output = directory.path('of-tasks');
+    const asked = { inputs, seed: 's', output, jobDir: directory.path('job'), tasks: 4, cpusPerTask: 1 };
+    await runClusterLocally({ ...asked, weightsFrom: values() }, { tuning: SMALL_TASKS });
+    expect(contentOf(output)).toEqual(contentOf(directory.path('out')));
+  });
+});
+
+describe('a file of numbers', () => {
+  const asked = (more: Partial<ShuffleOptions> = {}): ShuffleOptions => ({
+    inputs: [directory.path('in.jsonl')],
+    weightsFrom: values(),
+    output: directory.path('out'),
+    tempDirs: [directory.temp],
+    ...more,
+  });
+  const run = (kind: string, content: string | Buffer, more: Partial<ShuffleOptions> = {}) => {
+    write(directory.path('in'), kind, Buffer.from(content));
+    return shuffle(asked(more), { inline: true, sliceBytes: 10 });
+  };
+  beforeEach(() => writeFileSync(directory.path('in.jsonl'), '{"n":1}\n'.repeat(4)));
+
+  it.each([
+    ['txt', '1\n1\n1\n', /in\.jsonl has 4 records and .*in\.txt 3 values; expected one for each record/],
+    ['txt', '1\n1\n1\n1\n1', /has 4 records and .*in\.txt 5 values/],
+    ['npy', npyOf('<f8', '3,', new Float64Array(3)), /has 4 records and .*in\.npy 3 values/],
+    ['npy', npyOf('<f8', '5,', new Float64Array(5)), /has 4 records and .*in\.npy 5 values/],
+    ['parquet', columnOf(['1', '1']), /has 4 records and .*in\.parquet 2 values/],
+    [
+      'txt',
+      '1\n1\n-1\n1\n',
+      /in\.jsonl: the record at byte 16 has -1 as its weight, line 3 of .*in\.txt; expected a number/,
+    ],
+    [
+      'npy',
+      npyOf('<f8', '4,', Float64Array.of(1, 1, 1, Number.NaN)),
+      /the record at byte 24 has NaN as its weight, entry 3 of .*in\.npy/,
+    ],
+    ['npy', npyOf('<f4', '4,', Float32Array.of(1, 1 / 0, 1, 1)), /has Infinity as its weight, entry 1 of .*in\.npy/],
+    ['txt', '1\n1\n1\n2000000\n', /has 2000000 as its weight, line 4 of .*give `weightCap`/],
+    ['txt', '1\n\n1\n1\n', /at byte 8 has no number in line 2 of .*in\.txt; expected one, or give `missing`/],
+    ['parquet', columnOf(['1', '', '1', '1']), /has no number in entry 1 of .*in\.parquet/],
+    ['txt', '1'.repeat(20_000), /a line has 16383 bytes or more; expected a number in each line/],
+    [
+      'npy',
+      npyOf('<c8', '4,', new Float64Array(4)),
+      /holds rows of dtype <c8 and shape \(\); expected one number in each/,
+    ],
+    ['npy', npyOf('<f8', '2, 2', new Float64Array(4)), /holds rows of dtype <f8 and shape \(2\)/],
+    ['npy', npyOf('<f8', '5,', new Float64Array(4)), /in\.npy: has \d+ bytes, expected \d+ by its header/],
+    ['npy', 'not an array', /in\.npy: byte 0 begins an input without the magic bytes/],
+    [
+      'parquet',
+      parquetOf({ columns: [column('w', 'BYTE_ARRAY', () => '1')], rows: 4 }),
+      /column w has values of type BYTE_ARRAY; expected numbers/,
+    ],
+    [
+      'parquet',
+      parquetOf({ columns: ['a', 'b'].map((name) => column(name, 'INT32', () => 1)), rows: 4 }),
+      /has 2 columns as a file of weights; expected one/,
+    ],
+    ['csv', '1\n', /the weights of .*in\.jsonl are missing: expected them in .*in\.npy, \.txt or \.parquet/],
+  ])('named .%s is refused (%#)', async (kind, content, message) => {
+    await expect(run(kind, content)).rejects.toThrow(message);
+  });
+
+  it('may lack numbers where `missing` has one, and end without a newline', async () => {
+    expect((await run('txt', '1\r\n\r\n\n1', { missing: '2.0' })).records).toBe(6);
+    rmSync(directory.path('out'));
+    rmSync(values(), { recursive: true });
+    expect((await run('parquet', columnOf(['', '1', '', '0']), { missing: '3' })).records).toBe(7);
+  });
+
+  it('must be the only one of its input, and lie below the directory', async () => {
+    write(directory.path('in'), 'npy', Buffer.of());
+    await expect(run('txt', '1\n')).rejects.toThrow(
+      /in\.npy and .*in\.txt both hold the weights of .*in\.jsonl; remove one/,
+    );
+    const range = { range: { low: 1, high: 9 } };
+    await expect(shuffle(asked({ inputs: [range] }))).rejects.toThrow(/has no path that names a file of weights/);
+    await expect(shuffle(asked({ weightsFrom: 's3://a/b' }))).rejects.toThrow(/s3:\/\/a\/b is an address/);
+  });
+
+  it.each([
+    [{ weightBy: '.n' }, /`weightsFrom` and `weightBy` contradict each other/],
+    [{ skipBlank: true }, /`skipBlank` cannot be combined with `weightsFrom`/],
+    [{ unique: true }, /`weightsFrom` cannot be combined with `unique`/],
+    [{ keys: 'ordinal' }, /`weightsFrom` cannot be combined with `keys` from ordinals/],
+  ] as const)('is refused with %j', async (more, message) => {
+    await expect(shuffle(asked(more))).rejects.toThrow(message);
+  });
+
+  it('must be the same when a job is resumed', async () => {
+    const stopper = new AbortController();
+    const onProgress = ({ phase }: { readonly phase: string }) => {
+      if (phase === 'shuffle') stopper.abort();
+    };
+    const more = { resume: true, seed: 's' };
+    const onDisk = { inline: true, mayUseRamPool: false, pileCount: 2, sliceBytes: 10 };
+    const path = write(directory.path('in'), 'txt', Buffer.from('1\n2\n3\n4\n'));
+    await errorOf(shuffle(asked({ ...more, signal: stopper.signal, onProgress }), onDisk));
+    writeFileSync(path, '1\n2\n3\n5\n');
+    await expect(shuffle(asked(more), onDisk)).rejects.toThrow(/in\.txt: the input changed since the unfinished job/);
+    writeFileSync(path, '1\n2\n3\n4\n1\n');
+    await expect(shuffle(asked(more), onDisk)).rejects.toThrow(/in\.txt: the input changed .*its size was 8 bytes/);
+    await expect(shuffle(asked({ ...more, weightsFrom: undefined, weightBy: '.n' }), onDisk)).rejects.toThrow(
+      /started with another selector of weights/,
+    );
+    writeFileSync(path, '1\n2\n3\n4\n');
+    expect((await shuffle(asked({ force: true }), onDisk)).records).toBe(10);
+  });
+});
