@@ -225,11 +225,6 @@ refuses(
       2,
       '--split-by cannot be combined with -n: the first records belong to the first…',
     ],
-    [
-      '--split a=rest --split-by .v --unique-by .v',
-      2,
-      '--split-by cannot be combined with --unique-by: equal records…',
-    ],
   ],
   ['in', '-o', 'out'],
 );
