@@ -45,7 +45,7 @@ import { readCommitted } from '../stages/committed-slices.js';
 import { dropDuplicates, measureDistinct, textsOf } from '../stages/drop-duplicates.js';
 import { type Pass1Facts, Pass1Results } from '../stages/pass1-results.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { gatherKept, type KeptWork, readKept, scatterParts } from '../stages/scatter-kept.js';
+import { gatherKept, type KeptWork, layoutOfKept, readKept, scatterParts } from '../stages/scatter-kept.js';
 import { publishIfFirst, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type PilesWork, type ScatteredPiles } from '../stages/shuffle-work.js';
@@ -173,7 +173,7 @@ function keptWorkOf({ plan }: ClusterJob, work: PilesWork): KeptWork {
   const { totals } = work.piles;
   const taskCount = taskCountOf(plan, 'measure');
   const parts = tasksOf(plan, 'measure').map((task) => shareOfPiles(totals, task, taskCount));
-  return { ...work, spec: plan.spec, parts, firstSet: plan.slices.length };
+  return { ...work, spec: plan.spec, weighing: plan.weighing, parts, firstSet: plan.slices.length };
 }
 
 function readKeptPart({ directory, deadline }: ClusterJob, work: KeptWork, part: number): Promise<KeptResult> {
@@ -186,7 +186,8 @@ async function gatherKeptParts(job: ClusterJob, from: GatheredPiles, opened: Pil
   await waitUntilDone(job, 'measure');
   const results: KeptResult[] = [];
   for (const part of work.parts.keys()) results.push(await readKeptPart(job, work, part));
-  return { ...from, ...gatherKept(work, results), order: orderOfKept(from.order) };
+  const storage = { ...from.storage, layout: layoutOfKept(from.storage.layout) };
+  return { ...from, ...gatherKept(work, results), storage, order: orderOfKept(from.order) };
 }
 
 /** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */

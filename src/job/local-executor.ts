@@ -3,7 +3,7 @@
  * `../stages/chain.ts` says how the stages follow each other.
  */
 import type { Release } from '../floor/cleanup.js';
-import { isScatteredTwice, orderOfKept, orderRuleOf, withColumns } from '../keep/content-rule.js';
+import { isScatteredTwice, orderOfKept, orderRuleOf, storesGroups, withColumns } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { takenOnce } from '../keep/mix.js';
@@ -18,7 +18,7 @@ import type { InputCounts } from '../stages/coverage-check.js';
 import { dropDuplicates } from '../stages/drop-duplicates.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { partsOfPiles, scatterKept } from '../stages/scatter-kept.js';
+import { layoutOfKept, partsOfPiles, scatterKept } from '../stages/scatter-kept.js';
 import { type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
 import type { PilesWork } from '../stages/shuffle-work.js';
 import { type PileStorage, scatterSettings } from '../stages/task-settings.js';
@@ -102,10 +102,11 @@ async function scatterKeptLocally(
 ): Promise<LocalScatter> {
   const { plan } = prepared;
   const parts = partsOfPiles(from.piles, plan.sliceBytes);
-  const toScatter = { ...work, spec: from.spec, parts, firstSet: plan.slices.length };
+  const toScatter = { ...work, spec: from.spec, weighing: prepared.weighing, parts, firstSet: plan.slices.length };
   const scatter = () => scatterKept(toScatter, threads, staging.checkpoint);
   const { value, seconds } = await progress.during('measure', from.piles.bytes, scatter);
-  return { ...from, ...value, seconds: from.seconds + seconds, order: orderOfKept(from.order) };
+  const storage = { ...from.storage, layout: layoutOfKept(from.storage.layout) };
+  return { ...from, ...value, storage, seconds: from.seconds + seconds, order: orderOfKept(from.order) };
 }
 
 /** Opens the memory and the threads of the job, and puts each record on a random pile. */
@@ -177,7 +178,8 @@ async function openMemoryAndThreads({ prepared, staging, progress, profile, rele
   const threads = await startThreads(size, progress, profile.add, releases);
   // Draws are made from piles in memory alone.
   const inMemory = drawsPlaces(request.spec.keep) && { disks: [] };
-  const layout = { pileCount, stripeCount, ...staging.piles, ...inMemory };
+  const keys = { hasSecondKeys: storesGroups(request.spec) };
+  const layout = { pileCount, stripeCount, ...staging.piles, ...keys, ...inMemory };
   return { threads, storage: { layout, ramPool: await openingPool, tempZstdLevel: request.tempZstdLevel } };
 }
 

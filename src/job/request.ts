@@ -159,6 +159,10 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     write: output.spec.write,
   };
   requireCopiesTogether(requested.keep, requested.cut);
+  if (unique !== undefined && mix.shares !== undefined)
+    throw new UsageError(
+      `shares of \`mix\` cannot be combined with ${options.uniqueBy === undefined ? '`unique`' : '`uniqueBy`'}: they are counted before duplicates are dropped; give weights to the groups`,
+    );
   if (repeat && isScatteredTwice(requested))
     throw new UsageError(
       '`repeat` draws from records in memory, and cannot be combined with weights of records that are kept of equal ones; write these first, and draw from them',

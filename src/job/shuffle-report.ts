@@ -45,7 +45,7 @@ export function reportShuffle(
     made: twice && piles,
     written,
   };
-  const groups = found.groups?.map((group) => ({ ...group, ...twice?.weighed }));
+  const groups = found.groups?.map((group, i) => ({ ...group, ...twice?.groups?.[i] }));
   return {
     ...output,
     seed: key.seed,

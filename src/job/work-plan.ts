@@ -10,7 +10,7 @@ import type { List } from '../floor/paged-list.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { isScatteredTwice, valueUsesOf } from '../keep/content-rule.js';
+import { isScatteredTwice, storesGroups, valueUsesOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';
 import { drawsPlaces, keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
 import type { Weighing } from '../keep/mix.js';
@@ -190,6 +190,7 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     openFileLimit: readOpenFileLimit(),
     isResumable,
     outputWaits: isEncoded(spec.write),
+    hasSecondKeys: storesGroups(spec),
     columnBytes: columnBytesOf(inputs, spec, rowFormat),
     tableLogs: tableLogsOf(spec, rowFormat),
     layout,

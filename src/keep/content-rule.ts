@@ -95,6 +95,11 @@ export function isScatteredTwice({ keep, cut: { splitBy } }: Omit<RuledSpec, 'ke
   return unique !== undefined && (isSplitApart || weightBy !== undefined || mix.weights.length > 0);
 }
 
+/** Returns whether stored records of the first scatter tell the groups of their inputs, as second keys. */
+export function storesGroups(spec: Omit<RuledSpec, 'key'>): boolean {
+  return isScatteredTwice(spec) && spec.keep.mix.weights.length > 0;
+}
+
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
 export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
   return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) };

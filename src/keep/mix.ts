@@ -84,11 +84,15 @@ export interface Weighing {
   readonly groups: readonly WeighedGroup[];
   /** The mean of the numbers that weigh records, about, for estimates. Absent: it is unknown, or no number does. */
   readonly meanNumber?: number | undefined;
+  /** True if stored records tell their groups. Absent: they do not. */
+  readonly storesGroups?: boolean | undefined;
 }
 
 /** Returns the weights of a scatter that takes each record once, of the inputs that are read at all. */
 export function takenOnce(weighing: Weighing | undefined): Weighing | undefined {
-  return weighing && { ...weighing, weights: weighing.weights.map((weight) => (isNothing(weight) ? weight : ONCE)) };
+  if (weighing === undefined) return undefined;
+  const weights = weighing.weights.map((weight) => (isNothing(weight) ? weight : ONCE));
+  return { ...weighing, weights, storesGroups: weighing.groups.some(({ name }) => name !== undefined) };
 }
 
 interface WeighedGroup {

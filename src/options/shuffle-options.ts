@@ -74,14 +74,6 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
     ],
     ['keys', `\`keys\` from ordinals cannot be combined with \`${name}\`: then the order follows from ${source}`],
     [
-      'weights.0',
-      `\`weights\` cannot be combined with \`${name}\`: a kept record no longer tells its input; give \`weightBy\` a number in each record`,
-    ],
-    [
-      'mix',
-      `\`mix\` cannot be combined with \`${name}\`: a kept record no longer tells its input; give \`weightBy\` a number in each record`,
-    ],
-    [
       'weightsFrom',
       `\`weightsFrom\` cannot be combined with \`${name}\`: a kept record no longer tells its number; give \`weightBy\` a number in each record`,
     ],

@@ -31,6 +31,8 @@ export type InputPart = {
   readonly inputKey: bigint;
   /** Every part has one in a job with weights. */
   readonly weight?: Weight | undefined;
+  /** The group that a second scatter must know of each record: its second key. Absent: there is none. */
+  readonly storedGroup?: number | undefined;
   /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
   readonly firstOrdinal?: number | undefined;
   /** The file with the values of the records of its input. Absent: no values lie beside them. */
@@ -144,7 +146,9 @@ export function inputPart(
 ): InputPart {
   const input = inputs.at(inputOrdinal);
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
-  const common = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal] };
+  const storedGroup = weighing?.storesGroups === true ? weighing.groupOf[inputOrdinal] : undefined;
+  const weight = weighing?.weights[inputOrdinal];
+  const common = { inputOrdinal, path: input.path, inputKey, weight, storedGroup };
   const beside = (first: number, isLast: boolean): PartValues | undefined => {
     const { path = '', version } = companions?.at(inputOrdinal) ?? {};
     return version && { path, version, first, isLast };

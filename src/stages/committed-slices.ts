@@ -38,6 +38,10 @@ interface JobSize {
   readonly hasFurtherSets?: boolean | undefined;
 }
 
+/** The shapes of what records made with all copies, and of the sums of their weights. */
+export const MADE = object({ records: wholeNumber(), bytes: wholeNumber(), readBytes: wholeNumber() });
+export const WEIGHTS = object({ records: text, bytes: text });
+
 const reportShape: Shape<SliceReport> = object({
   coverage: list(
     object({
@@ -53,8 +57,8 @@ const reportShape: Shape<SliceReport> = object({
       weighed: optional(
         object({
           records: wholeNumber(),
-          made: optional(object({ records: wholeNumber(), bytes: wholeNumber(), readBytes: wholeNumber() })),
-          expected: optional(object({ records: text, bytes: text })),
+          made: optional(MADE),
+          expected: optional(WEIGHTS),
           undrawnSum: optional(text),
         }),
       ),

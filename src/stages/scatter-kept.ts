@@ -5,18 +5,19 @@
  */
 import type { KeptReport, KeptResult, ScatterPilesTask } from '../../workers/tasks/scatter-piles.js';
 import { VerificationError } from '../errors.js';
-import { object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
+import { list, object, optional, readShape, type Shape, wholeNumber } from '../io/json-shape.js';
 import { statPath } from '../io/paths.js';
 import { commitIndex, committedIndexPath, pileSetName, revokePileSet } from '../job-directory/pile-set-commits.js';
 import { keptRuleOf } from '../keep/content-rule.js';
 import { contentKeyOf } from '../keep/distinct.js';
-import type { GroupAmount } from '../keep/mix.js';
+import type { GroupAmount, Weighing } from '../keep/mix.js';
+import type { PileSetLayout } from '../piles/pile-layout.js';
 import { describeDamage } from '../piles/pile-set-file.js';
 import { type Amount, addTotals, emptyTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import { ENTRY_BYTES, SLACK_BYTES, storedHeaderBytes, TALLY_BYTES } from '../plan/arena-sizes.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import type { ShuffleSpec } from '../spec.js';
-import { type CheckpointPileSets, readPileSet, removeLeftovers } from './committed-slices.js';
+import { type CheckpointPileSets, MADE, readPileSet, removeLeftovers, WEIGHTS } from './committed-slices.js';
 import { runVerified } from './run-tasks.js';
 import { committingEach } from './scatter-slices.js';
 import { type PilePart, type PilesWork, pilesTask, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -30,6 +31,8 @@ const REGIONS_BYTES = 2 ** 17;
 
 export interface KeptWork extends PilesWork {
   readonly spec: ShuffleSpec;
+  /** The weights of inputs. Undefined: each record comes once. */
+  readonly weighing: Weighing | undefined;
   /** The number of the first pile set that this scatter makes. */
   readonly firstSet: number;
   /** The ranges of piles, one for each task. */
@@ -42,8 +45,13 @@ export interface KeptRecords {
   readonly read: ScatteredPiles;
   /** The records that stay of equal ones. */
   readonly kept: Amount;
-  /** The records and copies that these make. Absent: as many. */
-  readonly weighed: Pick<GroupAmount, 'weighed' | 'expected'> | undefined;
+  /** The records and copies that those of each group make. Undefined: as many. */
+  readonly groups: readonly Pick<GroupAmount, 'weighed' | 'expected'>[] | undefined;
+}
+
+/** Returns where the second scatter puts records, which tell no groups. */
+export function layoutOfKept(layout: PileSetLayout): PileSetLayout {
+  return { ...layout, hasSecondKeys: false };
 }
 
 /** Returns the piles with room in their longest record for the buffers of a second scatter, to plan memory with. */
@@ -99,7 +107,7 @@ export function scatterParts(
 type NumberedTask = ScatterPilesTask & { readonly slice: number };
 
 function tasksOf(work: KeptWork, parts: readonly number[], commitsPileSets: boolean): NumberedTask[] {
-  const { spec, piles, firstSet, attempt } = work;
+  const { spec, weighing, piles, firstSet, attempt } = work;
   const rule = keptRuleOf(spec);
   const contentKey = contentKeyOf(spec.keep, spec.key.seed);
   if (rule === undefined || contentKey === undefined) throw new RangeError('the job scatters its records once');
@@ -116,6 +124,7 @@ function tasksOf(work: KeptWork, parts: readonly number[], commitsPileSets: bool
       pileSetName: pileSetName(slice, attempt),
       commitsPileSets,
       rule,
+      weights: weighing?.groups.map(({ weight }) => weight),
       contentKey,
       bufferBytes,
     };
@@ -140,12 +149,7 @@ const keptShape: Shape<KeptReport> = object({
   first: wholeNumber(),
   end: wholeNumber(),
   kept: object({ records: wholeNumber(), bytes: wholeNumber() }),
-  weighed: optional(
-    object({
-      made: object({ records: wholeNumber(), bytes: wholeNumber() }),
-      expected: object({ records: text, bytes: text }),
-    }),
-  ),
+  groups: optional(list(object({ made: MADE, expected: WEIGHTS }))),
 });
 
 /** Returns the result of a part that is done. @throws VerificationError if it is damaged. */
@@ -183,30 +187,34 @@ async function takeOver(work: KeptWork, { isStripeDone }: CheckpointPileSets): P
 
 /** Returns the piles of all parts, which must be done, and what is known of their records. */
 export function gatherKept(
-  { piles: read, settings, parts }: Pick<KeptWork, 'piles' | 'settings' | 'parts'>,
+  { piles: read, settings, parts, weighing }: Pick<KeptWork, 'piles' | 'settings' | 'parts' | 'weighing'>,
   results: readonly (KeptResult | undefined)[],
 ): { readonly piles: ScatteredPiles; readonly twice: KeptRecords } {
   const totals = emptyTotals(settings.layout.pileCount);
   const kept = { records: 0, bytes: 0 };
-  const weighed = { records: 0, bytes: 0 };
-  const expected = { records: 0n, bytes: 0n };
-  let isWeighed = false;
+  const groups = weighing?.groups.map(() => ({
+    weighed: { records: 0, bytes: 0 },
+    expected: { records: 0n, bytes: 0n },
+  }));
   const pileSets = [...parts.keys()].map((part) => {
     const result = results[part];
     if (result === undefined) throw new RangeError(`part ${part} of the second scatter is not done`);
     const { pileSet, report } = result;
     addTotals(totals, result.totals);
-    kept.records += report.kept.records;
-    kept.bytes += report.kept.bytes;
-    if (report.weighed !== undefined) {
-      isWeighed = true;
-      weighed.records += report.weighed.made.records;
-      weighed.bytes += report.weighed.made.bytes;
-      expected.records += BigInt(report.weighed.expected.records);
-      expected.bytes += BigInt(report.weighed.expected.bytes);
+    addAmount(kept, report.kept);
+    for (const [i, { made, expected }] of (report.groups ?? []).entries()) {
+      const group = groups?.[i];
+      if (group === undefined) throw new RangeError(`the job has no group ${i}`);
+      addAmount(group.weighed, made);
+      group.expected.records += BigInt(expected.records);
+      group.expected.bytes += BigInt(expected.bytes);
     }
     return { name: pileSet.name, index: pileSet.index, diskBytes: pileSet.diskBytes };
   });
-  const piles = scatteredPiles(pileSets, totals, read.longestRecordBytes);
-  return { piles, twice: { read, kept, weighed: isWeighed ? { weighed, expected } : undefined } };
+  return { piles: scatteredPiles(pileSets, totals, read.longestRecordBytes), twice: { read, kept, groups } };
+}
+
+function addAmount(sum: { -readonly [Name in keyof Amount]: Amount[Name] }, { records, bytes }: Amount): void {
+  sum.records += records;
+  sum.bytes += bytes;
 }

@@ -162,7 +162,7 @@ const CASES: readonly Case[] = [
     name: 'copies of unique records of piles that are scattered again',
     tuning: { ...SMALL_TASKS, pileCount: 2, pass2ArenaBytes: 256 * 1024 },
     inputs: [Array.from({ length: 9000 }, (_, i) => `{"u":${i % 7000},"w":${i % 3}}\n`).join('')],
-    options: { unique: true, weightBy: '.w' },
+    options: { unique: true, weightBy: '.w', weights: [{ glob: '**/in-0', factor: 1.5 }] },
   },
   {
     name: 'one row a value of a column',

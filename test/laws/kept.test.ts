@@ -27,6 +27,8 @@ interface Rules {
   readonly equal: 'bytes' | 'value';
   readonly split: 'none' | 'key' | 'value';
   readonly isWeighed: boolean;
+  /** The weight of each input, repeated. */
+  readonly factors: readonly string[] | undefined;
 }
 
 const WEIGHTS = ['0', '1', '0.5', '2.25', '0.001', '3', '1e0', '0.30000000000000004'];
@@ -36,8 +38,9 @@ const rules: fc.Arbitrary<Rules> = fc
     equal: fc.constantFrom<Rules['equal']>('bytes', 'value'),
     split: fc.constantFrom<Rules['split']>('none', 'key', 'value'),
     isWeighed: fc.boolean(),
+    factors: fc.option(fc.shuffledSubarray(['0.5', '1', '2.25', '0.1'], { minLength: 1 }), { nil: undefined }),
   })
-  .filter(({ split, isWeighed }) => isWeighed || split === 'value');
+  .filter(({ split, isWeighed, factors }) => isWeighed || factors !== undefined || split === 'value');
 
 const written = ({ u, s, w }: Line) => Buffer.from(`{"u":${u},"s":"s${s}","w":${w}}\n`);
 const field = (name: 'u' | 's') => (record: Buffer) => identityOf(JSON.parse(record.toString())[name]);
@@ -52,7 +55,12 @@ function optionsOf({ equal, split, isWeighed }: Rules) {
   };
 }
 
-function expectedOf(records: readonly (readonly Buffer[])[], { equal, split, isWeighed }: Rules, seed: string) {
+function weightsOf({ isWeighed, factors }: Pick<Rules, 'isWeighed' | 'factors'>) {
+  return (record: Buffer, ordinal: number) =>
+    weightOfNumber(isWeighed ? numberIn(record) : '1', factors?.[ordinal % factors.length]);
+}
+
+function expectedOf(records: readonly (readonly Buffer[])[], { equal, split, ...weights }: Rules, seed: string) {
   const identity = equal === 'bytes' ? (record: Buffer) => record : field('u');
   return {
     kept: new Map(
@@ -65,7 +73,7 @@ function expectedOf(records: readonly (readonly Buffer[])[], { equal, split, isW
       records,
       {
         identityOf: identity,
-        ...(isWeighed && { weightOf: (record: Buffer) => weightOfNumber(numberIn(record)) }),
+        weightOf: weightsOf(weights),
         ...(split !== 'none' && { bounds: SPLITS_BEGIN }),
         ...(split === 'value' && { splitValueOf: field('s') }),
       },
@@ -87,7 +95,8 @@ async function expectKept(
   const records = lines.map((each) => each.map(written));
   const { kept, outputs } = expectedOf(records, given, seed);
   const inputs = records.map((each) => Buffer.concat(each));
-  const asked: Job = { ...optionsOf(given), inputs, seed, settings };
+  const factors = given.factors && records.map((_, i) => given.factors?.[i % given.factors.length] ?? '');
+  const asked: Job = { ...optionsOf(given), inputs, seed, settings, ...(factors && { factors }) };
   const all = records.flat();
   const ordered = outputs.flat();
   let report: Awaited<ReturnType<typeof shuffleToFile>>['report'];
@@ -106,15 +115,19 @@ async function expectKept(
     records: all.length - kept.size,
     bytes: bytesOf(all) - bytesOf([...kept.values()]),
   });
-  if (!given.isWeighed) return;
-  const exactly = [...kept.values()].map((record) => ({ record, ...weightOfNumber(numberIn(record)) }));
-  const parts = exactly.reduce((sum, { copies, chance }) => sum + (BigInt(copies) << 64n) + chance, 0n);
-  expect(report.groups).toHaveLength(1);
-  expect(report.groups?.[0]).toMatchObject({
-    read: { records: all.length, bytes: bytesOf(all) },
-    weighed: { records: ordered.length, bytes: bytesOf(ordered) },
-    expected: { records: Number((parts + 2n ** 63n) >> 64n) },
-  });
+  if (!given.isWeighed && factors === undefined) return;
+  const { groups = [] } = report;
+  expect(groups.reduce((sum, { read }) => sum + read.records, 0)).toBe(all.length);
+  expect(groups.reduce((sum, { weighed }) => sum + weighed.records, 0)).toBe(ordered.length);
+  expect(groups.reduce((sum, { weighed }) => sum + weighed.bytes, 0)).toBe(bytesOf(ordered));
+  for (const [i, { expected }] of groups.entries()) {
+    const ofGroup = [...kept.values()].filter(
+      (record) => factors === undefined || records[i]?.some((each) => each === record),
+    );
+    const parts = ofGroup.map((record) => weightsOf(given)(record, i));
+    const sum = parts.reduce((all, { copies, chance }) => all + (BigInt(copies) << 64n) + chance, 0n);
+    expect(expected.records).toBe(Number((sum + 2n ** 63n) >> 64n));
+  }
 }
 
 describe('kept records', () => {

@@ -15,7 +15,7 @@ import { referenceShardBytes } from './reference-cuts.js';
 import { drawsFrom, orderRecords, recordsOf, uniqueOrder, uniqueOrderBy } from './reference-order.js';
 import { referenceSplits, SPLITS, SPLITS_BEGIN, splitsByKey } from './reference-splits.js';
 import { identityOf } from './valued-records.js';
-import { keyedCopies, orderCopies, weightOfNumber } from './weighed-order.js';
+import { copiesAndChance, keyedCopies, orderCopies, weightOfNumber } from './weighed-order.js';
 
 const directory = useMemoryDirectory();
 const pipeOf = useFedPipes(directory);
@@ -85,6 +85,17 @@ const MODES: readonly Mode[] = [
     name: 'the first of the copies',
     optionsOf: (inputs) => ({ ...factorsOf(MORE)(inputs), headCount: 90 }),
     expected: (held) => [copies(held, MORE).slice(0, 90)],
+    refusesTar: true,
+  },
+  {
+    name: 'copies of unique records',
+    optionsOf: (inputs) => ({ ...factorsOf(MORE)(inputs), unique: true }),
+    expected: ({ records }) =>
+      keptOrder(
+        records,
+        { identityOf: (record) => record, weightOf: (_, i) => copiesAndChance(MORE[i % 2] ?? '') },
+        SEED,
+      ),
     refusesTar: true,
   },
   {

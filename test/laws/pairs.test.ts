@@ -31,8 +31,9 @@ function expectSitesTogether(_: readonly string[], { splits = [] }: ShuffleRepor
 }
 
 /** Draws and weights repeat what is kept. */
-function comesAgain({ repeat, weightBy, weightCap }: ShuffleOptions): boolean {
-  return repeat === true || (weightBy !== undefined && weightCap !== 1);
+function comesAgain({ repeat, weightBy, weightCap, weights = [] }: ShuffleOptions): boolean {
+  const isHeavy = weights.some(({ factor }) => Number(factor) > 1);
+  return repeat === true || isHeavy || (weightBy !== undefined && weightCap !== 1);
 }
 
 const MODES: Readonly<Record<string, Mode>> = {
@@ -63,8 +64,8 @@ const MODES: Readonly<Record<string, Mode>> = {
   weights: {
     options: { weights: [{ glob: '**/a', factor: '2.5' }] },
     // Numbers in the records multiply with it.
-    holds: (_, { groups }, { weightBy }) => {
-      const least = weightBy === undefined ? 2 : 1;
+    holds: (_, { groups, duplicates }, { weightBy }) => {
+      const least = duplicates === undefined ? (weightBy === undefined ? 2 : 1) : 0;
       expect(groups?.[0]?.weighed.records).toBeGreaterThan(least * (groups?.[0]?.read.records ?? 0));
     },
   },
@@ -104,14 +105,10 @@ const REFUSED: ReadonlySet<string> = new Set([
   'repeat splitBy',
   'repeat expression',
   'unique uniqueBy',
-  'unique weights',
-  'unique lighter',
   'unique beside',
   'unique mix',
   'unique ordinals',
   'unique ids',
-  'uniqueBy weights',
-  'uniqueBy lighter',
   'uniqueBy beside',
   'uniqueBy mix',
   'uniqueBy ordinals',

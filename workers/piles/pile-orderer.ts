@@ -380,8 +380,10 @@ export class PileOrderer {
   /** Returns what divides the records of a pile. */
   async #levelBelow(pile: LevelPile, windowBytes: number): Promise<{ keyScale: bigint; window: KeyWindow }> {
     const { merged, layout, parentScale, window, isRest } = pile;
-    const { arena } = this.#parts;
-    if (!isRest || layout.hasSecondKeys !== true) return { keyScale: parentScale * BigInt(layout.pileCount), window };
+    const { arena, job } = this.#parts;
+    // Equal records may have different second keys, and must stay together.
+    const mayDivideKey = layout.hasSecondKeys === true && job.content?.isDistinct !== true;
+    if (!isRest || !mayDivideKey) return { keyScale: parentScale * BigInt(layout.pileCount), window };
     const wasm = this.#wasm;
     wasm.beginSpan();
     const span = (from: number, to: number) => wasm.spanStored(from, to);

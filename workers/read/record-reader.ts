@@ -446,8 +446,9 @@ export class RecordReader implements FramingKernel {
 
   /** Returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey, firstOrdinal } = this.#part;
+    const { weight, inputKey, firstOrdinal, storedGroup } = this.#part;
     const { wasm } = this.#taker.kernel;
+    if (storedGroup !== undefined) wasm.fillSecondKeys(BigInt(storedGroup));
     const ordinal = firstOrdinal === undefined ? undefined : firstOrdinal + this.#taken;
     if (ordinal === undefined) wasm.keyByPlace(this.#markBefore);
     else wasm.keyByOrdinal(BigInt(ordinal));

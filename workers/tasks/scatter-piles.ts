@@ -10,6 +10,7 @@ import { inPhase } from '../../src/floor/phase-clock.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { removeFile } from '../../src/io/files.js';
 import type { ContentRule } from '../../src/keep/content-rule.js';
+import { ONCE, type Weight } from '../../src/keep/weights.js';
 import { pileSetFiles, roleOf } from '../../src/piles/pile-layout.js';
 import { type PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
 import {
@@ -45,6 +46,8 @@ export interface ScatterPilesTask extends PilesTask {
   /** How records that are kept get their keys, and the generator key of these. */
   readonly rule: ContentRule;
   readonly contentKey: bigint;
+  /** The weights of groups of inputs; stored records tell theirs, if there are several. Undefined: each record comes once. */
+  readonly weights: readonly Weight[] | undefined;
   readonly bufferBytes: number;
 }
 
@@ -54,8 +57,8 @@ export interface KeptReport {
   readonly end: number;
   /** The records that stay of equal ones. */
   readonly kept: Amount;
-  /** The records and copies that these make, and the sums of the weights as in `Coverage`. Absent: each comes once. */
-  readonly weighed?: { readonly made: Amount; readonly expected: WeighedSum['expected'] } | undefined;
+  /** The records and copies that those of each group make, and the sums of their weights. Absent: each comes once. */
+  readonly groups?: readonly Pick<WeighedSum, 'made' | 'expected'>[] | undefined;
 }
 
 export interface KeptResult {
@@ -93,11 +96,10 @@ async function scatterKept(task: ScatterPilesTask, writer: PileSetWriter): Promi
     async () => {},
     target.window.recordStart,
   );
-  const weighed = rule.limit === undefined ? undefined : new WeighedSum();
+  const groups = task.weights?.map(() => new WeighedSum());
   const emit = async (count: number) => {
     control.throwIfAborted();
-    inPhase('scatter', () => scatterOrdered(task, target, count));
-    weighed?.add(target.kernel.wasm);
+    inPhase('scatter', () => scatterOrdered(task, target, count, groups));
     // The next pile is put in order by another rule.
     prepareEquality(target.kernel, job.content);
   };
@@ -107,11 +109,11 @@ async function scatterKept(task: ScatterPilesTask, writer: PileSetWriter): Promi
   }
   const kept = subtractRecordTotals(expected, dropped);
   const found = sumOverPiles(target.totals());
-  const { made, expected: weights } = weighed ?? {};
+  const sumOf = (name: keyof WeighedSum['made']) => groups?.reduce((sum, { made }) => sum + made[name], 0);
   const isWhole =
-    made === undefined
+    groups === undefined
       ? areSameTotals(found, kept)
-      : made.records === found.records && made.bytes === found.bytes && made.readBytes === kept.bytes;
+      : sumOf('records') === found.records && sumOf('bytes') === found.bytes && sumOf('readBytes') === kept.bytes;
   if (!isWhole)
     throw new VerificationError(
       `piles ${first} to ${end - 1} have ${kept.records} different records with ${kept.bytes} bytes, and other ones were scattered again; check the memory of this machine`,
@@ -120,7 +122,7 @@ async function scatterKept(task: ScatterPilesTask, writer: PileSetWriter): Promi
     first,
     end,
     kept: { records: kept.records, bytes: kept.bytes },
-    weighed: made && weights && { made: { records: made.records, bytes: made.bytes }, expected: weights },
+    groups: groups?.map(({ made, expected: weights }) => ({ made, expected: weights })),
   };
   const committed = target.commit(task.commitsPileSets ? report : null);
   control.count('orderedBytes', expected.bytes);
@@ -128,9 +130,15 @@ async function scatterKept(task: ScatterPilesTask, writer: PileSetWriter): Promi
 }
 
 /** Scatters the records that are in order. */
-function scatterOrdered({ job, rule, contentKey }: ScatterPilesTask, target: ScatterArena, count: number): void {
+function scatterOrdered(
+  { job, rule, contentKey, weights = [ONCE] }: ScatterPilesTask,
+  target: ScatterArena,
+  count: number,
+  groups: readonly WeighedSum[] | undefined,
+): void {
   const { kernel, table } = target;
   const { wasm } = kernel;
+  const { hasSecondKeys = false } = job.layout;
   const delimiterBytes = (job.framing && framingOf(job.framing).delimiter?.byteLength) ?? 0;
   const placeOf = (address: number) => {
     const byteLength = kernel.view.getUint32(address - storedHeaderBytes(job.layout) + KEY_BYTES, true);
@@ -138,12 +146,18 @@ function scatterOrdered({ job, rule, contentKey }: ScatterPilesTask, target: Sca
   };
   target.resume();
   prepareKeys(kernel, rule, true);
-  wasm.setCopies(1, 0n);
-  for (let index = 0; index < count; index += BOUNDARY_COUNT) {
-    const marked = Math.min(BOUNDARY_COUNT, count - index);
-    wasm.markOrdered(index, marked, table);
-    wasm.scatterRecords(table, marked, 0, 0n, contentKey);
-    for (const use of rule.values) requireValue({ kernel, table, delimiterBytes }, use, placeOf);
-    requireWeight(kernel, rule.values, placeOf);
+  for (const [group, weight] of weights.entries()) {
+    wasm.setCopies(weight.copies, weight.chance);
+    if (groups !== undefined) wasm.weighEach();
+    for (let index = 0; index < count; index += BOUNDARY_COUNT) {
+      wasm.useSecondKeys(hasSecondKeys);
+      const marked = wasm.markOrdered(index, Math.min(BOUNDARY_COUNT, count - index), BigInt(group), table) >>> 0;
+      wasm.useSecondKeys(false);
+      wasm.scatterRecords(table, marked, 0, 0n, contentKey);
+      for (const use of rule.values) requireValue({ kernel, table, delimiterBytes }, use, placeOf);
+      requireWeight(kernel, rule.values, placeOf, weight);
+    }
+    groups?.[group]?.add(wasm);
   }
+  wasm.useSecondKeys(hasSecondKeys);
 }

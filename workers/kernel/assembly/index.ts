@@ -70,6 +70,7 @@ export { isBadRead, readLineEnd1, readLineEnd2, readLineEnd3, readLines, scanRea
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export {
   dropRecent,
+  fillSecondKeys,
   longestRecord,
   prepareScatter,
   rescatterStored,
@@ -97,5 +98,6 @@ export {
   weighByNone,
   weighByValue,
   weighedBytes,
+  weighEach,
   weightSelectorAddress,
 } from './weigh';

@@ -340,8 +340,12 @@ function prefetchRecords(index: u32, step: u32, count: u32): void {
   prefetchSum += seen;
 }
 
-/** Writes where `count` records of the order, from `index` on, begin and end: into a boundary table, as scanning does. */
-export function markOrdered(index: u32, count: u32, table: usize): void {
+/**
+ * Writes where `count` records of the order, from `index` on, begin and end: into a boundary table, as scanning does. Where they
+ * have second keys, it takes those with the key `second` alone. Returns their number.
+ */
+export function markOrdered(index: u32, count: u32, second: u64, table: usize): u32 {
+  let mark = table;
   for (let k: u32 = 0, prefetchedEnd: u32 = 0; k < count; k++) {
     if (k == prefetchedEnd) {
       const together = min<u32>(PREFETCHED_TOGETHER, count - k);
@@ -349,10 +353,13 @@ export function markOrdered(index: u32, count: u32, table: usize): void {
       prefetchedEnd = k + together;
     }
     const stored = storedAt(index + k);
+    if (hasSecondKeys && load<u64>(stored, SECOND_KEY) != second) continue;
     const start = (stored as u32) + headerBytes;
-    store<u32>(table + ((k as usize) << 3), start);
-    store<u32>(table + ((k as usize) << 3), start + load<u32>(stored, 8), 4);
+    store<u32>(mark, start);
+    store<u32>(mark, start + load<u32>(stored, 8), 4);
+    mark += 8;
   }
+  return ((mark - table) >> 3) as u32;
 }
 
 /** Returns the address of the record at `index` of the order. */

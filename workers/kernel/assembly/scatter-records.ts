@@ -40,6 +40,8 @@ export let longestRecord: u32 = 0;
 let recent: usize = 0;
 
 const RECENT_SLOTS: u64 = 2048;
+/** Entries that are scattered together, at most. */
+const SECONDS_TOGETHER: usize = 132;
 
 /**
  * Has `scatterRecords` drop records that equal one in the buffer of their pile. `tableAt` has room for 32 KiB; 0: it drops
@@ -171,6 +173,12 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
     beginCopies(block, records, base, basePosition, inputKey);
     while (hasCopies()) scatterEntries(keyCopies());
   }
+}
+
+/** Gives all records from now on the same second key. */
+export function fillSecondKeys(second: u64): void {
+  const end = scratchAt(SECONDS_PLACE) + (SECONDS_TOGETHER << 3);
+  for (let at = scratchAt(SECONDS_PLACE); at < end; at += 8) store<u64>(at, second);
 }
 
 function scatterEntries(count: u32): void {

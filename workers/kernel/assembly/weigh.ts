@@ -68,6 +68,11 @@ export function setCopies(copies: u32, chance: u64): void {
   madeBytes = 0;
 }
 
+/** Has records be weighed and counted that `setCopies` has given one copy, too. */
+export function weighEach(): void {
+  isWeighed = true;
+}
+
 export function weightSelectorAddress(): usize {
   return scratchAt(WEIGHT_SELECTOR_PLACE);
 }
