@@ -9,35 +9,11 @@ Written from docs/ORDER.md and docs/CHOOSING-RECORDS.md alone. The files are not
 in a field are whole, names in it have no dots, columns have numbers, and lines with an expression are UTF-8."""
 import argparse
 import csv
-import hashlib
 import json
 import re
-import struct
 import sys
 
-M, P1, P2, P3 = 2**64 - 1, 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-
-
-def hash_of(value):
-    s0, s1 = 0, 0
-    for i, (v0, v1) in enumerate(struct.iter_unpack("<QQ", value + bytes(-len(value) % 16))):
-        x = (v0 ^ 0xBE4BA423396CFEB8 + i * 0x9E3779B97F4A7C15 & M, v1 ^ 0x1CAD21F72C81017C + i * 0xD1B54A32D192ED03 & M)
-        s0 += (x[0] & 0xFFFFFFFF) * (x[1] & 0xFFFFFFFF) + v1
-        s1 += (x[0] >> 32) * (x[1] >> 32) + v0
-    h = (s0 * P1 ^ (s1 << 29 | (s1 & M) >> 35) * P2) + len(value) * P3 & M
-    h = (h ^ h >> 32) * P2 & M
-    h = (h ^ h >> 29) * P3 & M
-    return h ^ h >> 32
-
-
-def key_of(value, content_key):  # Philox4x32-10: words 0 and 1
-    position, (k, l) = hash_of(value), content_key
-    a, b, c, d = position & 0xFFFFFFFF, position >> 32, 0, 0
-    for _ in range(10):
-        p, q = 0xD2511F53 * a, 0xCD9E8D57 * c
-        a, b, c, d = (q >> 32) ^ b ^ k, q & 0xFFFFFFFF, (p >> 32) ^ d ^ l, p & 0xFFFFFFFF
-        k, l = (k + 0x9E3779B9) & 0xFFFFFFFF, (l + 0xBB67AE85) & 0xFFFFFFFF
-    return a | b << 32
+from keys import hash_of, key_of, philox
 
 
 def records_of(file, by):  # rows of CSV may have newlines between quotes
@@ -88,13 +64,11 @@ parser.add_argument("--missing")
 parser.add_argument("seed")
 parser.add_argument("files", nargs="*")
 given = parser.parse_args()
-parts = [text.encode() for text in (given.seed, "content", "")]
-digest = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()
-content_key = struct.unpack_from("<II", digest)
+content_key = key_of(given.seed, "content", "")
 
 first = {}
 for path in given.files:
     for line in records_of(open(path, "rb"), given.by):
         first.setdefault(value_of(line, given.by, given.missing), line)
-order = sorted(first, key=lambda value: (key_of(value, content_key), value))
+order = sorted(first, key=lambda value: (philox(content_key, hash_of(value)), value))
 sys.stdout.buffer.write(b"".join(first[value] for value in order))

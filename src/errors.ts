@@ -70,6 +70,8 @@ type InputCode =
   | 'ERR_SAMPLE_KEY_REPEATED'
   /** A record is longer than `maxRecordBytes`, or than the memory allows. */
   | 'ERR_RECORD_TOO_LONG'
+  /** A bundle of records has more bytes than a shard, or than the memory allows. */
+  | 'ERR_BUNDLE_TOO_LARGE'
   /** There are fewer records than the splits ask for. */
   | 'ERR_TOO_FEW_RECORDS'
   /** A record lacks the value that the call selects. */

@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   unique: 'a record that comes twice in one member may belong to two records of another',
   'unique-by': 'the other members do not have the values of one member',
+  'group-by': 'the other members do not have the values of one member',
   'split-by': 'only one member has the value, and all members must be split alike',
   missing: 'the other members do not have the values of one member',
   weight: 'each tuple comes once; shuffle each file by itself',

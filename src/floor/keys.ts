@@ -58,6 +58,11 @@ export function deriveContentKey(seed: string): bigint {
   return hashOf(seed, 'content', '').readBigUInt64LE();
 }
 
+/** Returns the key for records whose keys follow from a value that they have in common: one for all inputs. */
+export function deriveBundleKey(seed: string): bigint {
+  return hashOf(seed, 'groups', '').readBigUInt64LE();
+}
+
 function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
   return hashOf(seed, `epoch ${what}`, String(epoch));
 }

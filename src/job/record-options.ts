@@ -1,6 +1,6 @@
 /**
  * Completes the options about records: their format (`records`, `zeroTerminated`, `header`, `skipBlank`), values that they
- * have (`splitBy`, `uniqueBy`, `weightBy`, `weightsFrom`, `missing`), and numbers that are records (`range`).
+ * have (`splitBy`, `uniqueBy`, `groupBy`, `weightBy`, `weightsFrom`, `missing`), and numbers that are records (`range`).
  */
 
 import { selectorByteLength } from '../../workers/piles/record-values.js';
@@ -84,7 +84,7 @@ function lineEndIn(framing: FramingSpec, option: string): string {
 }
 
 export function completeSplitValues(
-  { splitBy, uniqueBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'missing'>,
+  { splitBy, uniqueBy, groupBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'groupBy' | 'missing'>,
   format: RecordFormat,
   { cut: { splits } }: OutputSpec,
 ): ValueRule | undefined {
@@ -94,11 +94,12 @@ export function completeSplitValues(
     throw new UsageError(
       '`splitBy` keeps records together, so no split can have an exact number: give `splits` shares',
     );
-  const selectors = uniqueBy === undefined ? 1 : 2;
+  const other = uniqueBy === undefined ? groupBy && '`groupBy`' : '`uniqueBy`';
+  const selectors = other === undefined ? 1 : 2;
   const byteLength = splitKeys(splits).byteLength + selectors * selectorByteLength(rule);
   if (byteLength > MOST_SPLITS_BYTES)
     throw new UsageError(
-      `\`splitBy\`${uniqueBy === undefined ? '' : ', `uniqueBy`'} and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
+      `\`splitBy\`${other === undefined ? '' : `, ${other}`} and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
     );
   return rule;
 }
@@ -141,13 +142,29 @@ function requireFormat(
 export function completeUnique(options: ShuffleOptions, format: RecordFormat): Equality | undefined {
   const { unique = false, uniqueBy, missing } = options;
   if (uniqueBy === undefined) return unique ? { by: undefined } : undefined;
-  const rule = completeValueRule({ selector: uniqueBy, missing }, '`uniqueBy`', format);
+  return { by: completeCommonValue({ selector: uniqueBy, missing }, '`uniqueBy`', format) };
+}
+
+export function completeBundles(
+  { groupBy, missing }: Pick<ShuffleOptions, 'groupBy' | 'missing'>,
+  format: RecordFormat,
+): KeepSpec['bundleBy'] {
+  return groupBy === undefined ? undefined : completeCommonValue({ selector: groupBy, missing }, '`groupBy`', format);
+}
+
+/** Completes the rule of a value that records have in common. */
+function completeCommonValue(
+  given: { readonly selector: string; readonly missing: string | undefined },
+  option: string,
+  format: RecordFormat,
+): ValueRule {
+  const rule = completeValueRule(given, option, format);
   const byteLength = selectorByteLength(rule);
   if (byteLength > MOST_SPLITS_BYTES)
     throw new UsageError(
-      `\`uniqueBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
+      `${option} and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
     );
-  return { by: rule };
+  return rule;
 }
 
 /** A number as JSON has it, from 0 on. */
@@ -221,9 +238,9 @@ export function computedRange(
 ): NumberRange | undefined {
   const [first = ''] = named;
   const range = named.length === 1 && typeof first === 'object' && 'range' in first ? rangeOf(first) : undefined;
-  const { repeat, unique, weightBy, mix } = keep;
+  const { repeat, unique, bundleBy, weightBy, mix } = keep;
   const isRead = delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0;
-  const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined;
+  const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined || bundleBy !== undefined;
   const isWeighed = mix.weights.length > 0 || mix.shares !== undefined || weightBy !== undefined;
   const isCut = cut.splits !== undefined || cut.splitBy !== undefined || cut.shards?.by === 'bytes';
   if (range === undefined || !isComputed(range, repeat) || isRead || isKeyed || isWeighed || isCut) return undefined;

@@ -13,6 +13,7 @@ import { framingOf, type RecordKind } from '../formats/framing-table.js';
 import { refuseOtherFormats } from '../formats/recognition.js';
 import { joinRecords, type RecordFormat } from '../formats/record-format.js';
 import type { RowChoice } from '../formats/rows/row-format.js';
+import { requireWholeBundles } from '../keep/bundles.js';
 import { isScatteredTwice } from '../keep/content-rule.js';
 import { requireCopiesTogether, type ShardSpec } from '../keep/splits.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
@@ -38,6 +39,7 @@ import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { isPath, requireKnownOptions } from '../values/known-options.js';
 import { completeMix } from './mix-options.js';
 import {
+  completeBundles,
   completeSplitValues,
   completeUnique,
   completeWeightBy,
@@ -144,6 +146,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const output = completeOutput(options, kind, options.records === undefined && options.header === undefined);
   const { read, ...choice } = completeInputs(options);
   const unique = completeUnique(options, read);
+  const bundleBy = completeBundles(options, read);
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
   const weightBy = completeWeightBy(options, read);
@@ -154,10 +157,11 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },
-    keep: { ...output.spec.keep, repeat, unique, weightBy, mix },
+    keep: { ...output.spec.keep, repeat, unique, bundleBy, weightBy, mix },
     cut: { ...output.spec.cut, splitBy },
     write: output.spec.write,
   };
+  requireWholeBundles(requested.keep, requested.cut);
   requireCopiesTogether(requested.keep, requested.cut);
   if (unique !== undefined && mix.shares !== undefined)
     throw new UsageError(

@@ -1,8 +1,9 @@
-/** Says what the content of a record decides: how often it comes, which records are equal, and which split it is in. */
+/** Says what the content of a record decides: how often it comes, which records are equal or together, and which split it is in. */
 
 import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
 import { type SeekColumn, type ValueRule, withColumnNumber, withRowColumn } from '../formats/selector.js';
+import { type BundleSpec, isBundled } from './bundles.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import type { HeadSpec } from './head.js';
 import { type CopySpec, withUnitColumn } from './mix.js';
@@ -12,12 +13,12 @@ import type { Weight } from './weights.js';
 
 interface RuledSpec {
   readonly key: { readonly seed: string };
-  readonly keep: UniqueSpec & CopySpec & HeadSpec;
+  readonly keep: UniqueSpec & BundleSpec & CopySpec & HeadSpec;
   readonly cut: CutSpec;
 }
 
 /** A value of a record decides one of these. */
-export type ValuePurpose = 'equal' | 'split' | 'weight';
+export type ValuePurpose = 'equal' | 'bundle' | 'split' | 'weight';
 
 export interface ValueUse {
   readonly purpose: ValuePurpose;
@@ -27,6 +28,8 @@ export interface ValueUse {
 export interface ContentRule {
   /** True if of equal records one stays. */
   readonly isDistinct: boolean;
+  /** True if records of one value stay together. Absent: no. */
+  readonly isBundled?: boolean | undefined;
   /** The values of records that decide, at most one for each purpose. */
   readonly values: readonly ValueUse[];
   /** The bounds of splits that values or first copies choose. Undefined: each key chooses the split of its record. */
@@ -44,27 +47,28 @@ interface SplitBounds {
 
 /** Returns the values of records that the rules ask for. */
 export function valueUsesOf({ keep, cut }: Omit<RuledSpec, 'key'>): readonly ValueUse[] {
-  const rules = { equal: keep.unique?.by, split: cut.splitBy, weight: keep.weightBy?.value };
+  const rules = { equal: keep.unique?.by, bundle: keep.bundleBy, split: cut.splitBy, weight: keep.weightBy?.value };
   return PURPOSES.flatMap((purpose) => {
     const rule = rules[purpose];
     return rule === undefined ? [] : [{ purpose, rule }];
   });
 }
 
-const PURPOSES: readonly ValuePurpose[] = ['equal', 'split', 'weight'];
+const PURPOSES: readonly ValuePurpose[] = ['equal', 'bundle', 'split', 'weight'];
 
 /** Returns the spec with each selector changed. */
 function withSelectors<Spec extends RuledSpec>(
   spec: Spec,
   change: (rule: ValueRule, purpose: ValuePurpose) => ValueRule,
 ): Spec {
-  const { unique, weightBy } = spec.keep;
+  const { unique, bundleBy, weightBy } = spec.keep;
   const { splitBy } = spec.cut;
   return {
     ...spec,
     keep: {
       ...spec.keep,
       unique: unique && { by: unique.by && change(unique.by, 'equal') },
+      bundleBy: bundleBy && change(bundleBy, 'bundle'),
       weightBy: weightBy && { ...weightBy, value: change(weightBy.value, 'weight') },
     },
     cut: { ...spec.cut, splitBy: splitBy && change(splitBy, 'split') },
@@ -102,7 +106,7 @@ export function storesGroups(spec: Omit<RuledSpec, 'key'>): boolean {
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
 export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
-  return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) };
+  return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) || isBundled(spec.keep) };
 }
 
 /** Returns how the records of a second scatter are ordered, from how those of the first are: none of them is dropped. */
@@ -128,9 +132,11 @@ function wholeRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { splitBy, splits = [] } = cut;
   const { weightBy } = keep;
   const isFollowed = doCopiesFollow(keep, cut);
-  if (splitBy === undefined && !isFollowed && weightBy === undefined && !isDistinct(keep)) return undefined;
+  if (splitBy === undefined && !isFollowed && weightBy === undefined && !isDistinct(keep) && !isBundled(keep))
+    return undefined;
   return {
     isDistinct: isDistinct(keep),
+    isBundled: isBundled(keep),
     values: valueUsesOf(spec),
     splits:
       splitBy === undefined && !isFollowed

@@ -2,6 +2,7 @@
 import { UsageError } from '../errors.js';
 import { type Amount, NO_TOTALS, subtractAmount } from '../piles/pile-totals.js';
 import { type AmountsByScenario, bytesOfSome, type Scenario } from '../plan/sampled-records.js';
+import { type BundleSpec, isBundled } from './bundles.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import { type HeadSpec, headAmount, isHead, mostRecords } from './head.js';
 import type { CopySpec } from './mix.js';
@@ -9,13 +10,14 @@ import { type NumbersSpec, sourceAmount } from './numbers.js';
 import type { RepeatSpec } from './repeat.js';
 import { type CutSpec, doCopiesFollow, isSplitByValue } from './splits.js';
 
-export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, NumbersSpec, CopySpec {}
+export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, BundleSpec, NumbersSpec, CopySpec {}
 
 /** Each record comes once. */
 export const KEEP_ALL: KeepSpec = {
   headCount: undefined,
   repeat: false,
   unique: undefined,
+  bundleBy: undefined,
   weightBy: undefined,
   mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
 };
@@ -75,6 +77,7 @@ export function reportedRules({ headCount, unique, repeat }: KeepSpec) {
 /** Why piles need not have nearly the same numbers of records. Undefined: they must. */
 export function whyNotUniform(keep: KeepSpec, cut: CutSpec): string | undefined {
   if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
+  if (isBundled(keep)) return 'records of one value have equal keys';
   if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
   if (doCopiesFollow(keep, cut)) return 'copies are in the split of the first one, so keys are not independent';
   if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';

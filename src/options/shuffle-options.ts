@@ -162,17 +162,37 @@ const KEEP = optionGroup('Output', {
     help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
   }),
   /**
-   * The value of records in which `splitBy`, `uniqueBy`, `weightBy` or `weightsFrom` finds none; for weights a number, also in
-   * place of null. Default: an error, ERR_FIELD_MISSING.
+   * Keeps records with equal values together as a bundle, in their order in the inputs, such as the turns of a conversation.
+   * The order of the bundles is random, and each shard begins with one. Selects and compares values as `splitBy` does.
+   * Default: each record for itself.
+   */
+  groupBy: option<string>({
+    check: selector,
+    excludes: [
+      ['unique', '`groupBy` cannot be combined with `unique`: equal records may lie in several bundles; keep one of each first, and shuffle that output'],
+      ['uniqueBy', '`groupBy` cannot be combined with `uniqueBy`: the order of kept records follows from their own values; keep them first, and shuffle that output'],
+      ['inputIds', '`inputIds` cannot be combined with `groupBy`: the order of bundles follows from their values, and that in a bundle from the list of inputs'],
+      ['keys', '`keys` from ordinals cannot be combined with `groupBy`: the order follows from the values of bundles'],
+      ['headCount', '`groupBy` cannot be combined with `headCount`: the last bundle would be torn'],
+      ['repeat', '`groupBy` cannot be combined with `repeat`: draws take records one by one, and would tear bundles'],
+      ['shards.recordsPerShard', '`groupBy` cannot be combined with `shards.recordsPerShard`: bundles would be torn; give a number of shards, or the most bytes of one'],
+    ],
+    resumes: ['selector of bundles', ({ keep }) => textOf(keep.bundleBy)],
+    name: 'group-by', value: 'SELECTOR',
+    help: 'keep records with equal values together, in their order, and shuffle these bundles; the value is .chat, csv:chat, tsv:3, key or /^(EXPR)/',
+  }),
+  /**
+   * The value of records in which `splitBy`, `uniqueBy`, `groupBy`, `weightBy` or `weightsFrom` finds none; for weights a
+   * number, also in place of null. Default: an error, ERR_FIELD_MISSING.
    */
   missing: option<string>({
     check: missing,
     needs: [
-      ['splitBy', 'uniqueBy', 'weightBy', 'weightsFrom'],
-      '`missing` needs `splitBy`, `uniqueBy`, `weightBy` or `weightsFrom`: give one of them',
+      ['splitBy', 'uniqueBy', 'groupBy', 'weightBy', 'weightsFrom'],
+      '`missing` needs `splitBy`, `uniqueBy`, `groupBy`, `weightBy` or `weightsFrom`: give one of them',
     ],
     name: 'missing', value: 'VALUE',
-    help: 'the value for records in which --split-by or --unique-by finds none; for --weight-by and --weights-from a number', default: 'such a record is an error',
+    help: 'the value for records in which --split-by, --unique-by or --group-by finds none; for --weight-by and --weights-from a number', default: 'such a record is an error',
   }),
 });
 

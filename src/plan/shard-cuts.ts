@@ -56,12 +56,20 @@ export interface PartCuts {
 /** The facts that decide about cuts that depend on where the records lie. */
 export interface CutsToFit {
   readonly totalBytes: number;
-  /** The most bytes of records that a shard may have. */
+  /** The most bytes of records that a shard may have, and what it has besides. */
   readonly roomBytes: number;
+  readonly bytesAround: number;
   /** Cuts that are good too, if they make as few shards; undefined if some of these could be empty. */
   readonly even: EvenCuts | undefined;
   /** A limit of this many bytes makes fewer shards than `MOST_SHARDS`, whatever the order of the records. */
   readonly enoughShardBytes: number;
+}
+
+/** The facts that decide about cuts between bundles: each lies at the first bundle that begins at its rank or later. */
+export interface BundlesToCut {
+  readonly shardCount: number;
+  readonly totalRecords: number;
+  readonly totalBytes: number;
 }
 
 /** How the output is cut into shards. `by` selects one of three rules. */
@@ -85,10 +93,19 @@ export function isLong(recordBytes: number, roomBytes: number): boolean {
   return recordBytes * LONG_SHARE > roomBytes;
 }
 
-/** Returns cuts, or, if there are long records, what `fitCuts` needs. */
-export function planShardCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFit {
-  const cuts = chooseCuts(rule, totals);
+/**
+ * Returns cuts, or what is needed to find them: if there are long records, for `fitCuts`. So there may be among bundles, whose
+ * sizes nobody knows.
+ */
+export function planShardCuts(
+  rule: ShardRule,
+  totals: OutputTotals,
+  areBundled = false,
+): PlainCuts | CutsToFit | BundlesToCut {
+  const cuts = chooseCuts(rule, totals, areBundled);
   if ('roomBytes' in cuts) return cuts;
+  if (areBundled && rule.by === 'count')
+    return { shardCount: rule.shardCount, totalRecords: totals.records, totalBytes: totals.bytes };
   const enough =
     rule.by === 'records'
       ? `\`shards.recordsPerShard\` of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
@@ -122,7 +139,7 @@ export interface OutputTotals {
   readonly bytesAround: number;
 }
 
-function chooseCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFit {
+function chooseCuts(rule: ShardRule, totals: OutputTotals, areBundled: boolean): PlainCuts | CutsToFit {
   switch (rule.by) {
     case 'count':
       return { by: 'rank', shardCount: rule.shardCount, totalRecords: totals.records };
@@ -134,11 +151,11 @@ function chooseCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFi
         recordsPerShard: rule.recordsPerShard,
       };
     case 'bytes':
-      return chooseByteCuts(rule.maxShardBytes, totals);
+      return chooseByteCuts(rule.maxShardBytes, totals, areBundled);
   }
 }
 
-function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): EvenCuts | CutsToFit {
+function chooseByteCuts(maxShardBytes: number, totals: OutputTotals, areBundled: boolean): EvenCuts | CutsToFit {
   const { bytes, longestRecordBytes, bytesAround } = totals;
   const roomBytes = maxShardBytes - bytesAround;
   const fewestBytes = Math.max(1, longestRecordBytes);
@@ -155,14 +172,15 @@ function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): EvenCuts |
   // N is the smallest number for which total / N plus that move still fits.
   const evenCount = Math.max(1, Math.ceil(bytes / (roomBytes - fewestBytes + 1)));
   const even: EvenCuts = { by: 'byte', shardCount: evenCount, totalBytes: bytes };
-  if (!isLong(longestRecordBytes, roomBytes)) return even;
+  if (!areBundled && !isLong(longestRecordBytes, roomBytes)) return even;
   if (bytes <= roomBytes) return { ...even, shardCount: 1 };
   // A record begins in every stretch of the output that is as long as the longest record.
   const noneIsEmpty = longestRecordBytes <= Math.floor(bytes / evenCount);
   return {
     totalBytes: bytes,
     roomBytes,
-    even: noneIsEmpty ? even : undefined,
+    bytesAround,
+    even: noneIsEmpty && !areBundled ? even : undefined,
     enoughShardBytes: enoughShardBytes(totals, 2),
   };
 }
@@ -257,14 +275,14 @@ function plainCutsWithin(cuts: PlainCuts, firstShard: number, end: number): Plai
   return { ...cuts, starts: cuts.starts.slice(firstShard, shardAt(cuts, end) + 1), firstShard };
 }
 
-/** The record [start, end) that lies across a byte of the output. If a record begins at that byte, both are this byte. */
+/** The record or bundle [start, end) that lies across a place in the output. If one begins there, both are its first byte. */
 export interface Crossing {
   readonly start: number;
   readonly end: number;
 }
 
-/** Finds the records across these bytes, which ascend. */
-type MeasureCrossings = (bytes: readonly number[]) => Promise<readonly Crossing[]>;
+/** Finds the records, or bundles, across these bytes or ranks, which ascend. */
+type MeasureCrossings = (places: readonly number[]) => Promise<readonly Crossing[]>;
 
 /**
  * The part of a shard that stays free for the records across its ends. The first makes the fewest shards, and is nearly
@@ -286,12 +304,34 @@ export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Pro
     if (even !== undefined && even.shardCount <= count) return even;
     const bytes = Array.from({ length: count - 1 }, (_, i) => proportion(i + 1, totalBytes, count));
     const crossings = await measure(bytes);
+    requireFit(crossings, limits);
     fitted = fittedCuts(chooseStarts(crossings, totalBytes, roomBytes));
     if (!leavesShortRecordAlone(fitted.starts, crossings, roomBytes)) break;
   }
   const cuts = even !== undefined && even.shardCount <= fitted.shardCount ? even : fitted;
   requireFewShards(cuts.shardCount, enough);
   return cuts;
+}
+
+/** Cuts the output between bundles. Shards may be empty, where bundles are large. */
+export async function cutBetweenBundles(
+  { shardCount, totalRecords }: BundlesToCut,
+  measure: MeasureCrossings,
+): Promise<FittedCuts> {
+  const crossings = await measure(
+    Array.from({ length: shardCount - 1 }, (_, i) => proportion(i + 1, totalRecords, shardCount)),
+  );
+  return fittedCuts([0, ...crossings.map(({ end }) => end)]);
+}
+
+/** Refuses bundles that no shard may have. One that is so large lies across some byte that is measured. */
+function requireFit(crossings: readonly Crossing[], { roomBytes, bytesAround }: CutsToFit): void {
+  const largest = crossings.reduce((most, { start, end }) => Math.max(most, end - start), 0);
+  if (largest > roomBytes)
+    throw new InputError(
+      'ERR_BUNDLE_TOO_LARGE',
+      `a bundle of records has ${counted(largest, 'byte')} and no shard may have more than ${roomBytes}; expected \`shards.maxShardBytes\` of at least ${largest + bytesAround}B`,
+    );
 }
 
 /**

@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
 import { deriveInputKey } from '../floor/keys.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
+import { bundleKeyOf } from '../keep/bundles.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import { inputFactsOf, STANDARD_INPUT } from '../places/inputs/input-kinds.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -34,7 +35,7 @@ export function inputKeysOf(
   { key: { seed }, keep }: ShuffleSpec,
   inputIds: InputIds,
 ): (inputOrdinal: number) => bigint {
-  const ofContent = contentKeyOf(keep, seed);
+  const ofContent = contentKeyOf(keep, seed) ?? bundleKeyOf(keep, seed);
   return (inputOrdinal) => ofContent ?? inputKeyOf(seed, inputIds, inputOrdinal);
 }
 

@@ -13,7 +13,9 @@ import { type CheckpointNotes, type JobNotes, readOrWriteNote, type WrittenRegio
 import { type ShardSpec, splitBounds } from '../keep/splits.js';
 import type { PileTotals, RecordTotals } from '../piles/pile-totals.js';
 import {
+  type BundlesToCut,
   type CutsToFit,
+  cutBetweenBundles,
   fitCuts,
   fittedCuts,
   joinCuts,
@@ -33,7 +35,7 @@ import { type FoundPart, findParts } from './find-parts.js';
 import { measureCrossingsAt, pileFinder } from './measure-piles.js';
 import type { Pass1Facts } from './pass1-results.js';
 import { type CheckpointRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
-import type { PilesWork, ScatteredPiles, ShuffleWork } from './shuffle-work.js';
+import type { PilesWork, ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** The bytes around the records of each output, as pass 1 found them in the inputs. */
@@ -112,7 +114,7 @@ export async function planOutput(
   const piles = await cutToHead(spec, work, threads, checkpoint);
   const inHead = { ...work, piles };
   const splits = await findSplits(spec, inHead, threads, checkpoint);
-  const parts = planParts(spec.cut, piles, ends, splits);
+  const parts = planParts(spec.cut, inHead, ends, splits);
   const cut = async () => {
     const cutOfParts = await cutParts(parts, inHead, threads, checkpoint);
     const [only] = cutOfParts;
@@ -147,19 +149,22 @@ async function layoutOf(
 /** A split, or the whole order. */
 interface PartPlan extends Omit<OrderPart, 'cuts'> {
   /** The cuts, which may depend on the order of the records. */
-  readonly cuts: PlainCuts | CutsToFit;
+  readonly cuts: PlainCuts | SoughtCuts;
 }
+
+type SoughtCuts = CutsToFit | BundlesToCut;
 
 function planParts(
   { shards, splits }: ShardSpec,
-  piles: ScatteredPiles,
+  { piles, settings }: PilesWork,
   ends: PlainEnds,
   found: readonly FoundPart[] | undefined,
 ): readonly PartPlan[] {
   const { longestRecordBytes } = piles;
+  const areBundled = settings.content?.isBundled === true && (shards ?? splits) !== undefined;
   const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: FoundPart): PartPlan => {
     const totals = { records, bytes, longestRecordBytes, bytesAround: bytesAround(ends) };
-    return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals) };
+    return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals, areBundled) };
   };
   if (found === undefined) return [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })];
   return found.map((part, i) => planPart(splits?.[i]?.shards ?? ONE_OUTPUT, part));
@@ -174,8 +179,8 @@ async function cutParts(
   if (parts.every(isCut)) return parts;
   const fitAll = async (): Promise<CutsNote> => {
     const found: CutsNote['starts'][] = [];
-    for (const { cuts, firstByte } of parts) {
-      const fitted = isToFit(cuts) ? await fitPart(cuts, firstByte, work, threads) : cuts;
+    for (const part of parts) {
+      const fitted = isCut(part) ? part.cuts : await fitPart(part, work, threads);
       found.push('starts' in fitted ? [...fitted.starts] : null);
     }
     const [starts = null, ...ofOthers] = found;
@@ -184,21 +189,34 @@ async function cutParts(
   return cutsOfNote(await readOrWriteNote(checkpoint, 'cuts', fitAll), parts);
 }
 
-function isToFit(cuts: PartPlan['cuts']): cuts is CutsToFit {
-  return 'roomBytes' in cuts;
+function isSought(cuts: PartPlan['cuts']): cuts is SoughtCuts {
+  return !('by' in cuts);
 }
 
 function isCut(part: PartPlan): part is OrderPart {
-  return !isToFit(part.cuts);
+  return !isSought(part.cuts);
 }
 
-function fitPart(cuts: CutsToFit, firstByte: number, work: PilesWork, threads: Threads): Promise<PlainCuts> {
-  return fitCuts(cuts, async (bytes) => {
-    const find = pileFinder(work.piles.totals, 'byte');
-    const places = bytes.map((byte) => find(firstByte + byte));
-    const crossings = await measureCrossingsAt(work, threads, 'byte', places);
+async function fitPart(
+  { cuts, firstRank, firstByte }: PartPlan,
+  work: PilesWork,
+  threads: Threads,
+): Promise<PlainCuts> {
+  if (!isSought(cuts)) return cuts;
+  const measure = async (by: 'rank' | 'byte', places: readonly number[]) => {
+    const find = pileFinder(work.piles.totals, by);
+    const first = by === 'rank' ? firstRank : firstByte;
+    const crossings = await measureCrossingsAt(
+      work,
+      threads,
+      by,
+      places.map((place) => find(first + place)),
+    );
     return crossings.map(({ start, end }) => ({ start: start - firstByte, end: end - firstByte }));
-  });
+  };
+  return 'roomBytes' in cuts
+    ? fitCuts(cuts, (bytes) => measure('byte', bytes))
+    : cutBetweenBundles(cuts, (ranks) => measure('rank', ranks));
 }
 
 function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly OrderPart[] {
@@ -210,26 +228,29 @@ function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPla
   }
   return parts.map((part, i) => {
     const { cuts } = part;
-    return { ...part, cuts: isToFit(cuts) ? cutsOf(noted[i] ?? null, cuts) : cuts };
+    return { ...part, cuts: isSought(cuts) ? cutsOf(noted[i] ?? null, cuts) : cuts };
   });
 }
 
-function cutsOf(starts: CutsNote['starts'], cuts: CutsToFit): PlainCuts {
+function cutsOf(starts: CutsNote['starts'], cuts: SoughtCuts): PlainCuts {
   if (starts === null) {
-    if (cuts.even !== undefined) return cuts.even;
+    if ('even' in cuts && cuts.even !== undefined) return cuts.even;
     throw new StagedOutputError('the unfinished job noted that its shards are nearly equal, but some would be empty');
   }
   requireFits(starts, cuts);
   return fittedCuts(starts);
 }
 
-function requireFits(starts: readonly number[], { totalBytes, roomBytes }: CutsToFit): void {
+function requireFits(starts: readonly number[], cuts: SoughtCuts): void {
+  const { totalBytes } = cuts;
+  // Between bundles, a shard may be empty.
+  const [leastBytes, mostBytes] = 'roomBytes' in cuts ? [1, cuts.roomBytes] : [0, totalBytes];
   const shard = starts.findIndex((start, i) => {
     const byteLength = (starts[i + 1] ?? totalBytes) - start;
-    return byteLength < 1 || byteLength > roomBytes;
+    return byteLength < leastBytes || byteLength > mostBytes;
   });
   if (shard === -1) return;
   throw new StagedOutputError(
-    `the unfinished job noted that shard ${shard} begins at byte ${starts[shard]} and the next one at ${starts[shard + 1] ?? totalBytes}, expected 1 to ${roomBytes} bytes of records in a shard`,
+    `the unfinished job noted that shard ${shard} begins at byte ${starts[shard]} and the next one at ${starts[shard + 1] ?? totalBytes}, expected ${leastBytes} to ${mostBytes} bytes of records in a shard`,
   );
 }

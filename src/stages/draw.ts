@@ -54,7 +54,7 @@ export function planDraws(
   const meanRecordBytes = bytes / Math.max(1, records);
   const nothing = { bytes: 0, longestRecordBytes: 0, bytesAround: 0 };
   const cuts = planShardCuts(cut.shards ?? ONE_OUTPUT, { records: places, ...nothing });
-  if ('roomBytes' in cuts) throw new RangeError('draws are not cut by bytes');
+  if (!('by' in cuts)) throw new RangeError('draws are not cut by bytes');
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   const layout = {
     cuts,

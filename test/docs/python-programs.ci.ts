@@ -112,6 +112,17 @@ describe.skipIf(!isOnPath('python3'))('a program in Python', () => {
     expect(python('unique.py', ...words, seed, ...inputs)).toBe(await shuffled(inputs, { ...options, ...rule }));
   });
 
+  it('prints bundles, and cuts them into shards', async () => {
+    const inputs = makeFiles(names, (i) => `{"i":${i},"meta":{"chat":${value(i)}}}\n`);
+    const options = { groupBy: '.meta.chat', missing: 'none' };
+    const words = [seed, '.meta.chat', ...inputs];
+    expect(python('bundles.py', '--missing', 'none', ...words)).toBe(await shuffled(inputs, options));
+    const job = { ...options, inputs, seed, shards: { by: 'count', shardCount: 7 }, output: file('shards') } as const;
+    const { shards } = await shuffle(job);
+    const printed = python('bundles.py', '--missing', 'none', '--shards', '7', ...words);
+    expect(printed).toBe(shards.map((path) => readFileSync(path, 'latin1')).join('\n'));
+  });
+
   it('prints the checksum', async () => {
     const inputs = plain();
     const { checksum } = await shuffle({ inputs, seed, output: file('out') });

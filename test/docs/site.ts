@@ -43,6 +43,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   'day-21/a.jsonl': documents('day', 91),
   'scored.jsonl': each(90, (i) => `{"id":${i},"score":${(i % 50) / 8}}\n`),
   'scores/scored.txt': each(90, (i) => `${(i % 50) / 8}\n`),
+  'chats/day.jsonl': each(900, (i) => `{"conversation":"c${(i * 7) % 250}","turn":${i}}\n`),
   'talks.jsonl': documents('talks', 90),
   'calls.jsonl': documents('calls', 90),
   'crawl-0.jsonl': documents('crawl', 90),

@@ -9,6 +9,7 @@ import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { splitPlainly } from '../formats/plain-framings.js';
+import { bundlesInOrder } from './bundle-order.js';
 import { FORMAT_SAMPLES } from './format-samples.js';
 import { keptOrder } from './kept-order.js';
 import { referenceShardBytes } from './reference-cuts.js';
@@ -72,6 +73,21 @@ const MODES: readonly Mode[] = [
     name: 'the first of each value',
     optionsOf: () => ({ uniqueBy: 'csv:site' }),
     expected: ({ records }) => [uniqueOrderBy(records.flat(), SEED, siteOf)],
+    needsColumns: true,
+  },
+  {
+    name: 'bundles',
+    optionsOf: () => ({ groupBy: 'csv:site' }),
+    expected: ({ records }) => [bundlesInOrder(records, SEED, siteOf).flatMap((bundle) => bundle.records)],
+    needsColumns: true,
+  },
+  {
+    name: 'some of the bundles',
+    optionsOf: (inputs) => ({ ...factorsOf(LESS)(inputs), groupBy: 'csv:site' }),
+    expected: ({ records }) => {
+      const weightOf = (_: Buffer, ordinal: number) => copiesAndChance(LESS[ordinal % 2] ?? '');
+      return [bundlesInOrder(records, SEED, siteOf, weightOf).flatMap((bundle) => bundle.records)];
+    },
     needsColumns: true,
   },
   { name: 'some of the records', optionsOf: factorsOf(LESS), expected: (held) => [copies(held, LESS)] },
@@ -242,7 +258,7 @@ function shardBytesOf(records: readonly Buffer[], rule: ShardRule): number[] {
 describe('shards', () => {
   const cases = MODES.flatMap((mode) =>
     RULES.filter((rule) => !(mode.draws && rule.by === 'bytes')).map((rule) => ({ mode, rule })),
-  ).filter(({ mode }) => mode.name !== 'no records' && !mode.name.includes('splits'));
+  ).filter(({ mode: { name } }) => name !== 'no records' && !name.includes('splits') && !name.includes('bundles'));
 
   it.each(sampled(cases, 10, 2))('of $mode.name are cut as one file of them is: $rule', async ({ mode, rule }) => {
     const [records = []] = mode.expected(HELD);

@@ -91,6 +91,13 @@ const MODES: Readonly<Record<string, Mode>> = {
     },
     holds: (_, { groups = [] }) => expect(groups.map(({ name }) => name)).toEqual(['a', 'b']),
   },
+  groupBy: {
+    options: { groupBy: '.site' },
+    holds: (records) => {
+      const sites = records.map(siteOf);
+      expect(sites.filter((site, i) => site !== sites[i - 1])).toHaveLength(new Set(sites).size);
+    },
+  },
   ordinals: { options: { keys: 'ordinal' } },
   ids: { options: { inputIds: 'name' } },
   bytes: { options: { shards: { by: 'bytes', maxShardBytes: 3000 } } },
@@ -114,6 +121,16 @@ const REFUSED: ReadonlySet<string> = new Set([
   'uniqueBy ordinals',
   'uniqueBy ids',
   'repeat bytes',
+  'headCount groupBy',
+  'repeat groupBy',
+  'unique groupBy',
+  'uniqueBy groupBy',
+  'expression groupBy',
+  'weights groupBy',
+  'weightBy groupBy',
+  'beside groupBy',
+  'groupBy ordinals',
+  'groupBy ids',
   'weights lighter',
   'weights mix',
   'weights ordinals',

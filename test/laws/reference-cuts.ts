@@ -9,19 +9,21 @@ const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => to
  * @returns the bytes of records in each shard.
  * @param room the limit less the bytes around the records.
  * @param longest of the whole output, if these are the records of a split.
+ * @param areBundles whether the lengths are those of bundles: then cuts are never even.
  */
 export function referenceShardBytes(
   lengths: readonly number[],
   room: number,
   longest = Math.max(0, ...lengths),
+  areBundles = false,
 ): number[] {
   const total = sum(lengths);
   const isLong = (length: number) => length > room / 16;
   const evenCount = Math.max(1, Math.ceil(total / (room - Math.max(1, longest) + 1)));
-  if (!isLong(longest)) return evenShardBytes(lengths, total, evenCount);
+  if (!areBundles && !isLong(longest)) return evenShardBytes(lengths, total, evenCount);
   if (total <= room) return [total];
 
-  const evenIsAllowed = longest <= Math.floor(total / evenCount);
+  const evenIsAllowed = !areBundles && longest <= Math.floor(total / evenCount);
   const find = crossingFinder(lengths);
   let sizes: number[] = [];
   for (const d of [512, 16]) {

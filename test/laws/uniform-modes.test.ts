@@ -135,6 +135,14 @@ const MODES: readonly Mode[] = [
     }),
   },
   {
+    name: 'the order of bundles',
+    inputs: ['a1\na2\nb1\n', 'c1\nd1\nc2\nb2\ne1\n'],
+    options: { groupBy: '/^(.)/' },
+    cells: { orders: 120 },
+    // A bundle that is torn, or not in its order, makes a cell too many.
+    cellsOf: ([order = '']) => ({ orders: order.replaceAll(/(?<letter>.)1(?:\k<letter>2)?/g, '$1') }),
+  },
+  {
     name: 'three draws of four records',
     inputs: ['ab', 'cd'].map(lines),
     options: { headCount: 3, repeat: true },

@@ -13,7 +13,7 @@ import { ENTRY_BYTES, SLACK_BYTES, STORED_HEADER_BYTES } from '../../src/plan/ar
 import type { Kernel } from '../kernel/kernel.js';
 import { foreignRecordError, orderTables } from './order-tables.js';
 
-interface DistinctLoad {
+export interface DistinctLoad {
   readonly merged: MergedPile;
   readonly reader: MergedPileReader;
   readonly level: { readonly layout: PileSetLayout; readonly parentScale: bigint };

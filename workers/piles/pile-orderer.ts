@@ -6,6 +6,7 @@
  * is the same. Where one of equal records is distinctRecords, the pile is first reduced while it is read (load-distinct.ts), because
  * equal records stay together however often they are scattered. Where records have second keys, many may have one key: a
  * sub-pile that got most records of its pile is read once more, to find the window of keys that divides it.
+ * A pile that is one bundle of records is put in order piece by piece (bundle-pieces.ts).
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  *
@@ -47,6 +48,7 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { ShuffleSettings } from '../settings.js';
+import { bundlePieces, isOneBundle } from './bundle-pieces.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecordError, type OrderTables, orderTables } from './order-tables.js';
 import { RecordJoiner } from './record-joiner.js';
@@ -204,6 +206,11 @@ export class PileOrderer {
     return this.#wasm.orderChecksum.value;
   }
 
+  /** Returns the end of the records from `index` on that are in one bundle. */
+  endOfBundle(index: number): number {
+    return this.#wasm.endOfBundle(index) >>> 0;
+  }
+
   /** Measures as the kernel's `measureUpTo`. */
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
     return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
@@ -237,12 +244,31 @@ export class PileOrderer {
     const { records } = pile.merged;
     if (records === 0) return NO_TOTALS;
     if (job.content?.isDistinct === true) return this.#orderDistinct(pile, emit);
-    if (!this.#walkInPlace(pile) && !(await this.#load(pile))) return this.#rescatter(pile, emit);
+    if (!this.#walkInPlace(pile) && !(await this.#load(pile)))
+      return (await this.#orderBundle(pile, emit)) ? NO_TOTALS : this.#rescatter(pile, emit);
     // Only now: records that found no room were walked in vain.
     this.#keySum += this.#wasm.walkedKeySum.value;
     inPhase('sort', () => this.#wasm.orderWalked());
     await emit(records, NO_TOTALS);
     return NO_TOTALS;
+  }
+
+  /** Returns false if the pile is not one bundle. */
+  async #orderBundle({ merged, layout, parentScale }: LevelPile, emit: Emit): Promise<boolean> {
+    const { arena, job, reader, waitForWrites } = this.#parts;
+    if (job.content?.isBundled !== true) return false;
+    await waitForWrites();
+    const room = { start: this.#storedAddress, end: arena.start + arena.allowanceBytes };
+    const load = { merged, reader, level: { layout, parentScale }, room };
+    if (!arena.reserve(room.end) || !(await isOneBundle(this.kernel, load))) return false;
+    let ordered = 0;
+    for await (const records of bundlePieces(this.kernel, load)) {
+      this.#keySum += this.#wasm.walkedKeySum.value;
+      ordered += records;
+      await emit(records, NO_TOTALS);
+    }
+    requireRecords(merged, ordered, 0);
+    return true;
   }
 
   async #orderDistinct(pile: LevelPile, emit: Emit): Promise<RecordTotals> {

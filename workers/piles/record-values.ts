@@ -210,7 +210,7 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
 /** Places the selectors, and prepares equality: without a value, records with the same bytes are equal. */
 export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
   placeSelectors(kernel, content);
-  kernel.wasm.compareByValue(kernel.selectors.get('equal') ?? 0);
+  kernel.wasm.compareByValue(kernel.selectors.get('equal') ?? kernel.selectors.get('bundle') ?? 0);
 }
 
 /** Places the selectors of a rule: that of weights alone, the others one after the other behind the bounds of splits. */

@@ -96,7 +96,7 @@ export class ScatterArena implements RecordTaker {
     this.window = new ReadWindow(arena, window, sizes.windowBytes);
 
     const { kernel } = arena;
-    prepareKeys(kernel, sizes.content, dropsEqual);
+    prepareKeys(kernel, sizes.content, dropsEqual || sizes.content?.isBundled === true);
     kernel.wasm.useSecondKeys(sizes.hasSecondKeys === true);
     kernel.wasm.useWindow(0n, 0n, 0);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);

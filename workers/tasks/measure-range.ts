@@ -25,10 +25,11 @@ export interface MeasureCrossingsTask extends PilesTask {
   readonly limits: readonly number[];
 }
 
-/** The record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
+/** The record, or bundle, across each limit, in bytes from the beginning of the pile. No record lies across a rank. */
 export async function measureCrossings(task: MeasureCrossingsTask): Promise<Crossing[]> {
-  const { by, limits } = task;
+  const { by, limits, job } = task;
   const { order } = await openPileOrderer(task);
+  if (job.content?.isBundled === true) return measureBundles(task, order);
   const crossings: Crossing[] = [];
   let rank = 0;
   let byte = 0;
@@ -52,6 +53,36 @@ export async function measureCrossings(task: MeasureCrossingsTask): Promise<Cros
       inPhase('gather', () => measure(recordCount));
     });
   }
+  return crossings;
+}
+
+async function measureBundles({ pile, by, limits }: MeasureCrossingsTask, order: PileOrderer): Promise<Crossing[]> {
+  const crossings: Crossing[] = [];
+  let begin = 0;
+  const reached = { rank: 0, byte: 0 };
+  let key: bigint | undefined;
+  const endBundle = () => {
+    const { byte: end, [by]: place } = reached;
+    for (let limit = limits[crossings.length]; limit !== undefined && limit <= place; limit = limits[crossings.length])
+      crossings.push({ start: limit === place ? end : begin, end });
+    begin = end;
+  };
+  const measure = (recordCount: number) => {
+    for (let index = 0; index < recordCount && crossings.length < limits.length; ) {
+      const end = order.endOfBundle(index);
+      order.measureUpTo(index, end, NO_LIMIT);
+      // A large bundle comes in several parts.
+      if (index > 0 || order.keyAt(0) !== key) endBundle();
+      reached.rank += end - index;
+      reached.byte += order.measuredBytes;
+      key = order.keyAt(index);
+      index = end;
+    }
+  };
+  for (const { order: orderPile } of order.piles(pile, pile + 1)) {
+    await orderPile(async (recordCount) => inPhase('gather', () => measure(recordCount)));
+  }
+  endBundle();
   return crossings;
 }
 

@@ -94,11 +94,12 @@ function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportF
 
 function whyNoSample(
   { records, resumed }: ShuffleReport,
-  { repeat, range }: KeepSpec,
+  { repeat, range, bundleBy }: KeepSpec,
   log: ReportLog | undefined,
 ): string | undefined {
   if (log?.outcome === undefined || resumed !== undefined) return 'an earlier attempt had done a part of the work';
   if (repeat) return 'records were drawn with replacement, so none has one place';
+  if (bundleBy !== undefined) return 'records of one value stay together, so their places follow from one another';
   if (range !== undefined) return 'the order of so many numbers is computed, and no record was read';
   if (records === 0) return 'the output has no records';
   return undefined;

@@ -40,6 +40,7 @@ export {
   measuredByteLength,
   measureUpTo,
   compactStored,
+  endOfBundle,
   orderChecksum,
   orderDistinct,
   orderWalked,

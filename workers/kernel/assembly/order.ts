@@ -13,6 +13,7 @@ import { compareRecords } from './equal-records';
 import { placeOf } from './key-window';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
+import { rememberLast } from './record-value';
 import { hasSecondKeys, headerBytes, SECOND_KEY } from './stored-record';
 
 let parentScale: u64 = 1;
@@ -181,7 +182,10 @@ function enterAgain(entries: usize): void {
 function sortEntries(): void {
   placeWalked();
   const sortedEnd = sorted + ((walkedCount as usize) << 3);
+  let prefetchedEnd = ordersTiesByBytes ? sorted + 8 : sortedEnd;
+  rememberLast(true);
   for (let p = sorted + 8; p < sortedEnd; p += 8) {
+    if (p == prefetchedEnd) prefetchedEnd = prefetchEqualKeys(p, sortedEnd);
     const entry = load<u64>(p);
     let hole = p;
     while (hole > sorted && comesAfter(load<u64>(hole - 8), entry)) {
@@ -190,6 +194,7 @@ function sortEntries(): void {
     }
     store<u64>(hole, entry);
   }
+  rememberLast(false);
 }
 
 /** Marks the byte length of a stored record that is dropped. No record is as long. */
@@ -204,6 +209,18 @@ function compareEntries(a: u64, b: u64): i32 {
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB ? 1 : -1;
   return compareRecords(storedA + headerBytes, load<u32>(storedA, 8), storedB + headerBytes, load<u32>(storedB, 8));
+}
+
+/** Returns the end of the ordered records from `index` on that have one key and one value. */
+export function endOfBundle(index: u32): u32 {
+  let end = index + 1;
+  rememberLast(true);
+  for (; end < walkedCount; end++) {
+    const at = sorted + ((end as usize) << 3);
+    if (compareEntries(load<u64>(at - 8), load<u64>(at)) != 0) break;
+  }
+  rememberLast(false);
+  return end;
 }
 
 /**

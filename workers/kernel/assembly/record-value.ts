@@ -172,6 +172,16 @@ function findCharacters(selector: usize, start: usize, end: usize): bool {
   return true;
 }
 
+/** The record whose value was found last, if it may be compared with the next one; 0: it is not known. */
+let lastRecord: usize = 0;
+let remembersLast: bool = false;
+
+/** Has `compareValues` know the value of `a` if that was `b` in the call before. Records must not move meanwhile. */
+export function rememberLast(isOn: bool): void {
+  remembersLast = isOn;
+  lastRecord = 0;
+}
+
 /**
  * Compares the values of two records in UTF-8, by the selector of the last `useSelector`. Below 0, above 0, or 0 if they are
  * equal; a prefix comes first. Reads up to 15 bytes past the ends.
@@ -183,13 +193,18 @@ export function compareValues(selector: usize, a: usize, endA: usize, b: usize, 
     if (endA - a == endB - b && haveSameBytes(a, b, (endA - a) as u32)) return 0;
     return compareFound(selector, a, endA, b, endB);
   }
-  find(selector, a, endA);
+  if (a != lastRecord) find(selector, a, endA);
   const valueA = foundAt;
   const valueEndA = foundEnd;
   const isCodedA = isCoded;
   find(selector, b, endB);
-  if (!isCodedA && !isCoded)
-    return compareBytes(valueA, (valueEndA - valueA) as u32, foundAt, (foundEnd - foundAt) as u32);
+  if (remembersLast) lastRecord = b;
+  if (!isCodedA && !isCoded) {
+    const lengthA = (valueEndA - valueA) as u32;
+    const lengthB = (foundEnd - foundAt) as u32;
+    if (lengthA == lengthB && haveSameBytes(valueA, foundAt, lengthA)) return 0;
+    return compareBytes(valueA, lengthA, foundAt, lengthB);
+  }
   if (kind == FIELD) return compareDecoded(valueA, valueEndA, isCodedA, foundAt, foundEnd, isCoded);
   return compareCells(valueA, valueEndA, isCodedA, foundAt, foundEnd, isCoded);
 }
