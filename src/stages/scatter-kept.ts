@@ -75,9 +75,11 @@ export async function scatterKept(
   const { firstSet, parts, settings } = work;
   const results = checkpoint === undefined ? [] : await takeOver(work, checkpoint);
   const left = [...parts.keys()].filter((part) => results[part] === undefined);
-  const giveName = checkpoint && ((done: DonePart) => commitIndex(settings.layout, done));
+  const { layout } = settings;
+  const giveName = checkpoint && ((done: DonePart) => commitIndex(layout, done));
   const take = (done: DonePart) => {
-    results[done.slice - firstSet] = done;
+    const index = checkpoint && { path: committedIndexPath(layout.indexDirectory, done.slice) };
+    results[done.slice - firstSet] = { ...done, pileSet: { ...done.pileSet, ...(index && { index }) } };
   };
   await scatterParts(work, threads, left, { giveName, take });
   return gatherKept(work, results);
