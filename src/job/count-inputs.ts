@@ -12,6 +12,7 @@ import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import { withNumberColumn } from '../formats/selector.js';
 import { readBytes, withFile } from '../io/files.js';
+import { weightRuleOf } from '../keep/content-rule.js';
 import type { CountedGroup } from '../keep/mix.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { openInput } from '../places/inputs/input-kinds.js';
@@ -50,7 +51,8 @@ export async function countInputs(
   const { spec, memoryBytes: budgetBytes, workers, signal } = request;
   const plan = planIndex({ budgetBytes, workers }, estimate.recordBytes, tuning);
   const { sliceBytes, arenaBytes, readBytes, inline } = plan;
-  const described = await describeForSlices(inputs, estimate.decodedBytes, spec.read, sliceBytes, signal);
+  const { companions } = readable;
+  const described = await describeForSlices(inputs, estimate.decodedBytes, spec.read, sliceBytes, signal, companions);
   const slices = [...planSlices(described, sliceBytes)];
   const gates = inline ? inputs.map(() => UNGATED) : readable.gates;
   const inputBytes = storedBytesOf(inputs);
@@ -68,6 +70,7 @@ export async function countInputs(
       readBytes,
       memoryNeed: { ...memoryNeed, reads: 'first' },
       read: spec.read,
+      content: spec.keep.mix.shares && weightRuleOf(spec),
     };
     const work = { ...readable, gates, slices, settings };
     return (await progress.during('count', inputBytes, () => countGroups(work, threads))).value;
@@ -77,8 +80,9 @@ export async function countInputs(
 /** A column is counted without the others: then a row has only this one. */
 async function withOneColumn(readable: CountableInputs, request: ShuffleRequest) {
   const { inputs, field, rowFormat: format } = readable;
-  if (field?.value === undefined || format === undefined) return { readable, request };
   const { spec, signal } = request;
+  const isAlone = spec.keep.weightBy?.value.selector.kind !== 'row';
+  if (field?.value === undefined || format === undefined || !isAlone) return { readable, request };
   const rowChoice = { ...spec.read.rowChoice, ...format.choiceOf?.(field.value) };
   const read = { ...spec.read, rowChoice };
   const opened = await openRows(inputs, { read, signal, onWarning: () => {}, writes: false });

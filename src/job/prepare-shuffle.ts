@@ -240,7 +240,7 @@ type Counting = (count: CountCall, readable: Parameters<CountCall>[0]) => Return
 
 /** Finds how often the records of each group come. An earlier attempt has noted it, or the groups are counted. */
 async function weigh(
-  { grouped: { given, shared }, rowFormat }: ResolvedShuffle,
+  { grouped: { given, shared }, companions, rowFormat }: ResolvedShuffle,
   { earlier, deviceGates }: Claimed,
   { inputsToRead: inputs, request, ...seen }: ExaminedInputs,
   counting: Counting,
@@ -255,7 +255,7 @@ async function weigh(
   const { shares, groupOf } = shared;
   const groups = { groupOf, groupCount: shares.groups.length, field: request.spec.keep.mix.shares?.field };
   const { countInputs, expectCounts } = await import('./count-inputs.js');
-  const readable = { ...seen, ...groups, inputs, weighing: undefined, rowFormat, deviceGates };
+  const readable = { ...seen, ...groups, inputs, companions, weighing: undefined, rowFormat, deviceGates };
   const counted = await counting(isPreview ? expectCounts : countInputs, readable);
   return { weighing: weighByShares(shared, counted), isCounted: true };
 }

@@ -150,10 +150,6 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
   const weightBy = completeWeightBy(options, read);
-  if (weightBy !== undefined && mix.shares !== undefined)
-    throw new UsageError(
-      '`weightBy` and `weightsFrom` cannot be combined with shares of `mix`: these are counted before any record is weighed; give weights to the groups',
-    );
   const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },

@@ -104,6 +104,13 @@ export function storesGroups(spec: Omit<RuledSpec, 'key'>): boolean {
   return isScatteredTwice(spec) && spec.keep.mix.weights.length > 0;
 }
 
+/** Returns the rule by which a count weighs records. Undefined: no number weighs them. */
+export function weightRuleOf(spec: RuledSpec): ContentRule | undefined {
+  const { values = [], limit } = wholeRuleOf(spec) ?? {};
+  const ofWeight = values.filter(({ purpose }) => purpose === 'weight');
+  return limit && { isDistinct: false, values: ofWeight, splits: undefined, limit };
+}
+
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
 export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
   return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) || isBundled(spec.keep) };

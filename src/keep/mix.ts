@@ -259,16 +259,19 @@ function expectByNumbers(
 export interface CountedGroup extends Amount {
   /** The sum of the field, in parts of 10^-15; 0 without one. */
   readonly sum: bigint;
+  /** The same times the numbers that weigh records, in parts of 2^64. Absent: no numbers do, or they are not counted. */
+  readonly weighed?: Readonly<Record<'records' | 'bytes' | 'sum', bigint>> | undefined;
 }
 
 export function weighByShares({ shares, weigh }: SharedGroups, counted: readonly CountedGroup[]): Weighing {
   const { unit } = shares;
-  const amounts = counted.map(
-    (group): Fraction =>
-      unit === 'records' || unit === 'bytes'
-        ? { numerator: BigInt(group[unit]), denominator: 1n }
-        : fractionOfParts(group.sum),
-  );
+  const amounts = counted.map(({ weighed, ...group }): Fraction => {
+    const isCounted = unit === 'records' || unit === 'bytes';
+    const { numerator, denominator } = isCounted
+      ? { numerator: weighed?.[unit] ?? BigInt(group[unit]), denominator: 1n }
+      : fractionOfParts(weighed?.sum ?? group.sum);
+    return { numerator, denominator: weighed === undefined ? denominator : denominator << 64n };
+  });
   return weigh(weightsOfShares(shares, amounts), amounts);
 }
 
@@ -281,12 +284,14 @@ export interface GroupAmount {
   readonly expected?: { readonly records: bigint; readonly bytes: bigint } | undefined;
   /** The sum of the field that decided about weights in undrawn copies, in parts of 10^-15. */
   readonly undrawnSum: bigint;
+  /** That of all copies, where numbers of records weighed them. Absent: it follows. */
+  readonly madeSum?: bigint | undefined;
 }
 
 /** @param unit of shares: `records`, `bytes` or a field; undefined: weights are given. */
 export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[], unit: string | undefined) {
   return groups.map(({ name, weight, inputCount, amount: inUnit }, i) => {
-    const { read, weighed, expected: byNumbers, undrawnSum } = found[i] ?? NOTHING_FOUND;
+    const { read, weighed, expected: byNumbers, undrawnSum, madeSum } = found[i] ?? NOTHING_FOUND;
     const factor = factorOf(weight);
     const expected =
       byNumbers === undefined
@@ -296,7 +301,7 @@ export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[]
     const isCounted = unit === 'records' || unit === 'bytes';
     const ofUnit = inUnit && {
       name: unit ?? '',
-      ...amountsInUnit(inUnit, factor, isCounted ? weighed[unit] : writtenSum(inUnit, weight, undrawnSum)),
+      ...amountsInUnit(inUnit, factor, isCounted ? weighed[unit] : writtenSum(inUnit, weight, undrawnSum, madeSum)),
     };
     return { name, factor, inputCount, read, expected, weighed, epochs, unit: ofUnit };
   });
@@ -314,7 +319,8 @@ const NOTHING_FOUND: GroupAmount = {
 };
 
 /** The sum of a field over all copies; `undrawnSum` is that of the copies that were not drawn. */
-function writtenSum(amount: Fraction, weight: Weight, undrawnSum: bigint): number {
+function writtenSum(amount: Fraction, weight: Weight, undrawnSum: bigint, madeSum: bigint | undefined): number {
+  if (madeSum !== undefined) return numberOf(fractionOfParts(madeSum));
   const undrawn = fractionOfParts(undrawnSum);
   return numberOf({
     numerator:

@@ -18,6 +18,7 @@ export interface GroupReport {
   readonly epochs: number;
   /**
    * `read`, `expected` and `weighed` in the unit of a mix with shares, such as the sum of a field, if that was counted.
+   * Numbers of `weightBy` multiply what is `read`.
    */
   readonly unit:
     | { readonly name: string; readonly read: number; readonly expected: number; readonly weighed: number }

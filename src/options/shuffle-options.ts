@@ -270,7 +270,7 @@ const ORDER = optionGroup('Order', {
   }),
   /**
    * A number in each record says how often it comes, times the factor of its input in `weights` or `mix`. Selects it as
-   * `splitBy` does. Numbers are 0 to 1,000,000. Cannot be combined with shares. Default: each record once.
+   * `splitBy` does. Numbers are 0 to 1,000,000. Default: each record once.
    */
   weightBy: option<string>({
     check: selector,

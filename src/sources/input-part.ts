@@ -117,6 +117,8 @@ interface WeighedRecords {
    * no field does.
    */
   readonly undrawnSum?: string | undefined;
+  /** The sum over all copies, where numbers of the records weigh them, too. Absent: `undrawnSum` says the same. */
+  readonly madeSum?: string | undefined;
 }
 
 /** The report of a task on its slice. The index of a committed pile set stores it for a later attempt at the job. */

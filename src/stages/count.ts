@@ -9,10 +9,10 @@ import type { NumberField } from '../formats/selector.js';
 import type { CountedGroup } from '../keep/mix.js';
 import { ONCE } from '../keep/weights.js';
 import type { Slice } from '../plan/slices.js';
-import { announceReadingOrder, inputPart, readBytesOf } from '../sources/input-part.js';
+import { announceReadingOrder, type Coverage, inputPart, readBytesOf } from '../sources/input-part.js';
 import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { countByteBeforeParts, type SlicedInputs } from './start-states.js';
+import { findStartStates, type SlicedInputs } from './start-states.js';
 import type { Threads } from './threads.js';
 
 export interface CountWork extends SlicedInputs {
@@ -26,23 +26,32 @@ export interface CountWork extends SlicedInputs {
 
 export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
   const { inputs, slices, settings, groupOf, groupCount, field } = work;
-  const countBefore = await countByteBeforeParts(work, threads, () => false);
+  const before = await findStartStates(work, threads, () => false);
   const check = new CoverageCheck(inputs);
-  const groups = Array.from({ length: groupCount }, () => ({ records: 0, bytes: 0, sum: 0n }));
+  const isByNumber = settings.content?.limit !== undefined;
+  const groups = Array.from({ length: groupCount }, () => {
+    const weighed = isByNumber ? { records: 0n, bytes: 0n, sum: 0n } : undefined;
+    return { records: 0, bytes: 0, sum: 0n, weighed };
+  });
   let readBytes = 0;
   const count = (slice: Slice): Promise<CountedRecords> => {
     // A count needs no key.
-    const parts = slice.map((part) => ({ ...inputPart(work, part, 0n, countBefore(part)), weight: ONCE }));
+    const parts = slice.map((part) => {
+      const { count, records } = before(part);
+      return { ...inputPart(work, part, 0n, count, records), weight: ONCE };
+    });
     return threads.pool.run('count-records', { job: settings, parts, field, isPreparation: false });
   };
-  const take = ({ coverage, sums: ofParts }: CountedRecords) => {
+  const take = ({ coverage, sums: ofParts, weighedSums }: CountedRecords) => {
     for (const [i, part] of coverage.entries()) {
-      check.add(part);
+      // A count makes no copies.
+      check.add({ ...part, weighed: undefined });
       const group = groups[groupOf[part.inputOrdinal] ?? -1];
       if (group === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
       group.records += part.weighed?.records ?? 0;
       group.bytes += readBytesOf(part);
       group.sum += ofParts[i] ?? 0n;
+      if (group.weighed !== undefined) addWeighed(group.weighed, part.weighed?.expected, weighedSums[i] ?? 0n);
       readBytes += readBytesOf(part);
     }
   };
@@ -50,4 +59,14 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
   check.verify(readBytes);
   return groups;
+}
+
+function addWeighed(
+  to: Record<'records' | 'bytes' | 'sum', bigint>,
+  expected: NonNullable<Coverage['weighed']>['expected'],
+  sum: bigint,
+): void {
+  to.records += BigInt(expected?.records ?? 0);
+  to.bytes += BigInt(expected?.bytes ?? 0);
+  to.sum += sum;
 }

@@ -138,7 +138,7 @@ export class GroupAmounts {
     const group = this.#weighing.groupOf[part.inputOrdinal] ?? -1;
     const before = this.amounts[group];
     if (before === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
-    const { read, weighed, expected, undrawnSum } = before;
+    const { read, weighed, expected, undrawnSum, madeSum } = before;
     const made = madeOf(part);
     const more = part.weighed?.expected;
     this.amounts[group] = {
@@ -149,6 +149,7 @@ export class GroupAmounts {
         bytes: (expected?.bytes ?? 0n) + BigInt(more.bytes),
       },
       undrawnSum: undrawnSum + BigInt(part.weighed?.undrawnSum ?? 0),
+      madeSum: part.weighed?.madeSum === undefined ? madeSum : (madeSum ?? 0n) + BigInt(part.weighed.madeSum),
     };
   }
 }

@@ -4,10 +4,11 @@
  * record together. A record without a number is an error with its place, or has the one that the job gives it.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatNpyHeader } from '#src/formats/headers/npy-header.js';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
@@ -245,10 +246,6 @@ describe('a number', () => {
     [{ keys: 'ordinal' }, /`weightBy` cannot be combined with `keys` from ordinals/],
     [{ weightBy: `.${'x'.repeat(5000)}` }, /`weightBy` and `missing` take \d+ bytes; expected at most/],
     [
-      { mix: { unit: 'records', groups: [{ name: 'a', inputs: 'in', share: 1 }] } },
-      /`weightBy` and `weightsFrom` cannot be combined with shares of `mix`/,
-    ],
-    [
       {
         splits: [
           { name: 'a', records: 1 },
@@ -260,6 +257,103 @@ describe('a number', () => {
     ],
   ] as const)('is refused with %j', async (more, message) => {
     await expect(run('{"n":1}\n', more as Partial<ShuffleOptions>)).rejects.toThrow(message);
+  });
+});
+
+describe('shares of a mix', () => {
+  const whole = 10n ** 15n;
+  /** A decimal, in parts of 10^-15. */
+  const partsOfTen = (text: string) => {
+    const [, units = '', places = ''] = /^(\d+)\.?(\d*)$/.exec(text) ?? [];
+    return BigInt(units) * whole + BigInt(places.slice(0, 15).padEnd(15, '0'));
+  };
+  const partsOfTwo = ({ copies, chance }: ReturnType<typeof weightOfNumber>) => (BigInt(copies) << 64n) + chance;
+  const inParts = (all: bigint) => ({ copies: Number(all >> 64n), chance: all & (2n ** 64n - 1n) });
+
+  interface How {
+    readonly isBeside?: boolean;
+    readonly isOfRows?: boolean;
+    readonly weightCap?: string;
+  }
+  it.each<readonly [unit: string, how: How]>([
+    ['records', {}],
+    ['bytes', { weightCap: '1.5' }],
+    ['.f', {}],
+    ['.f', { isBeside: true }],
+    ['.f', { isOfRows: true }],
+    ['records', { isOfRows: true, isBeside: true }],
+  ])('of %s count what numbers weigh: %j', async (unit, { isBeside = false, isOfRows = false, weightCap }) => {
+    const numbers = [0, 1].map((file) => Array.from({ length: 400 }, (_, i) => String(((i * 0.37) % 2) + file / 4)));
+    const amounts = [0, 1].map((file) =>
+      Array.from({ length: 400 }, (_, i) => (isOfRows ? `${i % 9}` : `${(i % 9) + 1}.${file}25`)),
+    );
+    const records = numbers.map((ofInput, file) =>
+      ofInput.map((w, i) =>
+        Buffer.from(isOfRows ? `${file}-${i}` : `{"w":${w},"f":${amounts[file]?.[i]},"t":"${'x'.repeat(i % 7)}"}\n`),
+      ),
+    );
+    const inputs = records.map((ofInput, file) => {
+      const path = directory.path(`in-${file}.${isOfRows ? 'parquet' : 'jsonl'}`);
+      const columns = [
+        column('f', 'INT32', (i) => Number(amounts[file]?.[i])),
+        column('w', 'DOUBLE', (i) => Number(numbers[file]?.[i])),
+        column('t', 'BYTE_ARRAY', (i) => `${file}-${i}`),
+      ];
+      if (isOfRows) writeParquet(path, { columns, rows: 400, rowsPerGroup: 90 });
+      else writeFileSync(path, Buffer.concat(ofInput));
+      mkdirSync(directory.path('values', directory.temp), { recursive: true });
+      const array = Buffer.from(Float64Array.from(numbers[file] ?? [], Number).buffer);
+      const header = formatNpyHeader({ dtype: '<f8', rowShape: [] }, 400);
+      writeFileSync(`${directory.path('values', directory.path(`in-${file}`))}.npy`, Buffer.concat([header, array]));
+      return path;
+    });
+    const shares = [3n, 1n];
+    const groups = shares.map((share, i) => ({ name: `g${i}`, inputs: `in-${i}.*`, share: Number(share) }));
+    const tuning = { inline: true, sliceBytes: 2000, readBytes: 3000 };
+    const asked = {
+      inputs,
+      seed: 's',
+      weightCap,
+      mix: { unit, max_epochs: 3, groups },
+      tempDirs: [directory.temp],
+      force: true,
+    };
+    const from = isBeside ? { weightsFrom: directory.path('values') } : { weightBy: '.w' };
+    const output = directory.path(isOfRows ? 'out.parquet' : 'out');
+    const report = await shuffle({ ...asked, ...from, output }, tuning);
+
+    // Amounts and weights, exactly: in parts of 10^-15 and of 2^64.
+    const ofInputs = numbers.map((ofInput, file) =>
+      ofInput.map((w, i) => {
+        const size = { records: whole, bytes: BigInt(records[file]?.[i]?.byteLength ?? 0) * whole }[unit];
+        return { u: partsOfTwo(weightOfNumber(w, '1', weightCap)), f: size ?? partsOfTen(amounts[file]?.[i] ?? '') };
+      }),
+    );
+    const sums = ofInputs.map((ofInput) => ofInput.reduce((sum, { u, f }) => sum + u * f, 0n));
+    const leader = 3n * (sums[0] ?? 0n) < 3n * 3n * (sums[1] ?? 0n) ? 0 : 1;
+    const factors = sums.map(
+      (sum, i) => ((3n * (sums[leader] ?? 0n) * (shares[i] ?? 0n)) << 64n) / ((shares[leader] ?? 1n) * sum),
+    );
+    const weights = ofInputs.map((ofInput, i) => ofInput.map(({ u }) => inParts((u * (factors[i] ?? 0n)) >> 64n)));
+    const weightOf = new Map<Buffer, ReturnType<typeof inParts> | undefined>(
+      records.flatMap((ofInput, i) => ofInput.map((record, j) => [record, weights[i]?.[j]] as const)),
+    );
+    const expected = weights.flatMap((ofInput) => ofInput.map(({ copies }) => copies));
+    expect(report.groups?.map(({ factor }) => factor)).toEqual(
+      factors.map((all) => Number(all >> 64n) + Number(all & (2n ** 64n - 1n)) / 2 ** 64),
+    );
+    if (isOfRows) {
+      expect(report.records).toBeGreaterThanOrEqual(expected.reduce((sum, copies) => sum + copies, 0));
+      return;
+    }
+    const ordered = orderCopies(records, (record) => weightOf.get(record) ?? inParts(0n), 's');
+    expect(readFileSync(output, 'latin1')).toBe(Buffer.concat(ordered).toString('latin1'));
+    const amountOf = (record: Buffer) =>
+      ({ records: 1, bytes: record.byteLength })[unit] ?? JSON.parse(record.toString()).f;
+    const made = ordered
+      .filter((record) => new Set<Buffer>(records[0]).has(record))
+      .reduce((sum, record) => sum + amountOf(record), 0);
+    expect(report.groups?.[0]?.unit?.weighed).toBeCloseTo(made, 6);
   });
 });
 

@@ -4,6 +4,7 @@
 
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
+import type { NumberField } from '../../src/formats/selector.js';
 import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
@@ -56,6 +57,50 @@ export function sumOfRows({ bytes, view }: Kernel, value: RowValueSpec, table: n
     else without = { index, value: text };
   }
   return { sum: sum * PARTS_OF_ONE, without };
+}
+
+/** The kernel weighs so many records at a time. */
+const WEIGHED_TOGETHER = 128;
+
+/**
+ * Adds up a field, times the weights of the records of a boundary table, or the copies that they get.
+ * @param field absent: the records are only weighed.
+ * @param weigh has the kernel weigh a block of records, of which the first has this index.
+ * @returns parts of 10^-15: those of whole copies, and those of chances, parts of 2^64.
+ */
+export function sumOfWeighed(
+  kernel: Kernel,
+  field: NumberField | undefined,
+  delimiterBytes: number,
+  { table, count }: { readonly table: number; readonly count: number },
+  weigh: (block: number, count: number, index: number) => void,
+): { readonly copies: bigint; readonly chances: bigint } {
+  const { bytes, view, wasm } = kernel;
+  const addresses = [wasm.weightsAddress(), wasm.weighedSumsAddress(), wasm.fieldPathAddress()];
+  const [weights = 0, sums = 0, pathAt = 0] = addresses.map((address) => address >>> 0);
+  let [copies, chances] = [0n, 0n];
+  bytes.fill(0, sums, sums + 64);
+  for (let index = 0; index < count; index += WEIGHED_TOGETHER) {
+    const [block, records] = [table + 8 * index, Math.min(WEIGHED_TOGETHER, count - index)];
+    weigh(block, records, index);
+    if (field === undefined) continue;
+    if (field.value === undefined) {
+      bytes.set(field.path, pathAt);
+      wasm.addWeighed(block, records, pathAt, delimiterBytes);
+      continue;
+    }
+    for (let i = 0; i < records; i++) {
+      const { sum } = sumOfRows(kernel, field.value, block + 8 * i, 1);
+      copies += sum * BigInt(view.getUint32(weights + 16 * i + 8, true));
+      chances += sum * view.getBigUint64(weights + 16 * i, true);
+    }
+  }
+  const sumAt = (i: number) =>
+    view.getBigUint64(sums + 16 * i, true) + (view.getBigUint64(sums + 16 * i + 8, true) << 64n);
+  return {
+    copies: copies + sumAt(0) * PARTS_OF_ONE + sumAt(1),
+    chances: chances + sumAt(2) * PARTS_OF_ONE + sumAt(3),
+  };
 }
 
 /** Returns the first record without a number. Undefined: all records of the last sum had a number. */

@@ -21,7 +21,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import { sumOfField, sumOfRows } from './field-sum.js';
+import { sumOfField, sumOfRows, sumOfWeighed } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
@@ -89,6 +89,9 @@ export class RecordReader implements FramingKernel {
   /** True if records of the part may come more or less often than once. */
   readonly #makesCopies: boolean;
   #undrawnSum = 0n;
+  #madeSum = 0n;
+  /** The line of the first of the last records, if values lie beside them. */
+  #line = 0;
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
   readonly #mostMarked: number;
   #finished = false;
@@ -307,6 +310,7 @@ export class RecordReader implements FramingKernel {
       made: this.#makesCopies ? made : undefined,
       expected: this.#job.content?.limit === undefined ? undefined : expected,
       undrawnSum: this.#job.weighedField && `${this.#undrawnSum}`,
+      madeSum: this.#job.weighedField && this.#job.content?.limit && `${this.#madeSum}`,
     };
   }
 
@@ -415,7 +419,7 @@ export class RecordReader implements FramingKernel {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(recordCount, base, basePosition)));
       if (longest > this.#longestBytes) throw recordOverLimitError(this.#longestPlace(recordCount), this.#longestBytes);
       this.#requireValues(recordCount, base, basePosition);
-      this.#addUndrawn(recordCount, base, basePosition);
+      this.#addField(recordCount, base, basePosition);
     }
     this.#firstStart ??= basePosition;
     this.#markBefore = 0;
@@ -459,6 +463,7 @@ export class RecordReader implements FramingKernel {
     for (const [purpose, column] of this.#columns)
       wasm.setSelectorColumn(this.#taker.kernel.selectors.get(purpose) ?? 0, column - 1);
     if (weight !== undefined) wasm.setCopies(weight.copies, weight.chance);
+    this.#line = wasm.nextLine.value;
     const firstRow = this.#isOfRows ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
     if (this.#job.isSampled === true) {
@@ -489,14 +494,31 @@ export class RecordReader implements FramingKernel {
     return this.#values?.placeOf((this.#part.values?.first ?? 0) + this.#ordinalAt(address, count));
   }
 
-  /** Adds up the field of the last `count` records that do not have the copy that is drawn. Their marks are of no use then. */
-  #addUndrawn(count: number, base: number, basePosition: number): void {
+  /**
+   * Adds up the field of the last `count` records: of the copies that their numbers make, or else of records that do not have
+   * the copy that is drawn. Their marks are of no use then.
+   */
+  #addField(count: number, base: number, basePosition: number): void {
     const { weight, inputKey, firstOrdinal } = this.#part;
     const field = this.#job.weighedField;
-    if (field === undefined || weight === undefined || weight.chance === 0n) return;
+    if (field === undefined || weight === undefined) return;
     const { kernel, table } = this.#taker;
     const { wasm } = kernel;
-    if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count));
+    const delimiterBytes = this.#framing.delimiter?.byteLength ?? 0;
+    const keyFrom = (index: number) => {
+      if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count + index));
+    };
+    if (this.#job.content?.limit !== undefined) {
+      wasm.takeLinesAt(this.#line);
+      const draw = (block: number, records: number, index: number) => {
+        keyFrom(index);
+        wasm.beginCopies(block, records, base, BigInt(basePosition), inputKey);
+      };
+      this.#madeSum += sumOfWeighed(kernel, field, delimiterBytes, { table, count }, draw).copies;
+      return;
+    }
+    if (weight.chance === 0n) return;
+    keyFrom(0);
     const undrawn =
       wasm.selectUndrawn(table, count, base, BigInt(basePosition), inputKey, weight.copies, weight.chance) >>> 0;
     if (field.value !== undefined) {
@@ -505,7 +527,7 @@ export class RecordReader implements FramingKernel {
     }
     const pathAt = wasm.fieldPathAddress() >>> 0;
     kernel.bytes.set(field.path, pathAt);
-    this.#undrawnSum += sumOfField(kernel, pathAt, this.#framing.delimiter?.byteLength ?? 0, table, undrawn);
+    this.#undrawnSum += sumOfField(kernel, pathAt, delimiterBytes, table, undrawn);
   }
 
   /** Returns the place of the first of the last `count` records that is over the limit. */

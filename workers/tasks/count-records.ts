@@ -9,9 +9,11 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
+import { VALUES_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
-import { recordWithoutNumber, sumOfField, sumOfRows } from '../read/field-sum.js';
+import { prepareKeys } from '../piles/record-values.js';
+import { recordWithoutNumber, sumOfField, sumOfRows, sumOfWeighed } from '../read/field-sum.js';
 import { ReadArena, readPart } from '../read/read-part.js';
 import { whyUnfit } from '../read/unfit-record.js';
 import type { ReadSettings } from '../settings.js';
@@ -31,6 +33,8 @@ export interface CountedRecords {
   readonly coverage: readonly Coverage[];
   /** The sum of the field in each part, in parts of 10^-15; 0 without a field. */
   readonly sums: readonly bigint[];
+  /** The same, times the weights that numbers give to the records, in parts of 2^64. */
+  readonly weighedSums: readonly bigint[];
 }
 
 export async function countRecords({ job, parts, field, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
@@ -38,25 +42,34 @@ export async function countRecords({ job, parts, field, isPreparation }: CountRe
   const thread = isPreparation ? { ...state, control: new UncountedControl(job.control) } : state;
   const coverage: Coverage[] = [];
   const sums: bigint[] = [];
+  const weighedSums: bigint[] = [];
   let records = 0;
   for (const part of parts) {
     const counter = new RecordCounter(state.arena, job, part.path, field);
     coverage.push((await readPart(part, counter, thread, job)).coverage);
     sums.push(counter.sum);
+    weighedSums.push(counter.weighedSum);
     records += counter.records;
   }
-  return { records, coverage, sums };
+  return { records, coverage, sums, weighedSums };
 }
 
 class RecordCounter extends ReadArena {
   records = 0;
   sum = 0n;
+  weighedSum = 0n;
+  readonly valuesAt: number | undefined;
+  readonly #isByNumber: boolean;
   readonly #inputPath: string;
   readonly #delimiterBytes: number;
   readonly #field: NumberField | undefined;
 
   constructor(arena: Arena, job: ReadSettings, inputPath: string, field: NumberField | undefined) {
-    super(arena, job, field?.path.byteLength);
+    const pathBytes = field?.path.byteLength ?? 0;
+    super(arena, job, pathBytes + VALUES_BYTES);
+    this.valuesAt = job.content && this.own + pathBytes;
+    if (job.content !== undefined) prepareKeys(this.kernel, job.content, false);
+    this.#isByNumber = job.content?.limit !== undefined;
     this.#inputPath = inputPath;
     this.#delimiterBytes = (job.read.framing && framingOf(job.read.framing).delimiter?.byteLength) ?? 0;
     this.#field = field;
@@ -67,6 +80,7 @@ class RecordCounter extends ReadArena {
     this.records += count;
     if (this.#field?.value !== undefined) this.#addUpRows(this.#field.name, this.#field.value, count, firstRow);
     else if (this.#field !== undefined) this.#addUp(this.#field, count, basePosition - base);
+    if (this.#isByNumber) this.#weigh(count);
     return 0;
   }
 
@@ -79,6 +93,14 @@ class RecordCounter extends ReadArena {
       'ERR_FIELD_MISSING',
       `${this.#inputPath}: row ${firstRow + index} has ${found} in the column ${name}; expected a whole number there, from 0 to less than 10^15`,
     );
+  }
+
+  #weigh(count: number): void {
+    const { kernel, table } = this;
+    const weigh = (block: number, records: number) => kernel.wasm.weighBlock(block, records);
+    const marks = { table, count };
+    const { copies, chances } = sumOfWeighed(kernel, this.#field, this.#delimiterBytes, marks, weigh);
+    this.weighedSum += (copies << 64n) + chances;
   }
 
   /** @param offset decoded position minus address. */

@@ -2,7 +2,7 @@
 // one memory holds at most 4 GiB.
 
 export { blankBytes, dropBlank, isBlank } from './boundary-table';
-export { fieldPathAddress, selectUndrawn } from './copies';
+export { beginCopies, fieldPathAddress, selectUndrawn } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { compareByValue } from './equal-records';
 export { beginRange, rangeEnd, compactRange, rangeRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
@@ -30,7 +30,7 @@ export {
   valueEnd as nonNumberValueEnd,
   nonNumberValue,
 } from './json-field';
-export { setSelectorColumn, compareValues, firstRecordWithoutValue, takeLinesAt, useSelector, valueHash } from './record-value';
+export { setSelectorColumn, compareValues, firstRecordWithoutValue, nextLine, takeLinesAt, useSelector, valueHash } from './record-value';
 export { splitByFirstCopy, splitByNone, splitByValue, splitsAddress } from './split-keys';
 export {
   gather,
@@ -96,9 +96,11 @@ export {
   unfitAt,
   unfitEnd,
   unfitRecord,
+  weighBlock,
   weighByNone,
   weighByValue,
   weighedBytes,
   weighEach,
   weightSelectorAddress,
 } from './weigh';
+export { addWeighed, weighedSumsAddress, weightsAddress } from './weighed-sum';
