@@ -313,15 +313,22 @@ export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Pro
   return cuts;
 }
 
-/** Cuts the output between bundles. Shards may be empty, where bundles are large. */
+/** Cuts the output between bundles. Shards may be empty, where bundles are large. @param warn receives a line that says so. */
 export async function cutBetweenBundles(
-  { shardCount, totalRecords }: BundlesToCut,
+  { shardCount, totalRecords, totalBytes }: BundlesToCut,
   measure: MeasureCrossings,
+  warn: (line: string) => void,
 ): Promise<FittedCuts> {
   const crossings = await measure(
     Array.from({ length: shardCount - 1 }, (_, i) => proportion(i + 1, totalRecords, shardCount)),
   );
-  return fittedCuts([0, ...crossings.map(({ end }) => end)]);
+  const ends = [...crossings.map(({ end }) => end), totalBytes];
+  const emptyCount = ends.filter((end, shard) => end === (ends[shard - 1] ?? 0)).length;
+  if (emptyCount > 0 && totalBytes > 0)
+    warn(
+      `${counted(emptyCount, 'shard')} of ${shardCount} ${emptyCount === 1 ? 'has' : 'have'} no records, because a bundle fills several; give fewer shards`,
+    );
+  return fittedCuts([0, ...ends.slice(0, -1)]);
 }
 
 /** Refuses bundles that no shard may have. One that is so large lies across some byte that is measured. */

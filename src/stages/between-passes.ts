@@ -216,7 +216,7 @@ async function fitPart(
   };
   return 'roomBytes' in cuts
     ? fitCuts(cuts, (bytes) => measure('byte', bytes))
-    : cutBetweenBundles(cuts, (ranks) => measure('rank', ranks));
+    : cutBetweenBundles(cuts, (ranks) => measure('rank', ranks), work.onWarning);
 }
 
 function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly OrderPart[] {

@@ -198,7 +198,7 @@ describe('the first input', () => {
 describe('values of rows', () => {
   const tags = () => inputs.flatMap((path) => rowsIn(readFileSync(path), '/tag').toString('hex').match(/../g) ?? []);
 
-  it('weigh these, are unique, are in one split, and add up', async () => {
+  it('weigh these, are unique, are in one split, stay together, and add up', async () => {
     await shuffle(job({ weightBy: '.tag' }), INLINE);
     const weighed = recordsIn(readFileSync(directory.path('out.h5')), '/numbers', '/tag').toSorted();
     const copies = inputs.flatMap(numbersIn).flatMap((row, i) => Array(Number(tags()[i])).fill(row));
@@ -211,6 +211,9 @@ describe('values of rows', () => {
     const { shards } = await shuffle(job({ splits, splitBy: '.tag', output: directory.path('parts') }), INLINE);
     const inSplits = shards.map((path) => new Set(rowsIn(readFileSync(path), '/tag')));
     expect(inSplits.reduce((sum, { size }) => sum + size, 0)).toBe(5);
+    await shuffle(job({ groupBy: '.tag' }), INLINE);
+    const grouped = [...rowsIn(readFileSync(directory.path('out.h5')), '/tag')];
+    expect(grouped.filter((tag, i) => tag !== grouped[i - 1])).toHaveLength(5);
     const mix = { unit: '.tag', groups: [{ name: 'all', inputs: '*.h5', share: 1 }] };
     const { groups } = await shuffle(job({ mix }), INLINE);
     expect(groups?.[0]?.unit?.read).toBe(tags().reduce((sum, tag) => sum + Number.parseInt(tag, 16), 0));

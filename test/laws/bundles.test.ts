@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { type ShardRule, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { contentOf, runClusterLocally } from '../fixtures/run-cluster.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
+import { textsOfGroups, writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
 import { anySettings, plainSettings, type Settings, tightSettings } from './any-settings.js';
@@ -209,6 +210,22 @@ describe('bundles', () => {
       rmSync(job.output, { recursive: true });
       rmSync(job.jobDir, { recursive: true });
     }
+  });
+
+  it('of rows are whole in each file of a table, wherever row groups begin', async () => {
+    const rows = Array.from({ length: 400 }, (_, i) => ({ text: `${i};`, number: (i * i) % 31 }));
+    writeTable(directory.path('in.parquet'), rows, 90);
+    const numberOf = (text: Buffer) => Buffer.from(`${rows[Number.parseInt(String(text), 10)]?.number}`);
+    const bundles = bundlesInOrder([rows.map(({ text }) => Buffer.from(text))], 'rows', numberOf);
+    const rule = { by: 'count', shardCount: 3 } as const;
+    const options = { groupBy: '.number', seed: 'rows', shards: rule, rowGroupRows: 20, parquetCodec: 'none' } as const;
+    const job = { ...options, inputs: [directory.path('in.parquet')], output: directory.path('out') };
+    const { shards } = await shuffle({ ...job, memoryBytes: 2 ** 26 }, { inline: true, pileCount: 4 });
+    expect(shards.map((path) => textsOfGroups(path).flat().join(''))).toEqual(
+      shardsOfBundles(bundles, rule, 0).map((ofShard) =>
+        Buffer.concat(ofShard.flatMap((each) => each.records)).toString(),
+      ),
+    );
   });
 
   it('of splits are those whose keys are in the split, or whose values choose it', async () => {

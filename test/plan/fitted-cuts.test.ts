@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { cutAt, fitCuts, MOST_SHARDS, planShardCuts } from '#src/plan/shard-cuts.js';
+import { cutAt, cutBetweenBundles, fitCuts, MOST_SHARDS, planShardCuts } from '#src/plan/shard-cuts.js';
 import { referenceShardBytes } from '../laws/reference-cuts.js';
 
 const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => total + length, 0);
@@ -65,6 +65,26 @@ describe('fitted cuts', () => {
       { numRuns: 500 },
     );
     expect(fitted).toBeGreaterThan(100);
+  });
+
+  it('lie between bundles, and are refused if one is larger than a shard', async () => {
+    const lines: string[] = [];
+    const bundles = async (places: readonly number[]) =>
+      places.map((rank) => (rank <= 10 ? { start: 0, end: 300 } : { start: rank * 30, end: rank * 30 + 30 }));
+    const cuts = await cutBetweenBundles({ shardCount: 6, totalRecords: 20, totalBytes: 600 }, bundles, (line) =>
+      lines.push(line),
+    );
+    expect([...cuts.starts]).toEqual([0, 300, 300, 300, 420, 510]);
+    expect(lines).toEqual(['2 shards of 6 have no records, because a bundle fills several; give fewer shards']);
+    const totals = { records: 20, bytes: 600, longestRecordBytes: 30, bytesAround: 7 };
+    const plan = planShardCuts({ by: 'bytes', maxShardBytes: 207 }, totals, true);
+    const fitted =
+      'roomBytes' in plan ? fitCuts(plan, async (bytes) => bytes.map(() => ({ start: 100, end: 400 }))) : undefined;
+    await expect(fitted).rejects.toMatchObject({
+      code: 'ERR_BUNDLE_TOO_LARGE',
+      message:
+        'a bundle of records has 300 bytes and no shard may have more than 200; expected `shards.maxShardBytes` of at least 307B',
+    });
   });
 
   it('are refused when they are too many, before anything is measured', async () => {
