@@ -77,7 +77,9 @@ type InputCode =
   /** A record lacks the value that the call selects. */
   | 'ERR_FIELD_MISSING'
   /** Too many different records have the same hash. Somebody has made them for that. */
-  | 'ERR_RECORDS_COLLIDE';
+  | 'ERR_RECORDS_COLLIDE'
+  /** The values of `each` are too many, or cannot be names of directories. */
+  | 'ERR_VALUES_UNFIT';
 type SystemCode =
   /** A disk is full, or too small for the job. */
   | 'ERR_NO_SPACE'

@@ -7,11 +7,12 @@ import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, splits, blank, duplicates, wasFinished, groups = [] } = report;
+  const { records, resumed, splits, sections, blank, duplicates, wasFinished, groups = [] } = report;
   const others = groups.length - MOST_GROUPS_SHOWN;
   return [
     startOf(wasFinished) + formatPlural(records, 'record'),
-    ...(splits === undefined ? [] : [describeSplits(splits)]),
+    ...(splits === undefined ? [] : [describeSplits(splits, 'split')]),
+    ...(sections === undefined || sections.length === 0 ? [] : [describeSplits(sections, 'section')]),
     ...describeBlank(blank),
     ...describeDuplicates(duplicates),
     ...outputWords(report),
@@ -77,10 +78,10 @@ function outputWords({ bytes, seconds, seed, checksum, wasFinished }: ShuffleRep
 const MOST_NAMED_SPLITS = 6;
 
 /** `in 3 splits (train 98, validation 1, test 1)` */
-function describeSplits(splits: NonNullable<ShuffleReport['splits']>): string {
+function describeSplits(splits: NonNullable<ShuffleReport['splits']>, word: string): string {
   const named = splits.slice(0, MOST_NAMED_SPLITS).map(({ name, records }) => `${name} ${formatCount(records)}`);
   const more = splits.length > named.length ? [`${splits.length - named.length} more`] : [];
-  return `in ${formatPlural(splits.length, 'split')} (${[...named, ...more].join(', ')})`;
+  return `in ${formatPlural(splits.length, word)} (${[...named, ...more].join(', ')})`;
 }
 
 function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['resumed']>): string {
@@ -117,14 +118,15 @@ export function describeEmptyShards({
   records,
   shards,
   splits,
+  sections,
   emptyShards,
-}: Pick<ShuffleReport, 'records' | 'shards' | 'splits' | 'emptyShards'>): readonly string[] {
+}: Pick<ShuffleReport, 'records' | 'shards' | 'splits' | 'sections' | 'emptyShards'>): readonly string[] {
   if (emptyShards === undefined) return [];
-  const parts = splits ?? [{ name: '', records, shards, emptyShards }];
+  const parts = splits ?? sections ?? [{ name: '', records, shards, emptyShards }];
   const counts = parts.map(
     (part) => `${part.name}${splits === undefined ? '' : '='}${Math.min(part.shards.length, part.records || 1)}`,
   );
-  const hasFewer = parts.some((part) => part.emptyShards !== undefined && part.records > 0);
+  const hasFewer = sections === undefined && parts.some((part) => part.emptyShards !== undefined && part.records > 0);
   return [
     `${emptyShards} of ${formatPlural(shards.length, 'shard')} ${emptyShards === 1 ? 'is' : 'are'} empty${hasFewer ? `: --shards ${counts.join()} would do` : ''}`,
   ];

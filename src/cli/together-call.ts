@@ -16,6 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'unique-by': 'the other members do not have the values of one member',
   'group-by': 'the other members do not have the values of one member',
   'split-by': 'only one member has the value, and all members must be split alike',
+  each: 'only one member has the value, and all members must be divided alike',
   missing: 'the other members do not have the values of one member',
   weight: 'each tuple comes once; shuffle each file by itself',
   mix: 'each tuple comes once; shuffle each file by itself',

@@ -18,7 +18,7 @@ import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeStaleTempDirectories } from '../job-directory/locked-directory.js';
 import { type CheckpointNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { isScatteredTwice, orderOfKept, orderRuleOf } from '../keep/content-rule.js';
+import { contentRuleOf, isScatteredTwice, orderOfKept, orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { takenOnce } from '../keep/mix.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
@@ -77,7 +77,8 @@ async function gatherScattered(job: ClusterJob): Promise<GatheredPiles> {
   const { plan, piling, inputs, keyOf, signal } = job;
   const { firstHeader, spec, inputIds } = plan;
   const weighing = weighingOfScatter(plan);
-  const found = new Pass1Results({ inputs, firstHeader, weighing, settings: spec }, piling.layout.pileCount);
+  const settings = { read: spec.read, content: contentRuleOf(spec) };
+  const found = new Pass1Results({ inputs, firstHeader, weighing, settings }, piling.layout.pileCount);
   await waitUntilDone(job, 'scatter');
   for (let slice = 0; slice < plan.slices.length; slice++) {
     await yieldAndCheckAbortAt(slice, signal);

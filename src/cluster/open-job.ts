@@ -18,7 +18,7 @@ import { TempDisks } from '../job/temp-disks.js';
 import { createControl } from '../job/work-plan.js';
 import { DAMAGED, type DamagedRegion, SHUFFLED, type ShuffledNote } from '../job-directory/notes.js';
 import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { isScatteredTwice, storesGroups } from '../keep/content-rule.js';
+import { hasSecondKeys, isScatteredTwice } from '../keep/content-rule.js';
 import { DeviceGates } from '../machine/devices.js';
 import { readMemory } from '../machine/limits.js';
 import { stagedPath } from '../sinks/output-target.js';
@@ -81,8 +81,13 @@ export async function openClusterJob(jobDir: string, attempt: TaskAttempt): Prom
   const gates = new DeviceGates(ioLimitsHere(plan));
   const { pileCount, stripeCount } = plan.memory;
   const disks = new TempDisks([directory], gates).in([join(directory, DATA_NAME)]);
-  const hasSecondKeys = storesGroups(plan.spec);
-  const layout = { pileCount, stripeCount, disks, indexDirectory: directory, hasSecondKeys };
+  const layout = {
+    pileCount,
+    stripeCount,
+    disks,
+    indexDirectory: directory,
+    hasSecondKeys: hasSecondKeys(plan.spec),
+  };
   makeGates(plan, attempt, gates);
   const control = createControl(plan, gates);
   const stop = new JobStop(control, signal, scope.releases);

@@ -70,6 +70,13 @@ export const fileName = plain(
   (value): value is string => typeof value === 'string' && !/^\.{0,2}$|[/\0]/.test(value),
 );
 
+/** Leads to a file in a directory, or in a directory there. */
+export const placeBelow = plain(
+  'the name of a file, perhaps in a directory',
+  (value): value is string =>
+    typeof value === 'string' && /^[^/\0]+(?:\/[^/\0]+)?$/.test(value) && !/(?:^|\/)\.{1,2}(?:$|\/)/.test(value),
+);
+
 /** Takes any value of a sealed file as the one that was sealed: for values of one version alone. */
 export function asSealed<T extends object>(): Shape<T> {
   return plain('an object', (value): value is T => typeof value === 'object' && value !== null);

@@ -11,7 +11,8 @@ export function prefixOfMarker(name: string): string | undefined {
   return name.startsWith('.') && name.endsWith(MARKER_ENDING) ? name.slice(1, -MARKER_ENDING.length) : undefined;
 }
 
-export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"\}\n$/;
+/** Matches a marker. That of sections has their values, too. */
+export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"(?:\}\n$|,"values":)/;
 export const LONGEST_MARKER_BYTES = 160;
 
 /** Returns whether a file has the name of a shard of this prefix, of whatever count and extension. */

@@ -142,10 +142,14 @@ export async function findEarlier(
 const NOTHING_FINISHED: FinishedRanges = { ranges: [], noteCount: 0 };
 
 /** Bounds for the numbers in the records of finished ranges and in the note of cuts. */
-function limitsOf({ layout, spec }: JobManifest): RangeLimits {
-  const { shards } = spec.cut;
+function limitsOf({ layout, spec: { cut } }: JobManifest): RangeLimits {
+  const { shards } = cut;
   const mostShards =
-    shards === undefined ? 1 : shards.by === 'count' ? Math.min(shards.shardCount, MOST_SHARDS) : MOST_SHARDS;
+    shards === undefined
+      ? 1
+      : shards.by === 'count' && !('each' in cut && cut.each !== undefined)
+        ? Math.min(shards.shardCount, MOST_SHARDS)
+        : MOST_SHARDS;
   return { pileCount: layout?.pileCount ?? 0, mostShards };
 }
 

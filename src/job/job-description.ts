@@ -92,7 +92,10 @@ export async function requireSameJob(
     [...resumedValues(SHUFFLE_OPTIONS, spec, isCut), ...wordsOfPlace(manifest)],
     [...resumedValues(SHUFFLE_OPTIONS, specWithSeed, isCut), ...wordsOfPlace(now)],
   ]);
-  return { ...manifest, spec: { ...spec, cut: { ...specWithSeed.cut, splitBy: spec.cut.splitBy } } };
+  return {
+    ...manifest,
+    spec: { ...spec, cut: { ...specWithSeed.cut, splitBy: spec.cut.splitBy, each: spec.cut.each } },
+  };
 }
 
 /** A seal shows that bytes are as they were written, not who wrote them: a spec that cannot be put in words is damaged. */

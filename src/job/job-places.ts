@@ -10,6 +10,7 @@ import { extensionOfRows, loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import { sectionNameOf } from '../keep/sections.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { type Destination, outputIdentityOf } from '../places/outputs/destination.js';
 import { requireOutside } from '../places/outputs/output-files.js';
@@ -70,7 +71,11 @@ export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces
   const naming =
     request.spec.cut.shards === undefined
       ? undefined
-      : { prefixes: prefixesOf(request.spec.cut), extension: extensionOf(request.spec.write, read) };
+      : {
+          prefixes: prefixesOf(request.spec.cut),
+          extension: extensionOf(request.spec.write, read),
+          sections: sectionNameOf(request.spec.cut),
+        };
   const output = outputs.resolve(request.output, naming, request.force);
   const places = output.kind === 'stream' ? streamPlaces(request, output, read) : filePlaces(request, output);
   if (storeDirectory !== undefined) {

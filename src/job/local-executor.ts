@@ -3,7 +3,7 @@
  * `../stages/chain.ts` says how the stages follow each other.
  */
 import type { Release } from '../floor/cleanup.js';
-import { isScatteredTwice, orderOfKept, orderRuleOf, storesGroups, withColumns } from '../keep/content-rule.js';
+import { hasSecondKeys, isScatteredTwice, orderOfKept, orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { takenOnce } from '../keep/mix.js';
@@ -178,7 +178,7 @@ async function openMemoryAndThreads({ prepared, staging, progress, profile, rele
   const threads = await startThreads(size, progress, profile.add, releases);
   // Draws are made from piles in memory alone.
   const inMemory = drawsPlaces(request.spec.keep) && { disks: [] };
-  const keys = { hasSecondKeys: storesGroups(request.spec) };
+  const keys = { hasSecondKeys: hasSecondKeys(request.spec) };
   const layout = { pileCount, stripeCount, ...staging.piles, ...keys, ...inMemory };
   return { threads, storage: { layout, ramPool: await openingPool, tempZstdLevel: request.tempZstdLevel } };
 }

@@ -20,6 +20,7 @@ import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
 import { type GroupedJob, groupInputsOfJob, weighByShares } from '../keep/mix.js';
+import type { SectionRule } from '../keep/sections.js';
 import { factorOf, MOST_COPIES, PARTS_OF_ONE } from '../keep/weights.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
@@ -219,19 +220,32 @@ async function examineInputs(
     key,
     write: { ...write, rows: rows && (await rows.complete(write.rowChoice ?? {})) },
   };
-  const spec =
+  const inputsToRead = writesNothing ? [] : inputs;
+  const estimate = estimateInputs(inputsToRead, framing, sampleSeed);
+  const found =
     rows === undefined
       ? withColumns(known, firstHeader)
       : withRowColumns(known, (sought) => rows.format.seek(rows.rows, inputs.at(0)?.path ?? '', sought));
+  const { each } = found.cut;
+  const sampled = async (rule: SectionRule) =>
+    read.decompressProgram === undefined
+      ? (await import('./sample-values.js')).withSampledRanges(
+          rule,
+          filesOf(inputsToRead, estimate),
+          sampleSeed,
+          request.signal,
+        )
+      : rule;
+  const rule = each && { ...each, ranges: manifest?.spec.cut.each?.ranges ?? (await sampled(each)).ranges };
+  const spec = { ...found, cut: { ...found.cut, each: rule } };
   warnOfEmptyShards(request, mostRecordsOf(spec, inputs, grouped));
-  const inputsToRead = writesNothing ? [] : inputs;
   return {
     request: { ...request, spec },
     inputs,
     firstHeader,
     gates: await gatesOf(inputs, deviceGates, request.signal),
     inputsToRead,
-    estimate: estimateInputs(inputsToRead, framing, sampleSeed),
+    estimate,
   };
 }
 

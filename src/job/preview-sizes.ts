@@ -7,6 +7,7 @@ import type { UnitSize } from '../formats/rows/row-format.js';
 import { expectOnPiles } from '../keep/head.js';
 import { drawsPlaces, expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';
+import type { SectionSpec } from '../keep/sections.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { mostCopiesByNumber } from '../keep/weight-by.js';
 import { ONCE } from '../keep/weights.js';
@@ -211,9 +212,11 @@ function bytesAround({ request: { spec }, firstHeader }: PreparedShuffle): numbe
 
 /** Returns the number of files. Undefined: the number depends on more than is known. */
 export function expectedFiles(
-  { shards, splits }: ShardSpec,
+  { shards, splits, each }: ShardSpec & SectionSpec,
   output: Pick<SizedOutput, 'records' | 'recordBytes'> | undefined,
 ): number | undefined {
+  // Nobody knows how many values there are.
+  if (each !== undefined) return undefined;
   const rules = splits?.map((split) => split.shards) ?? [shards ?? { by: 'count' as const, shardCount: 1 }];
   let files = 0;
   for (const rule of rules) {

@@ -1,6 +1,6 @@
 /**
  * Completes the options about records: their format (`records`, `zeroTerminated`, `header`, `skipBlank`), values that they
- * have (`splitBy`, `uniqueBy`, `groupBy`, `weightBy`, `weightsFrom`, `missing`), and numbers that are records (`range`).
+ * have (`splitBy`, `each`, `uniqueBy`, `groupBy`, `weightBy`, `weightsFrom`, `missing`), and numbers that are records (`range`).
  */
 
 import { selectorByteLength } from '../../workers/piles/record-values.js';
@@ -15,6 +15,7 @@ import { parseSelector, type Selector, type ValueRule } from '../formats/selecto
 import type { Equality } from '../keep/distinct.js';
 import type { KeepSpec } from '../keep/keep-spec.js';
 import { isComputed } from '../keep/numbers.js';
+import { nameOfSelector, type SectionRule } from '../keep/sections.js';
 import { splitKeys } from '../keep/splits.js';
 import { MOST_COPIES } from '../keep/weights.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
@@ -139,6 +140,23 @@ function requireFormat(
     );
 }
 
+const NAMED_SELECTOR = /^(\w+)=(.+)$/su;
+
+export function completeEach(
+  { each, missing }: Pick<ShuffleOptions, 'each' | 'missing'>,
+  format: RecordFormat,
+): SectionRule | undefined {
+  if (each === undefined) return undefined;
+  const [, name, selector = each] = NAMED_SELECTOR.exec(each) ?? [];
+  const value = completeValueRule({ selector, missing }, '`each`', format);
+  const byteLength = selectorByteLength(value);
+  if (byteLength > MOST_SPLITS_BYTES)
+    throw new UsageError(
+      `\`each\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
+    );
+  return { value, name: name ?? nameOfSelector(value.selector), ranges: [] };
+}
+
 export function completeUnique(options: ShuffleOptions, format: RecordFormat): Equality | undefined {
   const { unique = false, uniqueBy, missing } = options;
   if (uniqueBy === undefined) return unique ? { by: undefined } : undefined;
@@ -242,7 +260,7 @@ export function computedRange(
   const isRead = delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0;
   const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined || bundleBy !== undefined;
   const isWeighed = mix.weights.length > 0 || mix.shares !== undefined || weightBy !== undefined;
-  const isCut = cut.splits !== undefined || cut.splitBy !== undefined || cut.shards?.by === 'bytes';
+  const isCut = cut.splits !== undefined || cut.each !== undefined || cut.shards?.by === 'bytes';
   if (range === undefined || !isComputed(range, repeat) || isRead || isKeyed || isWeighed || isCut) return undefined;
   if (resume === true || jobDir !== undefined || keepTemp === true)
     throw new UsageError(

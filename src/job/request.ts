@@ -40,6 +40,7 @@ import { isPath, requireKnownOptions } from '../values/known-options.js';
 import { completeMix } from './mix-options.js';
 import {
   completeBundles,
+  completeEach,
   completeSplitValues,
   completeUnique,
   completeWeightBy,
@@ -154,7 +155,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },
     keep: { ...output.spec.keep, repeat, unique, bundleBy, weightBy, mix },
-    cut: { ...output.spec.cut, splitBy },
+    cut: { ...output.spec.cut, splitBy, each: completeEach(options, read) },
     write: output.spec.write,
   };
   requireWholeBundles(requested.keep, requested.cut);
@@ -241,7 +242,7 @@ function requireInput(input: NamedInput): void {
 
 /** @param kindOfRecords undefined: unknown. */
 export function completeOutput(
-  options: OutputOptions & TableOptions & Pick<CallbackOptions, 'onWarning'>,
+  options: OutputOptions & TableOptions & Pick<CallbackOptions, 'onWarning'> & Pick<ShuffleOptions, 'each'>,
   kindOfRecords: RecordKind['by'] | undefined,
   mayHoldRows = false,
 ): OutputRequest {

@@ -22,13 +22,17 @@ const MOST_SPLITS = 1000;
 /** Matches what loaders of data sets take for the name of a split. */
 const SPLIT_NAME = /^\w+(\.\w+)*$/;
 
-export function completeShards({ shards, splits }: Pick<ShuffleOptions, 'shards' | 'splits'>): ShardRequest {
+export function completeShards({
+  shards,
+  splits,
+  each,
+}: Pick<ShuffleOptions, 'shards' | 'splits' | 'each'>): ShardRequest {
   if (shards !== undefined) requireShards(shards);
   const shardCount = shards?.by === 'count' ? shards.shardCount : 1;
   if (splits === undefined) {
     if (typeof shardCount === 'object')
       throw new UsageError('`shards.shardCount` names splits, and there are none; give a number, or `splits`');
-    return { shards: shards as ShardRule | undefined, splits };
+    return { shards: (shards as ShardRule | undefined) ?? (each === undefined ? undefined : ONE_SHARD), splits };
   }
   requireSplits(splits);
   const names = splits.map(({ name }) => name);

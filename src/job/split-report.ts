@@ -1,5 +1,6 @@
 /** Says what a job has in its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
+import { isSectionName } from '../keep/sections.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { type RecordTotals, textOfTotals } from '../piles/pile-totals.js';
 import type { OutputTotals, SplitSummary } from '../places/outputs/commit-journal.js';
@@ -13,7 +14,7 @@ import type { Callbacks, OutputRequest } from './request.js';
 
 export type ReportedOutput = Pick<
   ShuffleReport,
-  'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'emptyShards'
+  'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'sections' | 'emptyShards'
 >;
 
 /**
@@ -84,7 +85,7 @@ function summarizeSplits(
 function reportSplits(
   splits: readonly SplitSummary[] | undefined,
   paths: readonly string[],
-): readonly SplitReport[] | undefined {
+): SplitReport[] | undefined {
   let shard = 0;
   return splits?.map(({ shardCount, ...split }) => {
     const first = shard;
@@ -97,10 +98,16 @@ function reportSplits(
 export function reportShards(
   { records, splits }: { readonly records: number; readonly splits: readonly SplitSummary[] | undefined },
   paths: readonly string[],
-): Pick<ShuffleReport, 'shards' | 'splits' | 'emptyShards'> {
+): Pick<ShuffleReport, 'shards' | 'splits' | 'sections' | 'emptyShards'> {
   const ofSplits = reportSplits(splits, paths);
+  const isOfSections = splits?.every(({ name }) => isSectionName(name)) === true;
+  const parts = isOfSections ? { splits: undefined, sections: ofSplits?.sort(byName) } : { splits: ofSplits };
   const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
-  return { shards: paths, splits: ofSplits, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
+  return { shards: paths, ...parts, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
+}
+
+function byName(a: SplitReport, b: SplitReport): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 /** Whatever the rule: cuts by count leave shards empty only where records are too few, others only without any. */

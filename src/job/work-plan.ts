@@ -10,7 +10,7 @@ import type { List } from '../floor/paged-list.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat, RowsOutput, UnitSize } from '../formats/rows/row-format.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import { isScatteredTwice, storesGroups, valueUsesOf } from '../keep/content-rule.js';
+import { hasSecondKeys, isScatteredTwice, valueUsesOf } from '../keep/content-rule.js';
 import { type HeadPlan, planHead } from '../keep/head.js';
 import { drawsPlaces, keepsAll, mayLimitPass1, recordsOfOutput } from '../keep/keep-spec.js';
 import type { Weighing } from '../keep/mix.js';
@@ -18,6 +18,7 @@ import { planInMemory, shareOfPiles } from '../keep/repeat.js';
 import { isNothing, ONCE } from '../keep/weights.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { readOpenFileLimit } from '../machine/limits.js';
+import { SECTION_TABLE_BYTES } from '../plan/arena-sizes.js';
 import { callerMemoryOf } from '../plan/given-memory.js';
 import { INLINE_BYTES, type MemoryNeed, type MemoryPlan, type Tuning } from '../plan/memory-plan.js';
 import { bytesOfColumns, memoryFor, planWithColumns } from '../plan/pass2-memory.js';
@@ -190,9 +191,10 @@ function planWork(work: ScatterToPlan, isResumable: boolean, layout: PlannedDivi
     openFileLimit: readOpenFileLimit(),
     isResumable,
     outputWaits: isEncoded(spec.write),
-    hasSecondKeys: storesGroups(spec),
+    hasSecondKeys: hasSecondKeys(spec),
     columnBytes: columnBytesOf(inputs, spec, rowFormat),
     tableLogs: tableLogsOf(spec, rowFormat),
+    tableBytes: spec.cut.each && SECTION_TABLE_BYTES,
     layout,
   };
   const memory = spec.keep.repeat

@@ -1,4 +1,4 @@
-/** Says what the content of a record decides: how often it comes, which records are equal or together, and which split it is in. */
+/** Says what the content of a record decides: how often it comes, which records are equal or together, and which split or section it is in. */
 
 import { deriveSplitKey } from '../floor/keys.js';
 import type { FoundHeader } from '../formats/header.js';
@@ -7,6 +7,7 @@ import { type BundleSpec, isBundled } from './bundles.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import type { HeadSpec } from './head.js';
 import { type CopySpec, withUnitColumn } from './mix.js';
+import type { SectionRule } from './sections.js';
 import { type CutSpec, doCopiesFollow, splitKeys } from './splits.js';
 import { MOST_NUMBER } from './weight-by.js';
 import type { Weight } from './weights.js';
@@ -18,7 +19,7 @@ interface RuledSpec {
 }
 
 /** A value of a record decides one of these. */
-export type ValuePurpose = 'equal' | 'bundle' | 'split' | 'weight';
+export type ValuePurpose = 'equal' | 'bundle' | 'split' | 'weight' | 'section';
 
 export interface ValueUse {
   readonly purpose: ValuePurpose;
@@ -34,6 +35,8 @@ export interface ContentRule {
   readonly values: readonly ValueUse[];
   /** The bounds of splits that values or first copies choose. Undefined: each key chooses the split of its record. */
   readonly splits: SplitBounds | undefined;
+  /** The rule that divides records into sections. Absent: none does. */
+  readonly sections?: SectionRule | undefined;
   /** The most that a number of a record may be; larger ones count as that if it is a cap. Absent: no number weighs a record. */
   readonly limit?: { readonly most: Weight; readonly isCap: boolean } | undefined;
 }
@@ -47,14 +50,20 @@ interface SplitBounds {
 
 /** Returns the values of records that the rules ask for. */
 export function valueUsesOf({ keep, cut }: Omit<RuledSpec, 'key'>): readonly ValueUse[] {
-  const rules = { equal: keep.unique?.by, bundle: keep.bundleBy, split: cut.splitBy, weight: keep.weightBy?.value };
+  const rules = {
+    equal: keep.unique?.by,
+    bundle: keep.bundleBy,
+    split: cut.splitBy,
+    weight: keep.weightBy?.value,
+    section: cut.each?.value,
+  };
   return PURPOSES.flatMap((purpose) => {
     const rule = rules[purpose];
     return rule === undefined ? [] : [{ purpose, rule }];
   });
 }
 
-const PURPOSES: readonly ValuePurpose[] = ['equal', 'bundle', 'split', 'weight'];
+const PURPOSES: readonly ValuePurpose[] = ['equal', 'bundle', 'split', 'weight', 'section'];
 
 /** Returns the spec with each selector changed. */
 function withSelectors<Spec extends RuledSpec>(
@@ -62,7 +71,7 @@ function withSelectors<Spec extends RuledSpec>(
   change: (rule: ValueRule, purpose: ValuePurpose) => ValueRule,
 ): Spec {
   const { unique, bundleBy, weightBy } = spec.keep;
-  const { splitBy } = spec.cut;
+  const { splitBy, each } = spec.cut;
   return {
     ...spec,
     keep: {
@@ -71,7 +80,11 @@ function withSelectors<Spec extends RuledSpec>(
       bundleBy: bundleBy && change(bundleBy, 'bundle'),
       weightBy: weightBy && { ...weightBy, value: change(weightBy.value, 'weight') },
     },
-    cut: { ...spec.cut, splitBy: splitBy && change(splitBy, 'split') },
+    cut: {
+      ...spec.cut,
+      splitBy: splitBy && change(splitBy, 'split'),
+      each: each && { ...each, value: change(each.value, 'section') },
+    },
   };
 }
 
@@ -100,7 +113,7 @@ export function isScatteredTwice({ keep, cut: { splitBy } }: Omit<RuledSpec, 'ke
 }
 
 /** Returns whether stored records of the first scatter tell the groups of their inputs, as second keys. */
-export function storesGroups(spec: Omit<RuledSpec, 'key'>): boolean {
+function storesGroups(spec: Omit<RuledSpec, 'key'>): boolean {
   return isScatteredTwice(spec) && spec.keep.mix.weights.length > 0;
 }
 
@@ -109,6 +122,11 @@ export function weightRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { values = [], limit } = wholeRuleOf(spec) ?? {};
   const ofWeight = values.filter(({ purpose }) => purpose === 'weight');
   return limit && { isDistinct: false, values: ofWeight, splits: undefined, limit };
+}
+
+/** Returns whether stored records have second keys: the groups of their inputs, or their own keys beside those of sections. */
+export function hasSecondKeys(spec: Omit<RuledSpec, 'key'>): boolean {
+  return storesGroups(spec) || spec.cut.each !== undefined;
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */
@@ -136,11 +154,11 @@ export function keptRuleOf(spec: RuledSpec): ContentRule | undefined {
 
 function wholeRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { keep, cut, key } = spec;
-  const { splitBy, splits = [] } = cut;
+  const { splitBy, splits = [], each } = cut;
   const { weightBy } = keep;
   const isFollowed = doCopiesFollow(keep, cut);
-  if (splitBy === undefined && !isFollowed && weightBy === undefined && !isDistinct(keep) && !isBundled(keep))
-    return undefined;
+  const isByPlace = splitBy === undefined && !isFollowed && weightBy === undefined && each === undefined;
+  if (isByPlace && !isDistinct(keep) && !isBundled(keep)) return undefined;
   return {
     isDistinct: isDistinct(keep),
     isBundled: isBundled(keep),
@@ -149,6 +167,7 @@ function wholeRuleOf(spec: RuledSpec): ContentRule | undefined {
       splitBy === undefined && !isFollowed
         ? undefined
         : { bounds: splitKeys(splits), key: splitBy && deriveSplitKey(key.seed) },
+    sections: each,
     limit: weightBy && { most: weightBy.cap ?? MOST_NUMBER, isCap: weightBy.cap !== undefined },
   };
 }

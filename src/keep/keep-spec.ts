@@ -78,6 +78,7 @@ export function reportedRules({ headCount, unique, repeat }: KeepSpec) {
 export function whyNotUniform(keep: KeepSpec, cut: CutSpec): string | undefined {
   if (isDistinct(keep)) return 'with unique records, equal records have equal keys';
   if (isBundled(keep)) return 'records of one value have equal keys';
+  if (cut.each !== undefined) return 'records of a value have keys of their own';
   if (isSplitByValue(cut)) return 'values choose the splits, so keys are not uniform';
   if (doCopiesFollow(keep, cut)) return 'copies are in the split of the first one, so keys are not independent';
   if (isHead(keep)) return 'pass 1 leaves out what cannot be among the first records';

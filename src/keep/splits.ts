@@ -9,6 +9,7 @@ import { type Expected, inEachScenario, SCENARIO_SIGN, type Scenario, spreadOfCo
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { type HeadSpec, isHead } from './head.js';
 import { type CopySpec, mayCopy } from './mix.js';
+import type { SectionSpec } from './sections.js';
 
 /** A part of the records, with shards of its own. */
 export type SplitRule =
@@ -35,7 +36,7 @@ export interface ShardSpec {
 }
 
 /** How the order is cut into files. */
-export interface CutSpec extends ShardSpec {
+export interface CutSpec extends ShardSpec, SectionSpec {
   /** The value that chooses the split of a record. Undefined: none does. */
   readonly splitBy: ValueRule | undefined;
 }

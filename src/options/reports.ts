@@ -102,6 +102,8 @@ export interface ShuffleReport {
   readonly emptyShards?: number | undefined;
   /** The splits in order. Undefined without `splits`. */
   readonly splits: readonly SplitReport[] | undefined;
+  /** The sections, by the names of their directories. Absent without `each`. */
+  readonly sections?: readonly SplitReport[] | undefined;
   /** The work of an earlier attempt that the job reused; undefined if the job started anew. */
   readonly resumed:
     | {

@@ -162,6 +162,28 @@ const KEEP = optionGroup('Output', {
     help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
   }),
   /**
+   * Writes one set of shards for each value of the records, each in uniformly random order, to directories `source=web` of a
+   * new or empty directory `output`. The text selects a value, as for `splitBy`; `NAME=SELECTOR` also names the directories.
+   * `shards` applies to each set. Default: none.
+   */
+  each: option<string>({
+    check: selector,
+    needs: [['output'], '`each` writes directories: name a directory with `output`'],
+    excludes: [
+      ['headCount', '`each` cannot be combined with `headCount`: the first records would be of any values'],
+      ['repeat', '`each` cannot be combined with `repeat`: draws are made for one output'],
+      ['splits', '`each` cannot be combined with `splits`: split the records of each value by a job of their own'],
+      ['unique', '`each` cannot be combined with `unique`: keep one of equal records first, and divide that output'],
+      ['uniqueBy', '`each` cannot be combined with `uniqueBy`: keep one of equal records first, and divide that output'],
+      ['groupBy', '`each` cannot be combined with `groupBy`: a bundle may have records of several values'],
+      ['records.webdataset', '`each` does not divide samples of tar files: their keys are compared in one output'],
+      ['report', '`each` has no `report`: its picture shows one order'],
+    ],
+    resumes: ['value of sections', ({ cut: { each } }) => each && { name: each.name, of: textOf(each.value) }],
+    name: 'each', value: 'SELECTOR',
+    help: 'write shards for each value, in directories source=web: .source, csv:source, tsv:3, /^(EXPR)/, or NAME=SELECTOR',
+  }),
+  /**
    * Keeps records with equal values together as a bundle, in their order in the inputs, such as the turns of a conversation.
    * The order of the bundles is random, and each shard begins with one. Selects and compares values as `splitBy` does.
    * Default: each record for itself.
@@ -182,17 +204,17 @@ const KEEP = optionGroup('Output', {
     help: 'keep records with equal values together, in their order, and shuffle these bundles; the value is .chat, csv:chat, tsv:3, key or /^(EXPR)/',
   }),
   /**
-   * The value of records in which `splitBy`, `uniqueBy`, `groupBy`, `weightBy` or `weightsFrom` finds none; for weights a
+   * The value of records in which `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy` or `weightsFrom` finds none; for weights a
    * number, also in place of null. Default: an error, ERR_FIELD_MISSING.
    */
   missing: option<string>({
     check: missing,
     needs: [
-      ['splitBy', 'uniqueBy', 'groupBy', 'weightBy', 'weightsFrom'],
-      '`missing` needs `splitBy`, `uniqueBy`, `groupBy`, `weightBy` or `weightsFrom`: give one of them',
+      ['splitBy', 'uniqueBy', 'each', 'groupBy', 'weightBy', 'weightsFrom'],
+      '`missing` needs `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy` or `weightsFrom`: give one of them',
     ],
     name: 'missing', value: 'VALUE',
-    help: 'the value for records in which --split-by, --unique-by or --group-by finds none; for --weight-by and --weights-from a number', default: 'such a record is an error',
+    help: 'the value for records in which --split-by, --unique-by, --each or --group-by finds none; for --weight-by and --weights-from a number', default: 'such a record is an error',
   }),
 });
 

@@ -26,6 +26,8 @@ export const TALLY_BYTES = 32;
 export const RECENT_TABLE_BYTES = 32 * KIB;
 /** The room for numbers that weigh records and lie in files of their own, as lines. */
 export const VALUES_BYTES = 16 * KIB;
+/** The kernel's table of sections. */
+export const SECTION_TABLE_BYTES = MIB;
 /** Records marked by one call of the framing. */
 export const BOUNDARY_COUNT = 1024;
 /** The boundary table, with three entries of slack: scattering reads four at a time, and scanning may write there. */
@@ -52,6 +54,8 @@ interface Pass1Sizes {
   readonly pileCount: number;
   readonly bufferBytes: number;
   readonly readBytes: number;
+  /** The bytes of other tables. Absent: there are none. */
+  readonly tableBytes?: number | undefined;
 }
 
 interface Pass2Sizes {
@@ -65,8 +69,10 @@ export function storedByteCost(meanRecordBytes: number): number {
 }
 
 /** Returns the bytes of an arena in pass 1, the last 64 KiB of which are room for alignment. */
-export function pass1ArenaBytesOf({ pileCount, bufferBytes, readBytes }: Pass1Sizes): number {
-  return pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB;
+export function pass1ArenaBytesOf({ pileCount, bufferBytes, readBytes, tableBytes = 0 }: Pass1Sizes): number {
+  return (
+    tableBytes + pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB
+  );
 }
 
 export function pass2ArenaBytesOf(

@@ -100,6 +100,8 @@ export interface MemoryNeed extends GivenMemory {
   readonly layout: PileDivision | undefined;
   /** True if stored records have second keys, as the layout says. Absent: they have none. */
   readonly hasSecondKeys?: boolean | undefined;
+  /** The bytes of other tables in an arena of pass 1. Absent: there are none. */
+  readonly tableBytes?: number | undefined;
   /** Set if a pass reads the inputs and makes no piles: the only one, or the first. Absent: no pass does. */
   readonly reads?: 'only' | 'first' | undefined;
   /** The need if the job were not so large that it is resumable without being asked: more memory may make it small. */
@@ -187,8 +189,9 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     ),
   );
 
-  const onDisk = { ...diskLimits, diskCount: need.tempDiskCount, workers: mostWorkers };
-  const inMemory = { ...IN_MEMORY, diskCount: 1, workers: mostWorkers };
+  const { tableBytes } = need;
+  const onDisk = { ...diskLimits, diskCount: need.tempDiskCount, workers: mostWorkers, tableBytes };
+  const inMemory = { ...IN_MEMORY, diskCount: 1, workers: mostWorkers, tableBytes };
 
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fitting = divideInMemory(storedBytes, wantedPool, budgetBytes, perStoredByte, inMemory);
@@ -242,7 +245,7 @@ function finish(
   const pileCount = need.layout?.pileCount ?? tuning.pileCount ?? sizes.pileCount;
   const bufferBytes = tuning.bufferBytes ?? sizes.bufferBytes;
   const readBytes = tuning.readBytes ?? sizes.readBytes;
-  const pass1ArenaBytes = Math.ceil(pass1ArenaBytesOf({ pileCount, bufferBytes, readBytes }));
+  const pass1ArenaBytes = Math.ceil(pass1ArenaBytesOf({ ...sizes, pileCount, bufferBytes, readBytes }));
   const wanted = pass2ArenaBytesOf(sizes, storedBytes, storedByteCost(need.meanRecordBytes));
   const pass2ArenaBytes = Math.max(Math.floor(Math.min(share, wanted, LARGEST_ARENA_BYTES)), pass1ArenaBytes);
   return {

@@ -91,6 +91,8 @@ export interface PileDivision {
 }
 
 export interface PileStorageLimits extends PileLimits {
+  /** The bytes of other tables in an arena of pass 1. Absent: there are none. */
+  readonly tableBytes?: number | undefined;
   readonly diskCount: number;
   /** Threads, each of which may scatter a pile again at the same time. */
   readonly workers: number;
@@ -101,6 +103,7 @@ export interface PileSizes {
   readonly outputBytes: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
+  readonly tableBytes?: number | undefined;
   /** True if each pile is expected to fit in memory when it is loaded. */
   readonly oneLevel: boolean;
 }
@@ -115,7 +118,11 @@ export function dividePiles(
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, place.mostReadBytes), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 8 / OUTPUT_BUFFER_COUNT, 32 * KIB, place.mostOutputBytes), 4 * KIB);
-  const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
+  const { tableBytes = 0 } = place;
+  const forBuffers = Math.min(
+    usable - tableBytes - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB,
+    MOST_FOR_BUFFERS_BYTES,
+  );
   const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBufferBytes + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
@@ -144,7 +151,7 @@ export function dividePiles(
     ),
     4 * KIB,
   );
-  return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };
+  return { readBytes, outputBytes, pileCount, bufferBytes, tableBytes, oneLevel: fewestPiles <= pileCount };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { FoundHeader } from '../formats/header.js';
 import type { RecordList } from '../formats/record-format.js';
 import type { FileVersion } from '../io/files.js';
 import type { Weighing } from '../keep/mix.js';
+import type { SectionTally } from '../keep/sections.js';
 import type { Weight } from '../keep/weights.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { loadInputPlaces } from '../places/inputs/input-kinds.js';
@@ -127,6 +128,8 @@ export interface SliceReport {
   readonly longestRecordBytes: number;
   /** Records that were read and put on no pile, because they cannot be in the output. Absent: none can. */
   readonly leftOut?: Amount | undefined;
+  /** The part of each section in the slice. Absent: there are none. */
+  readonly sections?: readonly SectionTally[] | undefined;
 }
 
 export function readBytesOf({ start, end, rowBytes = end - start, addedBytes, blank }: Coverage): number {

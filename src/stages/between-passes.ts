@@ -87,7 +87,7 @@ export type SampledWork = PilesWork & Pick<ShuffleWork, 'samples'>;
 /** A job may read rows; the records of a store are not rows. */
 type PlannedSpec = OutputSpec & { readonly read?: Pick<ReadSpec, 'rows'> };
 
-/** A split as it is found in the output. */
+/** A split or a section as it is found in the output. */
 export interface FoundSplit extends FoundPart {
   readonly name: string;
 }
@@ -98,9 +98,20 @@ async function findSplits(
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
 ): Promise<readonly FoundSplit[] | undefined> {
-  if (splits === undefined) return undefined;
+  if (splits === undefined) return sectionsAsParts(work.piles);
   const found = await findParts(splitBounds(splits, work.piles.records, keep), work, threads, checkpoint);
   return splits.flatMap(({ rule: { name } }, i) => (found[i] === undefined ? [] : [{ ...found[i], name }]));
+}
+
+/** Pass 1 has counted them. */
+function sectionsAsParts({ sections }: PilesWork['piles']): readonly FoundSplit[] | undefined {
+  let [firstRank, firstByte] = [0, 0];
+  return sections?.map((section) => {
+    const part = { ...section, firstRank, firstByte };
+    firstRank += section.records;
+    firstByte += section.bytes;
+    return part;
+  });
 }
 
 /** @param checkpoint undefined: if the job fails, its output is lost. */
@@ -167,7 +178,7 @@ function planParts(
     return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals, areBundled) };
   };
   if (found === undefined) return [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })];
-  return found.map((part, i) => planPart(splits?.[i]?.shards ?? ONE_OUTPUT, part));
+  return found.map((part, i) => planPart((splits === undefined ? shards : splits[i]?.shards) ?? ONE_OUTPUT, part));
 }
 
 async function cutParts(

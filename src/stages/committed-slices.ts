@@ -67,6 +67,9 @@ const reportShape: Shape<SliceReport> = object({
   ),
   longestRecordBytes: wholeNumber(),
   leftOut: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
+  sections: optional(
+    list(object({ text, firstKey: text, records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText })),
+  ),
 });
 
 /**

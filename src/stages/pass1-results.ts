@@ -10,6 +10,7 @@ import { isFileInput } from '../sources/input.js';
 import { type Coverage, madeOf, type ReadableInputs, readBytesOf } from '../sources/input-part.js';
 import { StartFindings } from '../sources/start-findings.js';
 import { CoverageCheck, type InputCounts } from './coverage-check.js';
+import { GatheredSections } from './find-sections.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
 
 /** The results of pass 1 beside the piles. */
@@ -19,7 +20,7 @@ export type Pass1Facts = Pick<
 >;
 
 interface Pass1Work extends Omit<ReadableInputs, 'gates'> {
-  readonly settings: Pick<ReadSettings, 'read'>;
+  readonly settings: Pick<ReadSettings, 'read' | 'content'>;
 }
 
 export class Pass1Results {
@@ -31,6 +32,7 @@ export class Pass1Results {
   readonly #inputs: ReadableInputs['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   readonly #groups: GroupAmounts | undefined;
+  readonly #sections: GatheredSections | undefined;
   readonly startFindings = new StartFindings();
   readonly blank = { records: 0, bytes: 0 };
   /** The end of the records of each input, in decoded bytes. */
@@ -45,6 +47,8 @@ export class Pass1Results {
   constructor({ inputs, firstHeader, weighing, settings }: Pass1Work, pileCount: number, sumsKeys = false) {
     this.#inputs = inputs;
     const { header } = settings.read;
+    const sections = settings.content?.sections;
+    this.#sections = sections && new GatheredSections(sections);
     this.#headerRule = header && headerRuleOf(header);
     this.#firstHeader = firstHeader;
     if (inputs.length === 0 && firstHeader?.header.isMarked === true) this.startFindings.addUnread();
@@ -95,6 +99,7 @@ export class Pass1Results {
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
+    this.#sections?.add(result.sections ?? []);
     addTotals(this.#totals, totals);
     this.#leftOut.records += leftOut?.records ?? 0;
     this.#leftOut.bytes += leftOut?.bytes ?? 0;
@@ -120,7 +125,7 @@ export class Pass1Results {
   piles(): ScatteredPiles {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
-    return piles;
+    return { ...piles, sections: this.#sections?.sections() };
   }
 }
 

@@ -8,6 +8,7 @@ import type { PileSet } from '../piles/pile-set-writer.js';
 import { type PileTotals, type RecordTotals, sumOverPiles } from '../piles/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import type { OutputTarget } from '../sinks/output-target.js';
+import type { Section } from './find-sections.js';
 import type { SampleSource } from './sample-places.js';
 import type { Threads } from './threads.js';
 
@@ -23,6 +24,8 @@ export interface ScatteredPiles extends RecordTotals {
   readonly cutPile?: number;
   /** True if `totals` has the records, too, that the shuffle pass drops because it keeps one of equal records. */
   readonly hasDuplicates?: boolean;
+  /** The sections, in their order. Absent: the output is not divided by values. */
+  readonly sections?: readonly Section[] | undefined;
   readonly longestRecordBytes: number;
 }
 

@@ -218,10 +218,15 @@ refuses(
     ],
     ['--unique-by url', 2, `--unique-by "url": ${KIND_OF_VALUE}`],
     ['--split-by .a', 2, '--split-by chooses between splits: give --split'],
+    ['--each a', 2, /--each "a": expected a JSON field \(\.site/],
+    ['--each .a -n 3', 2, /--each cannot be combined with -n: the first records would be of any values/],
+    ['--each .a --split a=0.5,b=rest', 2, /--each cannot be combined with --split: split the records of each/],
+    ['--each .a --unique', 2, /--each cannot be combined with --unique: keep one of equal records first/],
+    ['--each .a --webdataset', 2, /--each does not divide samples of tar files/],
     [
       '--missing x',
       2,
-      '--missing needs --split-by, --unique-by, --group-by, --weight-by or --weights-from: give one of them',
+      '--missing needs --split-by, --unique-by, --each, --group-by, --weight-by or --weights-from: give one of them',
     ],
     ['--split a=1,b=rest --split-by .a', 2, '--split-by keeps records together, so no split can have an exact…'],
     [
@@ -435,7 +440,7 @@ refuses(
 const TUPLE = 'expected two files or more with commas between, as in R1.fq,R2.fq';
 /** Options that do not go with aligned files; those with a value have one that they take alone. */
 const NOT_ALIGNED =
-  'repeat,split-by .a,missing x,unique,unique-by .u,group-by .g,weight a=1,weight-by .a,weights-from d,weight-cap 2,mix f,shard-bytes 1M,prefix p,key ordinal,input-ids name,echo,files-from f,files0-from f,hidden,include *,exclude *,job-dir j,keep-temp,profile f,report f.html,skip-blank,columns c,hive,hdf5 d,parquet-codec snappy,row-group-bytes 1M,row-group-rows 5,endpoint https://h,requester-pays,no-sign-request,s3-header a:b';
+  'repeat,split-by .a,each .a,missing x,unique,unique-by .u,group-by .g,weight a=1,weight-by .a,weights-from d,weight-cap 2,mix f,shard-bytes 1M,prefix p,key ordinal,input-ids name,echo,files-from f,files0-from f,hidden,include *,exclude *,job-dir j,keep-temp,profile f,report f.html,skip-blank,columns c,hive,hdf5 d,parquet-codec snappy,row-group-bytes 1M,row-group-rows 5,endpoint https://h,requester-pays,no-sign-request,s3-header a:b';
 
 refuses('aligned files', [
   ['--together a -o out', 2, `--together a: ${TUPLE}`],

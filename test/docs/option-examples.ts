@@ -5,6 +5,7 @@ export const OPTION_EXAMPLES: Readonly<Record<string, string>> = {
   repeat: 'in/ -r -n 1000 -o draws.jsonl',
   unique: 'in/ --unique',
   'unique-by': 'in/ --unique-by .url',
+  each: 'in/ --each .site -o out --shards 4',
   'group-by': 'in/ --group-by .conversation',
   'split-by': 'in/ --split a=0.5,b=0.5 --split-by .site -o out',
   missing: "in/ --unique-by .url --missing ''",

@@ -68,6 +68,13 @@ const MODES: readonly Mode[] = [
     cellsOf: ([sample = '']) => ({ pairs: sorted(sample) }),
   },
   {
+    name: 'all orders of five records of one value',
+    inputs: ['abc', 'de'].map(lines),
+    options: { each: '/(none)/', missing: 'x' },
+    cells: { orders: 120 },
+    cellsOf: ([order]) => ({ orders: order }),
+  },
+  {
     name: 'all ordered samples in splits',
     inputs: ['abc', 'def'].map(lines),
     options: {
@@ -207,7 +214,7 @@ async function runJob(mode: Mode, seed: string, tuning: Tuning): Promise<readonl
   });
   const output = directory.path('out');
   rmSync(output, { recursive: true, force: true });
-  const { splits } = await shuffle(
+  const { splits, sections } = await shuffle(
     {
       workers: tuning.inline ? 1 : 2,
       memoryBytes: 2 ** 25,
@@ -219,7 +226,7 @@ async function runJob(mode: Mode, seed: string, tuning: Tuning): Promise<readonl
     },
     tuning,
   );
-  const texts = splits?.map(({ shards }) => shards.map((path) => readFileSync(path, 'latin1')).join(''));
+  const texts = (splits ?? sections)?.map(({ shards }) => shards.map((path) => readFileSync(path, 'latin1')).join(''));
   if (rowsOfGroup !== undefined) return [textsOfGroups(output).flat().join('')];
   return (texts ?? [readFileSync(output, 'latin1')]).map((text) => text.replaceAll('\n', ''));
 }

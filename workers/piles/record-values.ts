@@ -193,6 +193,7 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
   wasm.keyByContent(byContent);
   prepareEquality(kernel, content);
   wasm.splitByNone();
+  wasm.sectionByNone();
   if (content?.limit !== undefined) {
     const { most, isCap } = content.limit;
     wasm.weighByValue(most.copies, most.chance, isCap);

@@ -4,6 +4,7 @@
  */
 
 import type { ContentRule } from '../../src/keep/content-rule.js';
+import type { SectionRule, SectionTally } from '../../src/keep/sections.js';
 import type { PileSet, PileSetWriter } from '../../src/piles/pile-set-writer.js';
 import {
   type Amount,
@@ -17,6 +18,7 @@ import type { PoolBuffers } from '../../src/piles/pool-buffers.js';
 import {
   BOUNDARY_TABLE_BYTES,
   RECENT_TABLE_BYTES,
+  SECTION_TABLE_BYTES,
   SLACK_BYTES,
   storedHeaderBytes,
   TALLY_BYTES,
@@ -28,6 +30,7 @@ import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import { HeadFilter, type HeadLimit, HISTOGRAM_BYTES } from './head-limit.js';
 import { prepareKeys } from './record-values.js';
+import { SectionTable } from './section-table.js';
 
 interface ScatterSizes {
   /** The address at which the layout begins. Absent: the beginning of the arena. */
@@ -43,6 +46,8 @@ interface ScatterSizes {
   readonly hasSecondKeys?: boolean | undefined;
   /** The buffers, if they lie in the pool. Absent: they lie in the arena. */
   readonly poolBuffers?: PoolBuffers | undefined;
+  /** The rule that divides the records into sections. Absent: none does, or they are divided already. */
+  readonly sections?: SectionRule | undefined;
   /** True if the totals have the sums of the keys. Absent: no. */
   readonly sumsKeys?: boolean;
   /**
@@ -69,6 +74,7 @@ export class ScatterArena implements RecordTaker {
   readonly #flushes: Float64Array;
   readonly #sumsKeys: boolean;
   readonly #headerBytes: number;
+  readonly #sections: SectionTable | undefined;
   readonly #headFilter: HeadFilter | undefined;
   /** The totals of what the kernel had dropped before; undefined: it drops nothing. */
   readonly #droppedBefore: RecordTotals | undefined;
@@ -91,6 +97,7 @@ export class ScatterArena implements RecordTaker {
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
     const isBeside = sizes.content?.values.some(({ rule: { selector } }) => selector.kind === 'beside') === true;
     this.valuesAt = isBeside ? layout.take(VALUES_BYTES) : undefined;
+    const sections = sizes.sections === undefined ? 0 : layout.take(SECTION_TABLE_BYTES);
     const recent = dropsEqual ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
     this.window = new ReadWindow(arena, window, sizes.windowBytes);
@@ -99,6 +106,7 @@ export class ScatterArena implements RecordTaker {
     prepareKeys(kernel, sizes.content, dropsEqual || sizes.content?.isBundled === true);
     kernel.wasm.useSecondKeys(sizes.hasSecondKeys === true);
     kernel.wasm.useWindow(0n, 0n, 0);
+    this.#sections = sizes.sections && new SectionTable(kernel, sections, sizes.sections);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, bufferBytes, sizes.keyScale);
     const bufferOf = (pile: number) => poolBuffers?.addressOf(pile) ?? buffers + pile * strideBytes;
@@ -140,6 +148,11 @@ export class ScatterArena implements RecordTaker {
       if (totals.keySums !== undefined) totals.keySums[pile] = view.getBigUint64(at + 24, true);
     }
     return totals;
+  }
+
+  /** The sections that the scatter has found. Undefined: there are none. */
+  get sections(): readonly SectionTally[] | undefined {
+    return this.#sections?.tallies();
   }
 
   get longestRecordBytes(): number {

@@ -44,14 +44,15 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     keyScale: job.keyScale ?? 1n,
     content: job.content,
     hasSecondKeys: layout.hasSecondKeys,
+    sections: job.content?.sections,
     poolBuffers: ramPool?.liesIn(arena.kernel.bytes) ? ramPool.pileBuffers(layout.pileCount) : undefined,
     sumsKeys: ramPool?.isLinear === true,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {
     const reading = await readSlice(task, scatterArena);
-    const { longestRecordBytes, leftOut } = scatterArena;
-    const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut };
+    const { longestRecordBytes, leftOut, sections } = scatterArena;
+    const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut, sections };
     return { ...reading, ...report, ...scatterArena.commit(commitsPileSets ? report : null) };
   };
   return thenAlwaysAsync(scatter, () => writer.close());

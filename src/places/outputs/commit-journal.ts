@@ -11,6 +11,7 @@ import {
   object,
   oneOf,
   optional,
+  placeBelow,
   text,
   type ValueOf,
   wholeNumber,
@@ -20,6 +21,7 @@ import { damagedFileError } from '../../io/sealed-file.js';
 import { SealedFormat } from '../../io/sealed-format.js';
 import { splitSummary } from '../../job-directory/job-manifest.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
+import { valueOfDirectory } from '../../keep/sections.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { type Destination, outputIdentityOf, shardsAt } from './destination.js';
 import { isReplaceableName, isShardName, type ShardGroup, shardNames } from './shard-names.js';
@@ -44,13 +46,13 @@ const shape = object({
   /** True if shards get their names in a directory that existed before the job. */
   intoExisting: flag,
   /** The names in the order of the shards; empty for one output. */
-  names: list(fileName),
+  names: list(placeBelow),
   byteLengths: list(wholeNumber()),
   replaced: list(fileName),
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
-  /** The splits in order. Absent: the output is not split. */
+  /** The splits or sections in order. Absent: the output is one. */
   splits: optional(list(splitSummary)),
 });
 
@@ -126,8 +128,10 @@ export function shardGroupsOf(
   { splits, records, bytes, checksum }: OutputTotals,
   shardCount: number,
 ): readonly ShardGroupTotals[] {
-  if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
-  return shardsAt(to).naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
+  const { sections, prefixes } = shardsAt(to).naming;
+  const within = sections === undefined ? '' : `/${prefixes[0]}`;
+  if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: `${name}${within}`, ...rest }));
+  return prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
 }
 
 /** Returns the final names of the shards, in their order; none for one file. */
@@ -137,6 +141,16 @@ export function finalNames(to: Destination, totals: OutputTotals, shardCount: nu
 
 export function markerText({ shardCount, records, bytes, checksum }: ShardGroupTotals): string {
   return `${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`;
+}
+
+/** The text of the one marker of all sections: the marker of one output, and what each value has. */
+export function sectionsText({ splits = [], records, bytes, checksum }: OutputTotals, shardCount: number): string {
+  const values = splits
+    .map(({ name: directory, shardCount: shards, ...totals }) => {
+      return { value: valueOfDirectory(directory), directory, shards, ...totals };
+    })
+    .sort((a, b) => (a.directory < b.directory ? -1 : 1));
+  return `${JSON.stringify({ shards: shardCount, records, bytes, checksum, values })}\n`;
 }
 
 export function requireSameOutput(to: Destination, { outputIdentity }: CommitJournal): void {

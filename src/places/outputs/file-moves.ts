@@ -32,6 +32,7 @@ import {
   readJournal,
   removeJournal,
   requireSameOutput,
+  sectionsText,
   shardGroupsOf,
   writeJournal,
 } from './commit-journal.js';
@@ -95,13 +96,20 @@ async function moveAsDirectory(
   const shards = shardsOf(journal, stagingDirectory);
   const isMoved = hasMovedAsDirectory(place, stagingDirectory, journal);
   const directory = isMoved ? place.path : gathered;
-  if (!isMoved) makeOwnDirectory(gathered, 'output');
+  const ofSections = new Set(shards.map(({ name }) => dirname(name)).filter((name) => name !== '.'));
+  if (!isMoved) {
+    makeOwnDirectory(gathered, 'output');
+    for (const name of ofSections) makeOwnDirectory(join(gathered, name), 'output');
+  }
   for (const { staged, name, byteLength } of shards)
     ensureName(staged, join(directory, name), byteLength, linkOrRename);
   if (!isMoved) {
     await writeCompletionMarkers(place, gathered, stagingDirectory, journal);
-    applyUmask(gathered);
-    await syncPath(gathered);
+    const directories = [...ofSections, '.'].map((name) => join(gathered, name));
+    await forEachConcurrently(directories, async (path) => {
+      applyUmask(path);
+      await syncPath(path);
+    });
     moveDirectoryIntoPlace(gathered, place.path);
   }
   await syncPath(dirname(place.path));
@@ -150,7 +158,7 @@ async function moveIntoExisting(
 
 /**
  * Writes `.PREFIX.complete.json`. In a directory that existed before its shards, it is the last file to appear: while it is
- * missing, the shards of this prefix are not complete, or not all of one job. Each split has its own.
+ * missing, the shards of this prefix are not complete, or not all of one job. Each split has its own; sections have one.
  * @param directory that holds the shards; the caller makes the names in it durable.
  */
 export async function writeCompletionMarkers(
@@ -159,11 +167,17 @@ export async function writeCompletionMarkers(
   stagingDirectory: string,
   journal: CommitJournal,
 ): Promise<void> {
-  for (const group of shardGroupsOf(place, journal, journal.names.length)) {
-    const name = completionMarkerName(group.prefix);
+  const { sections } = place.naming;
+  const shardCount = journal.names.length;
+  const markers =
+    sections === undefined
+      ? shardGroupsOf(place, journal, shardCount).map((group) => [group.prefix, markerText(group)] as const)
+      : [[sections, sectionsText(journal, shardCount)] as const];
+  for (const [prefix, content] of markers) {
+    const name = completionMarkerName(prefix);
     const staged = join(stagingDirectory, 'marker');
     removeFile(staged, 'output');
-    const text = Buffer.from(markerText(group));
+    const text = Buffer.from(content);
     withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
     await syncPath(staged);
     await copyPermissions(staged, join(asideDirectory(stagingDirectory), name));

@@ -7,6 +7,7 @@ import {
   fileAmongParents,
   findObstacle,
   isSameFile,
+  listNames,
   lstatPath,
   nameExists,
   realPathOf,
@@ -28,7 +29,9 @@ export const LOCAL_PLACES: OutputPlaces = {
   resolve: resolveOnDisk,
   // A directory of shards may have appeared, or gone.
   reopen: (to) =>
-    to.kind === 'file' ? fileOnDisk(to) : shardsOnDisk({ ...to, exists: nameExists(to.path, 'output') }),
+    to.kind === 'file'
+      ? fileOnDisk(to)
+      : shardsOnDisk({ ...to, exists: to.naming.sections === undefined && nameExists(to.path, 'output') }),
   findStrayUploads: async () => [],
 };
 
@@ -74,6 +77,12 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
     stagingParent: () => (exists ? stagingParentOf(path, outputIdentityOf(to)) : dirname(path)),
     pathOf: (name) => join(path, name),
     async requireReplaceable(output) {
+      if (naming.sections !== undefined && listed(path).length > 0) {
+        throw new UsageError(
+          `the output directory ${output} is not empty; \`each\` needs a new or empty one, also with \`force\``,
+          'ERR_OUTPUT_EXISTS',
+        );
+      }
       if (exists) requireWritable(path);
       requireReadable(dirname(path));
       if (!exists) return;
@@ -99,10 +108,27 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
     },
     replacedNames: async () => (exists ? findReplacedFiles(to) : []),
     otherShards: () => (exists ? findOtherShards(to) : []),
-    describeFiles: async () => linesOfFiles(path, findReplacedFiles(to)),
+    describeFiles: async () =>
+      linesOfFiles(path, naming.sections === undefined ? findReplacedFiles(to) : sectionFiles(path)),
     publish: (directories, journal, takesBack) => (takesBack ? moveOrRollBack : moveShards)(to, directories, journal),
     rollBack: (directories, journal) => rollBack(to, directories, journal),
   };
+}
+
+/** Returns the names in a directory, if it exists. */
+function listed(path: string): readonly string[] {
+  return nameExists(path, 'output') ? listNames(path, 'output') : [];
+}
+
+/** Returns the places of all files of sections. */
+function sectionFiles(path: string): readonly string[] {
+  return listed(path)
+    .flatMap((name) =>
+      statPath(join(path, name), 'output')?.isDirectory() === true
+        ? listNames(join(path, name), 'output').map((file) => join(name, file))
+        : [name],
+    )
+    .sort();
 }
 
 /**
@@ -175,7 +201,8 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
   if (!stat.isDirectory()) {
     throw outputPlaceError(`the output ${output} is a file; expected a directory to write shards into`);
   }
-  return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
+  const exists = naming.sections === undefined;
+  return { kind: 'shards', path: realPathOf(output, 'output'), exists, naming, mayReplace };
 }
 
 /** @param nameOf the name that the user gave a path. */

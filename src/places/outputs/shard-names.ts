@@ -11,6 +11,8 @@ export interface ShardNaming {
   readonly prefixes: readonly string[];
   /** The extension with its leading dot; empty for none. */
   readonly extension: string;
+  /** The first part of the names of directories, one for each section. Absent: the shards lie in one directory. */
+  readonly sections?: string | undefined;
 }
 
 /** Shards of one prefix, which are numbered together. */

@@ -31,6 +31,7 @@ export {
   nonNumberValue,
 } from './json-field';
 export { setSelectorColumn, compareValues, firstRecordWithoutValue, nextLine, takeLinesAt, useSelector, valueHash } from './record-value';
+export { sectionByNone, sectionByValue } from './section-keys';
 export { splitByFirstCopy, splitByNone, splitByValue, splitsAddress } from './split-keys';
 export {
   gather,

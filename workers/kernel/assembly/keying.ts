@@ -7,6 +7,7 @@
 import { hashOfEqual, useEquality } from './equal-records';
 import { philoxKeys4, philoxLanes } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+import { isSectioned, mapKeysToSections } from './section-keys';
 import { mapKeysToSplits } from './split-keys';
 import { ENTRY_BYTES } from './stored-record';
 
@@ -124,9 +125,10 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
   return keepEntries(count);
 }
 
-/** Maps keys into the ranges of their splits, and leaves out keys above the limit. Returns how many entries stay. */
+/** Maps keys into the ranges of their splits or sections, and leaves out keys above the limit. Returns how many entries stay. */
 export function keepEntries(count: u32): u32 {
   mapKeysToSplits(scratchAt(ENTRIES_PLACE), count);
+  if (isSectioned) mapKeysToSections(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepUpToLimit(count);
 }
 

@@ -26,7 +26,7 @@ import {
   valueEnd,
 } from './json-field';
 import { compareDecoded } from './json-text';
-import { hashInCache, hashOfPieces } from './record-hash';
+import { hashAfterQuote, hashInCache, hashOfPieces } from './record-hash';
 
 const FIELD: u32 = 0;
 const COLUMN: u32 = 1;
@@ -118,6 +118,57 @@ function find(selector: usize, start: usize, end: usize): void {
   foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);
   foundEnd = load<u32>(selector, 24);
   isCoded = false;
+}
+
+/** How `sectionHash` found the characters: as they are after their first byte; all; as JSON or a cell codes them; too long. */
+const BEHIND_QUOTE: u32 = 0;
+const BARE: u32 = 1;
+const CODED_FIELD: u32 = 2;
+const CODED_CELL: u32 = 3;
+const LONG: u32 = 4;
+export let formOfFound: u32 = 0;
+/** A hash of the characters that is nearly independent of the first; 0: they are coded. */
+export let secondHash: u64 = 0;
+
+/** Does what `valueHash` does, and tells where the value lies; `foundAt` is 0 if the record must have one and has none. */
+export function sectionHash(selector: usize, start: usize, end: usize): u64 {
+  const kind: u32 = load<u16>(selector);
+  secondHash = 0;
+  if (kind == FIELD) {
+    foundAt = findField(start, end);
+    foundEnd = endOfFound;
+    formOfFound = foundHasEscapes ? CODED_FIELD : BEHIND_QUOTE;
+    if (foundAt != 0) return foundHasEscapes ? fieldHash(start, end) : hashOfFound();
+  } else if (kind == COLUMN) {
+    foundAt = findCell(start, end);
+    foundEnd = endOfCell;
+    formOfFound = isCellQuoted ? CODED_CELL : BARE;
+    if (foundAt != 0 && isCellQuoted) return columnHash(start, end);
+    if (foundAt != 0) {
+      secondHash = hashInCache(foundAt, (foundEnd - foundAt) as u32) | 1;
+      return hashAfterQuote(foundAt, (foundEnd - foundAt) as u32);
+    }
+  } else {
+    const byteLength = findValue(selector, start, end);
+    foundAt = selector + BODY;
+    foundEnd = foundAt;
+    formOfFound = byteLength == IN_PIECES ? LONG : BEHIND_QUOTE;
+    if (byteLength == IN_PIECES) return hashOfPieces(LANE);
+    foundEnd += byteLength as usize;
+    if (byteLength != 0) return hashOfFound();
+  }
+  formOfFound = BEHIND_QUOTE;
+  foundAt = load<u32>(selector, 4) == 0 ? 0 : (load<u32>(selector, 20) as usize);
+  foundEnd = load<u32>(selector, 24);
+  if (foundAt != 0) return hashOfFound();
+  if (load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
+  return 0;
+}
+
+function hashOfFound(): u64 {
+  const byteLength = (foundEnd - foundAt) as u32;
+  secondHash = hashInCache(foundAt + 1, byteLength - 1) | 1;
+  return hashInCache(foundAt, byteLength);
 }
 
 /** The results of `readValue`: nothing, characters that are not a number from 0 to below 10^15, or a number. */

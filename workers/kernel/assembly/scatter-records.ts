@@ -25,6 +25,7 @@ import { BLOCK_RECORDS, keyBlock, positionAt } from './keying';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, SECONDS_PLACE, scratchAt } from './scratch';
+import { countInSection, isSectioned } from './section-keys';
 import { ENTRY_BYTES, hasSecondKeys, headerBytes, SECOND_KEY } from './stored-record';
 import { isWeighed } from './weigh';
 
@@ -126,7 +127,7 @@ function storeHeader(target: usize, key: u64, second: u64, byteLength: u32): voi
 
 // @ts-ignore: decorator
 @inline
-function scatterRecord(key: u64, second: u64, start: usize, byteLength: u32): void {
+function scatterRecord(key: u64, second: u64, start: usize, byteLength: u32): u64 {
   const pile = scaled(placeOf(key, second) * keyScale, pileCount) as u32;
   const tally = tallies + ((pile as usize) << 5);
   const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
@@ -134,7 +135,7 @@ function scatterRecord(key: u64, second: u64, start: usize, byteLength: u32): vo
   longestRecord = max<u32>(longestRecord, byteLength);
   if (recent != 0 && isRecent(slot, key, start, byteLength)) {
     countDropped(start, byteLength);
-    return;
+    return 0;
   }
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
   const target = load<u32>(tally);
@@ -156,6 +157,7 @@ function scatterRecord(key: u64, second: u64, start: usize, byteLength: u32): vo
   }
   store<u64>(tally, load<u64>(tally, 16) + hash, 16);
   store<u64>(tally, load<u64>(tally, 24) + key + second, 24);
+  return hash;
 }
 
 /**
@@ -189,7 +191,8 @@ function scatterEntries(count: u32): void {
   const seconds = scratchAt(SECONDS_PLACE);
   for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
     const second = hasSecondKeys ? load<u64>(seconds + ((entry - entries) >> 1)) : 0;
-    scatterRecord(load<u64>(entry), second, load<u32>(entry, 8), load<u32>(entry, 12));
+    const hash = scatterRecord(load<u64>(entry), second, load<u32>(entry, 8), load<u32>(entry, 12));
+    if (isSectioned) countInSection((entry - entries) >> 4, load<u32>(entry, 12), hash);
   }
 }
 

@@ -1,0 +1,133 @@
+/**
+ * `each`: one set of shards for each value of the records, in directories that are called as those of Hive. The records of a
+ * value are a section of the order. A section has a range of pile keys, as wide as its share in a sample of the inputs: so
+ * piles are about as large as without sections. Where pile keys lie decides no byte of the output. Pure.
+ */
+import { InputError } from '../errors.js';
+import type { Selector, ValueRule } from '../formats/selector.js';
+
+export interface SectionSpec {
+  /** The value whose records make a section. Absent: the output is not divided by values. */
+  readonly each?: SectionRule | undefined;
+}
+
+/** Returns the first part of the names of directories. Undefined: there are no sections. */
+export function sectionNameOf(cut: object | SectionSpec): string | undefined {
+  return 'each' in cut ? cut.each?.name : undefined;
+}
+
+export interface SectionRule {
+  readonly value: ValueRule;
+  /** The first part of the names of directories. */
+  readonly name: string;
+  /** The ranges of the values in the sample. Empty until it is taken. */
+  readonly ranges: readonly SectionRange[];
+}
+
+/** A range of pile keys for the values of one hash. */
+export interface SectionRange {
+  readonly hash: bigint;
+  readonly firstKey: bigint;
+  readonly width: bigint;
+}
+
+/** More values are a mistake, and directories that nobody looks at. */
+export const MOST_SECTIONS = 10_000;
+const KEYS = 2n ** 64n;
+/** The least part of the keys for values that the sample has not. */
+const LEAST_UNSEEN = 1 / 64;
+const PARTS = 2n ** 20n;
+
+/** @param bytesOf the bytes of the sampled records, by the hash of their value. */
+export function sectionRanges(bytesOf: ReadonlyMap<bigint, number>): readonly SectionRange[] {
+  const bytes = [...bytesOf].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_SECTIONS);
+  const all = BigInt(bytes.reduce((sum, [, each]) => sum + each, 0));
+  const seenKeys = KEYS - unseenKeys(bytes.length);
+  let firstKey = 0n;
+  return bytes.map(([hash, each]) => {
+    const range = { hash, firstKey, width: (seenKeys * BigInt(each)) / all };
+    firstKey += range.width;
+    return range;
+  });
+}
+
+/** The more values a sample has, the more it lacks. */
+function unseenKeys(seen: number): bigint {
+  if (seen === 0) return KEYS;
+  return (
+    (KEYS / PARTS) * BigInt(Math.round(Number(PARTS) * Math.min(1 / 4, LEAST_UNSEEN + seen / (16 * MOST_SECTIONS))))
+  );
+}
+
+/** Returns the range of a value that the sample has not: one key. */
+export function rangeOfUnseen(hash: bigint, ranges: readonly SectionRange[]): SectionRange {
+  const keys = unseenKeys(ranges.length);
+  return { hash, firstKey: KEYS - keys + ((hash * keys) >> 64n), width: 1n };
+}
+
+/** The records of one value. */
+export interface SectionTally {
+  /** The value as its hash takes it, a character for each byte: a quote and its characters, or what JSON has for others. */
+  readonly text: string;
+  /** The first of its pile keys, in decimal digits. */
+  readonly firstKey: string;
+  readonly records: number;
+  readonly bytes: number;
+  readonly checksum: string;
+}
+
+/** The directory of records with null, or with no characters, as in Hive. */
+const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Hive escapes them.
+const ESCAPED = /[\x01-\x1f\x7f"#%'*/:=?\\{[\]^]/g;
+const LONGEST_NAME_BYTES = 255;
+
+/** Returns the name of the directory of a value. @param text as `SectionTally` has it. */
+export function sectionDirectory(name: string, text: string): string {
+  const bytes = Buffer.from(text, 'latin1');
+  const characters = text.startsWith('"') ? bytes.subarray(1) : bytes;
+  const directory = `${escaped(Buffer.from(name))}=${text === 'null' || text === '"' ? NO_VALUE : escaped(characters)}`;
+  if (!directory.includes('\0') && Buffer.byteLength(directory) <= LONGEST_NAME_BYTES) return directory;
+  throw new InputError(
+    'ERR_VALUES_UNFIT',
+    `the value ${JSON.stringify(characters.toString('utf8', 0, 80))} of \`each\` can name no directory: it has ${directory.includes('\0') ? 'a NUL' : `${Buffer.byteLength(directory)} bytes with what is escaped`}; expected at most ${LONGEST_NAME_BYTES} bytes without a NUL`,
+  );
+}
+
+function escaped(bytes: Buffer): string {
+  const code = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+  const characters = bytes.toString();
+  if (Buffer.from(characters).equals(bytes)) return characters.replace(ESCAPED, code);
+  return bytes
+    .toString('latin1')
+    .replace(ESCAPED, code)
+    .replace(/[\x80-\xff]/g, code);
+}
+
+/** Returns whether a part of the output is a section: no split has such a name. */
+export function isSectionName(name: string): boolean {
+  return name.includes('=');
+}
+
+/** Returns the characters of a value by the name of its directory. Null: it has none. */
+export function valueOfDirectory(directory: string): string | null {
+  const text = directory.slice(directory.indexOf('=') + 1);
+  if (text === NO_VALUE) return null;
+  const bytes = Buffer.from(text).toString('latin1');
+  const unescaped = bytes.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(unescaped, 'latin1').toString();
+}
+
+/** Returns the name that a selector gives a section, if the caller gives none. */
+export function nameOfSelector(selector: Selector): string {
+  if (selector.kind === 'field') return selector.path.at(-1) ?? '';
+  if (selector.kind === 'column' && typeof selector.column === 'string') return selector.column;
+  return selector.kind === 'key' ? 'key' : 'value';
+}
+
+export function tooManySectionsError({ value }: Pick<SectionRule, 'value'>, count: number): InputError {
+  return new InputError(
+    'ERR_VALUES_UNFIT',
+    `\`each\` ${value.selector.text} has found ${count} different values; expected at most ${MOST_SECTIONS}: choose a value of which there are fewer, or a part of it by an expression`,
+  );
+}
