@@ -137,8 +137,8 @@ const WHOLE: Readonly<Record<string, new (bytes: ArrayBuffer) => Pick<readonly u
   i1: Int8Array, i2: Int16Array, i4: Int32Array, i8: BigInt64Array,
 };
 const FLOATS: Readonly<Record<string, (bytes: ArrayBuffer) => Float64Array>> = {
-  f2: (bytes) => Float64Array.from(halvesIn(bytes)),
-  f4: (bytes) => Float64Array.from(new Float32Array(bytes)),
+  f2: (bytes) => new Float64Array(halvesIn(bytes)),
+  f4: (bytes) => new Float64Array(new Float32Array(bytes)),
   f8: (bytes) => new Float64Array(bytes),
 };
 
