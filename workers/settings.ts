@@ -1,6 +1,5 @@
 /** The settings that all tasks of one kind in a job have in common, as plain data and shared memory. */
 import type { FramingSpec } from '../src/formats/framing-table.js';
-import type { NumberField } from '../src/formats/selector.js';
 import type { ContentRule } from '../src/keep/content-rule.js';
 import type { PileSetLayout, RescatterTarget } from '../src/piles/pile-layout.js';
 import type { RamPoolHandle } from '../src/piles/ram-pool.js';
@@ -20,8 +19,6 @@ export interface ReadSettings extends TaskSettings {
   readonly read: ReadSpec;
   /** The rule of the content. Absent: the content of records decides nothing. */
   readonly content?: ContentRule | undefined;
-  /** The field whose sum decided about weights: what its sum lacks of undrawn copies is added up. Absent: none did. */
-  readonly weighedField?: NumberField | undefined;
   readonly isSampled?: boolean | undefined;
   readonly readBytes: number;
   readonly memoryNeed: MemoryNeed;

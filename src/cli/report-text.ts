@@ -3,11 +3,18 @@
 import type { AppendReport, GroupReport, ShuffleReport, ShuffleTogetherReport } from '../options/reports.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/store-attempt.js';
-import { formatBytes, formatCount, formatExactBytes, formatPlural, formatSeconds } from '../values/format-numbers.js';
+import {
+  formatBytes,
+  formatCount,
+  formatDecimal,
+  formatExactBytes,
+  formatPlural,
+  formatSeconds,
+} from '../values/format-numbers.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, splits, sections, blank, duplicates, wasFinished, groups = [] } = report;
+  const { records, resumed, splits, sections, blank, duplicates, wasFinished, sum, groups = [] } = report;
   const others = groups.length - MOST_GROUPS_SHOWN;
   return [
     startOf(wasFinished) + formatPlural(records, 'record'),
@@ -16,8 +23,9 @@ export function describeShuffle(report: ShuffleReport): string {
     ...describeBlank(blank),
     ...describeDuplicates(duplicates),
     ...outputWords(report),
+    ...(sum === undefined ? [] : [`sum of ${sum.of} ${formatDecimal(sum.total)}`]),
     ...(resumed === undefined ? [] : [describeResumed(resumed)]),
-    ...groups.slice(0, MOST_GROUPS_SHOWN).map((group) => describeGroup(group, groups.length === 1)),
+    ...groups.slice(0, MOST_GROUPS_SHOWN).map((group) => describeGroup(group, groups.length === 1, sum?.of)),
     ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
     ...describeEmptyShards(report),
   ].join(', ');
@@ -39,11 +47,11 @@ function startOf(wasFinished: ShuffleReport['wasFinished']): string {
 const MOST_GROUPS_SHOWN = 8;
 
 /** `wiki*: 2,500 from 1,000 records (2.5 epochs, 1.20 MB, .n_tokens 800,000)` */
-function describeGroup({ name: given, read, weighed, epochs, unit }: GroupReport, isOnly: boolean): string {
+function describeGroup({ name: given, read, weighed, epochs, sum }: GroupReport, isOnly: boolean, field = ''): string {
   const name = given ?? (isOnly ? 'all inputs' : 'other inputs');
   const rounded = Number(epochs.toPrecision(4));
-  const sum = unit?.name.startsWith('.') === true ? `, ${unit.name} ${formatCount(unit.weighed)}` : '';
-  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')} (${rounded} ${rounded === 1 ? 'epoch' : 'epochs'}, ${formatBytes(weighed.bytes)}${sum})`;
+  const sumWords = sum === undefined ? '' : `, ${field} ${formatDecimal(sum.weighed)}`;
+  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')} (${rounded} ${rounded === 1 ? 'epoch' : 'epochs'}, ${formatBytes(weighed.bytes)}${sumWords})`;
 }
 
 /** `12 records in each of 2 members, 1.20 GB in 6.1 s, seed 42, R1.fq checksum 0123456789abcdef, R2.fq ...` */

@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'weight-by': 'only one member has the number, and each tuple comes once',
   'weights-from': 'each tuple comes once; shuffle each file by itself',
   'weight-cap': 'only one member has the number, and each tuple comes once',
+  sum: 'only one member has the number',
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
   prefix: 'each member keeps its name',
   columns: 'aligned files cannot be Parquet',

@@ -28,6 +28,8 @@ import { readShuffleRecords, requireUndamaged, requireWritten } from './read-bac
 
 export interface ClusterOutput extends ReportedOutput {
   readonly seed: string;
+  /** The path or address of the output. */
+  readonly output: string;
   /**
    * The records dropped because an equal one is kept. Undefined if equal records stay, and if an earlier commit was killed
    * while the outputs got their names.
@@ -66,7 +68,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   // What attempts have begun that nobody took.
   await place.discardStaged?.(stagingDirectory).catch(scope.warn);
   removeJobFiles(directory, scope.warn);
-  return { ...summary, ...ofShards, duplicates, blank };
+  return { ...summary, ...ofShards, output: plan.output.path, duplicates, blank };
 }
 
 /** Completes the files that tasks have written, verifies them, and writes down how they get their names. */
@@ -95,7 +97,10 @@ async function verifyAndJournal(
   staged.truncate(regions, layout, true);
   await staged.complete(layout, regions, control);
   staged.verify(layout, regions);
-  const journal = await staged.prepareCommit(summaryOf(piles, layout, output.splits), control);
+  const journal = await staged.prepareCommit(
+    summaryOf(piles, { layout, regions }, output.splits, plan.spec.keep),
+    control,
+  );
   await staged.journalMoves(journal);
   const { read, keep } = plan.spec;
   const ofPiles = { all: twice?.read ?? scattered.piles, distinct: twice?.kept ?? distinct };

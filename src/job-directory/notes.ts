@@ -134,6 +134,8 @@ const writtenRegion = object({
   recordBytes: wholeNumber(),
   /** The checksum of the bytes as they are stored. */
   checksum: checksumText,
+  /** The sum of a number of its records, in parts of 10^-15. Absent: nothing is added up. */
+  sum: optional(text),
   /**
    * The parts of an output in object storage that are uploaded, and the CRC-32 of the bytes that wait in the staged
    * file.

@@ -130,7 +130,6 @@ async function scatterLocally(job: RunningShuffle): Promise<LocalScatter> {
       commitsPileSets: staging.checkpoint !== undefined,
       isProfiled: request.isProfiled,
       isSampled: request.isSampled,
-      weighedField: given.keep.mix.shares?.field,
     }),
     attempt,
     onWarning: request.onWarning,

@@ -1,6 +1,7 @@
 /**
  * Completes the options about records: their format (`records`, `zeroTerminated`, `header`, `skipBlank`), values that they
- * have (`splitBy`, `each`, `uniqueBy`, `groupBy`, `weightBy`, `weightsFrom`, `missing`), and numbers that are records (`range`).
+ * have (`splitBy`, `each`, `uniqueBy`, `groupBy`, `weightBy`, `weightsFrom`, `sum`, `missing`), and numbers that are records
+ * (`range`).
  */
 
 import { selectorByteLength } from '../../workers/piles/record-values.js';
@@ -16,7 +17,7 @@ import type { Equality } from '../keep/distinct.js';
 import type { KeepSpec } from '../keep/keep-spec.js';
 import { isComputed } from '../keep/numbers.js';
 import { nameOfSelector, type SectionRule } from '../keep/sections.js';
-import { splitKeys } from '../keep/splits.js';
+import { type CutSpec, splitKeys } from '../keep/splits.js';
 import { MOST_COPIES } from '../keep/weights.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputFactsOf } from '../places/inputs/input-kinds.js';
@@ -222,6 +223,39 @@ function selectorBeside(directory = ''): Selector {
   return { kind: 'beside', text: `files in ${directory}`, directory };
 }
 
+/** Returns what finds the numbers to add up. Shares of a field are counted, so a job with them adds up that field. */
+export function completeSum(
+  { sum, missing: given }: Pick<ShuffleOptions, 'sum' | 'missing'>,
+  format: RecordFormat,
+  { mix, unique, bundleBy }: Pick<KeepSpec, 'mix' | 'unique' | 'bundleBy'>,
+  { splits = [], splitBy, each }: CutSpec,
+): KeepSpec['sum'] {
+  const field = mix.shares?.field?.name;
+  const selector = sum ?? field;
+  if (selector === undefined) return undefined;
+  if (selector !== (field ?? selector))
+    throw new UsageError(
+      `\`sum\` ${selector}: the shares of \`mix\` count ${field}, and a job adds up one field; leave out \`sum\``,
+    );
+  const missing = field === undefined ? given : undefined;
+  if (missing !== undefined && !(JSON_NUMBER.test(missing) && Number(missing) < MOST_SUMMED))
+    throw new UsageError(
+      `\`missing\` ${JSON.stringify(missing)} is the number of records in which \`sum\` finds none; expected a number from 0 to less than 10^15`,
+    );
+  const rule = completeValueRule({ selector, missing }, '`sum`', format);
+  const rules = [rule, unique?.by, bundleBy, splitBy, each?.value].filter((other) => other !== undefined);
+  const byteLength = rules.reduce((all, other) => all + selectorByteLength(other), KEY_BYTES * splits.length);
+  if (byteLength > MOST_SPLITS_BYTES)
+    throw new UsageError(
+      `\`sum\`, the other selectors and the splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give shorter paths, or fewer splits`,
+    );
+  return rule;
+}
+
+const KEY_BYTES = 8;
+/** A sum has room for numbers below it. */
+const MOST_SUMMED = 10 ** 15;
+
 const MOST_NUMBERS = 2n ** 64n;
 
 /** Callers without types may pass anything. */
@@ -256,8 +290,9 @@ export function computedRange(
 ): NumberRange | undefined {
   const [first = ''] = named;
   const range = named.length === 1 && typeof first === 'object' && 'range' in first ? rangeOf(first) : undefined;
-  const { repeat, unique, bundleBy, weightBy, mix } = keep;
-  const isRead = delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0;
+  const { repeat, unique, bundleBy, weightBy, mix, sum } = keep;
+  const isRead =
+    delimiterOf(framing) === undefined || header !== undefined || decompressProgram.length > 0 || sum !== undefined;
   const isKeyed = key.from !== 'position' || inputIds !== 'ordinal' || unique !== undefined || bundleBy !== undefined;
   const isWeighed = mix.weights.length > 0 || mix.shares !== undefined || weightBy !== undefined;
   const isCut = cut.splits !== undefined || cut.each !== undefined || cut.shards?.by === 'bytes';

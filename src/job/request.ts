@@ -42,6 +42,7 @@ import {
   completeBundles,
   completeEach,
   completeSplitValues,
+  completeSum,
   completeUnique,
   completeWeightBy,
   computedRange,
@@ -151,11 +152,13 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
   const weightBy = completeWeightBy(options, read);
+  const cut = { ...output.spec.cut, splitBy, each: completeEach(options, read) };
+  const sum = completeSum(options, read, { mix, unique, bundleBy }, cut);
   const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },
-    keep: { ...output.spec.keep, repeat, unique, bundleBy, weightBy, mix },
-    cut: { ...output.spec.cut, splitBy, each: completeEach(options, read) },
+    keep: { ...output.spec.keep, repeat, unique, bundleBy, weightBy, mix, sum },
+    cut,
     write: output.spec.write,
   };
   requireWholeBundles(requested.keep, requested.cut);

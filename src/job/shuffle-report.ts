@@ -2,19 +2,31 @@ import { missingRecords } from '../keep/keep-spec.js';
 import { reportGroups } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
 import type { CommitJournal } from '../places/outputs/commit-journal.js';
+import { STANDARD_OUTPUT } from '../sinks/output-target.js';
 import type { OutputDecision } from '../stages/chain.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
+import type { JobPlaces } from './job-places.js';
 import type { JobProgress } from './job-progress.js';
 import type { LocalOutput, LocalScatter } from './local-executor.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 import { reportOutput } from './split-report.js';
 import type { Committed, FilesStaging } from './staging.js';
 
-/** A report without the total time, which is known when the job has ended. */
-export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
+/** A report without what is known when the job has ended. */
+export type UntimedReport = Omit<ShuffleReport, 'seconds' | 'peakMemoryBytes'> & {
   readonly seconds: Omit<ShuffleReport['seconds'], 'total'>;
 };
+
+/** Returns the path or address of the output. Null: standard output. */
+export function nameOfOutput({ output: { path } }: Pick<JobPlaces, 'output'>): string | null {
+  return path === STANDARD_OUTPUT ? null : path;
+}
+
+/** Returns the most memory that this process had, in RAM. */
+export function peakMemoryBytes(): number {
+  return 1024 * process.resourceUsage().maxRSS;
+}
 
 /** The part of a report about work that a job had not to do, or that an earlier attempt had done. */
 export const NOT_DONE = {
@@ -45,13 +57,17 @@ export function reportShuffle(
     made: twice && piles,
     written,
   };
-  const groups = found.groups?.map((group, i) => ({ ...group, ...twice?.groups?.[i] }));
+  const groups = found.groups?.map((group, i) => {
+    const made = twice?.groups?.[i]?.sum ?? group.sums?.made ?? 0n;
+    return { ...group, ...twice?.groups?.[i], sums: group.sums && { ...group.sums, made } };
+  });
   return {
     ...output,
+    output: nameOfOutput(prepared.places),
     seed: key.seed,
     seconds: { pass1: scattered.seconds, pass2: shuffled.seconds, commit: seconds },
     inputCount: inputs.length,
-    groups: weighing && groups && reportGroups(weighing, groups, keep.mix.shares?.unit),
+    groups: weighing && groups && reportGroups(weighing, groups, keep),
     blank: read.skipsBlank === true ? found.blank : undefined,
     ...missingRecords(keep, ofOutput),
     workers: plan.memory.workers,
@@ -67,7 +83,7 @@ export function reportShuffle(
 
 /** Finishes a shuffle that was killed after it had written the whole output: moves it to the final names. */
 export async function finishMoves(
-  { request, inputs, plan }: PreparedShuffle,
+  { request, inputs, plan, places }: PreparedShuffle,
   staging: FilesStaging,
   journal: CommitJournal,
   progress: JobProgress,
@@ -76,6 +92,7 @@ export async function finishMoves(
   return {
     ...NOT_DONE,
     ...reportOutput(journal, commit.value),
+    output: nameOfOutput(places),
     seed: request.spec.key.seed,
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,

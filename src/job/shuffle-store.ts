@@ -54,7 +54,7 @@ import {
   type OutputRequest,
   type ResumeRequest,
 } from './request.js';
-import { NOT_DONE } from './shuffle-report.js';
+import { NOT_DONE, nameOfOutput, peakMemoryBytes } from './shuffle-report.js';
 import { commitOutput, openStaging, runStaged } from './staging.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, memoryNeedOf } from './work-plan.js';
@@ -99,7 +99,7 @@ export async function shuffleStore(
   }).catch((error: unknown) => {
     throw explainedByExpiry(error, snapshot);
   });
-  const report = { ...value, seconds: { total: seconds, ...value.seconds } };
+  const report = { ...value, peakMemoryBytes: peakMemoryBytes(), seconds: { total: seconds, ...value.seconds } };
   await profile.tell(options, report);
   return report;
 }
@@ -228,11 +228,12 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
   });
   const { output } = decided;
   const written = await shuffleLocally(job, decided, false);
-  const commit = await commitOutput(staging, written, output.splits, progress);
+  const commit = await commitOutput(staging, written, output.splits, {}, progress);
   const { settings, manifest } = snapshot;
   return {
     ...NOT_DONE,
     ...commit.output,
+    output: nameOfOutput(prepared.places),
     seed: settings.seed,
     seconds: { pass1: stored.seconds, pass2: written.seconds, commit: commit.seconds },
     ...missingRecords(request.spec.keep, { all: stored.value, distinct: stored.value, written: output.work.piles }),

@@ -31,7 +31,7 @@ import { ProfileLog } from './job-profile.js';
 import { JobProgress, phasesOfShuffle } from './job-progress.js';
 import { chainOf, localExecutor, type RunningShuffle, shuffleLocally } from './local-executor.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { finishMoves, reportShuffle, type UntimedReport } from './shuffle-report.js';
+import { finishMoves, peakMemoryBytes, reportShuffle, type UntimedReport } from './shuffle-report.js';
 import { commitOutput, FilesStaging, openStaging, runStaged } from './staging.js';
 
 /**
@@ -79,7 +79,7 @@ export async function shuffleCounted(
     return report;
   };
   const { value, seconds } = await runJob(options, (scope) => job(scope).catch(reportOfFinished<UntimedReport>));
-  const report = { ...value, seconds: { total: seconds, ...value.seconds } };
+  const report = { ...value, peakMemoryBytes: peakMemoryBytes(), seconds: { total: seconds, ...value.seconds } };
   if (report.wasFinished !== true) await profile.tell(options, report);
   return report;
 }
@@ -92,7 +92,7 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
   const written = await shuffleLocally(job, decided, deletesStripes);
   const { layout, totals } = written;
   prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });
-  const committed = await commitOutput(staging, written, decided.output.splits, progress);
+  const committed = await commitOutput(staging, written, decided.output.splits, prepared.request.spec.keep, progress);
   return reportShuffle(prepared, decided, written, committed);
 }
 

@@ -1,20 +1,21 @@
 /** Says what a job has in its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
+import type { RepeatSpec } from '../keep/repeat.js';
 import { isSectionName } from '../keep/sections.js';
+import { type SumSpec, sumsOfShards } from '../keep/sum.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { type RecordTotals, textOfTotals } from '../piles/pile-totals.js';
-import type { OutputTotals, SplitSummary } from '../places/outputs/commit-journal.js';
+import type { SplitSummary } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { OutputSummary } from '../places/outputs/staged-output.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { OutputLayout } from '../sinks/output-layout.js';
 import { andOthers } from '../sources/list-inputs.js';
-import type { FoundSplit } from '../stages/between-passes.js';
+import type { FoundSplit, WrittenOutput } from '../stages/between-passes.js';
 import type { Callbacks, OutputRequest } from './request.js';
 
 export type ReportedOutput = Pick<
   ShuffleReport,
-  'records' | 'bytes' | 'checksum' | 'shards' | 'splits' | 'sections' | 'emptyShards'
+  'records' | 'bytes' | 'checksum' | 'sum' | 'shards' | 'splits' | 'sections' | 'emptyShards'
 >;
 
 /**
@@ -52,22 +53,37 @@ export function warnOfEmptyShards(
   }
 }
 
-/** Returns what the commit of an output is told. @param found the splits, if there are any. */
+/**
+ * Returns what the commit of an output is told.
+ * @param found the splits, if there are any.
+ * @param keep which number of its records is added up, if any.
+ */
 export function summaryOf(
   written: RecordTotals,
-  { cuts }: Pick<OutputLayout, 'cuts'>,
+  { layout: { cuts }, regions }: WrittenOutput,
   found: readonly FoundSplit[] | undefined,
+  { sum: rule, repeat = false }: Partial<SumSpec & RepeatSpec>,
 ): OutputSummary {
   const splits = summarizeSplits(found, cuts);
-  return { shardCount: cuts.shardCount, ...textOfTotals(written), splits };
+  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits };
+  if (rule === undefined || repeat) return total;
+  const sumOf = sumsOfShards(regions);
+  const parts = 'parts' in cuts ? cuts.parts : [];
+  const sums = {
+    of: rule.selector.text,
+    total: sumOf(0, cuts.shardCount),
+    splits: parts.map(({ firstShard, cuts: { shardCount } }) => sumOf(firstShard, firstShard + shardCount)),
+  };
+  return { ...total, sums };
 }
 
 /** @param paths of all shards; none if there is one output. */
 export function reportOutput(
-  { records, bytes, checksum, splits }: OutputTotals,
+  { records, bytes, checksum, splits, sums }: Omit<OutputSummary, 'shardCount'>,
   paths: readonly string[],
 ): ReportedOutput {
-  return { records, bytes, checksum, ...reportShards({ records, splits }, paths) };
+  const sum = sums && { of: sums.of, total: sums.total };
+  return { records, bytes, checksum, sum, ...reportShards({ records, splits, sums }, paths) };
 }
 
 function summarizeSplits(
@@ -83,24 +99,29 @@ function summarizeSplits(
 
 /** @param paths of all shards, split by split. */
 function reportSplits(
-  splits: readonly SplitSummary[] | undefined,
+  { splits, sums }: Pick<OutputSummary, 'splits' | 'sums'>,
   paths: readonly string[],
 ): SplitReport[] | undefined {
   let shard = 0;
-  return splits?.map(({ shardCount, ...split }) => {
+  return splits?.map(({ shardCount, ...split }, i) => {
     const first = shard;
     shard += shardCount;
-    return { ...split, shards: paths.slice(first, shard), emptyShards: emptyShards(split.records, shardCount) };
+    return {
+      ...split,
+      sum: sums?.splits[i],
+      shards: paths.slice(first, shard),
+      emptyShards: emptyShards(split.records, shardCount),
+    };
   });
 }
 
 /** @param paths of all shards; none if there is one output. */
 export function reportShards(
-  { records, splits }: { readonly records: number; readonly splits: readonly SplitSummary[] | undefined },
+  { records, ...output }: Pick<OutputSummary, 'records' | 'splits' | 'sums'>,
   paths: readonly string[],
 ): Pick<ShuffleReport, 'shards' | 'splits' | 'sections' | 'emptyShards'> {
-  const ofSplits = reportSplits(splits, paths);
-  const isOfSections = splits?.every(({ name }) => isSectionName(name)) === true;
+  const ofSplits = reportSplits(output, paths);
+  const isOfSections = output.splits?.every(({ name }) => isSectionName(name)) === true;
   const parts = isOfSections ? { splits: undefined, sections: ofSplits?.sort(byName) } : { splits: ofSplits };
   const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
   return { shards: paths, ...parts, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };

@@ -436,9 +436,10 @@ export async function commitOutput(
   staging: Staging,
   output: ShuffledOutput,
   found: readonly FoundSplit[] | undefined,
+  keep: Parameters<typeof summaryOf>[3],
   progress: JobProgress,
 ): Promise<Committed> {
-  const summary = summaryOf(output.written, output.layout, found);
+  const summary = summaryOf(output.written, output, found, keep);
   const commit = () => staging.commit(output, summary, progress.control);
   const { value: shards, seconds } = await progress.during('commit', undefined, commit);
   return { output: reportOutput(summary, shards), seconds };

@@ -9,17 +9,18 @@ import type { HeadSpec } from './head.js';
 import { type CopySpec, withUnitColumn } from './mix.js';
 import type { SectionRule } from './sections.js';
 import { type CutSpec, doCopiesFollow, splitKeys } from './splits.js';
+import type { SumSpec } from './sum.js';
 import { MOST_NUMBER } from './weight-by.js';
 import type { Weight } from './weights.js';
 
 interface RuledSpec {
   readonly key: { readonly seed: string };
-  readonly keep: UniqueSpec & BundleSpec & CopySpec & HeadSpec;
+  readonly keep: UniqueSpec & BundleSpec & CopySpec & HeadSpec & SumSpec;
   readonly cut: CutSpec;
 }
 
-/** A value of a record decides one of these. */
-export type ValuePurpose = 'equal' | 'bundle' | 'split' | 'weight' | 'section';
+/** A value of a record decides one of these, or is added up. */
+export type ValuePurpose = 'equal' | 'bundle' | 'split' | 'weight' | 'section' | 'sum';
 
 export interface ValueUse {
   readonly purpose: ValuePurpose;
@@ -48,29 +49,30 @@ interface SplitBounds {
   readonly key: bigint | undefined;
 }
 
+/** Returns whether a value of each record is added up. */
+export function isSummed(rule: ContentRule | undefined): boolean {
+  return rule?.values.some(({ purpose }) => purpose === 'sum') === true;
+}
+
 /** Returns the values of records that the rules ask for. */
 export function valueUsesOf({ keep, cut }: Omit<RuledSpec, 'key'>): readonly ValueUse[] {
-  const rules = {
-    equal: keep.unique?.by,
-    bundle: keep.bundleBy,
-    split: cut.splitBy,
-    weight: keep.weightBy?.value,
-    section: cut.each?.value,
-  };
+  const { unique, bundleBy: bundle, weightBy, sum } = keep;
+  const { splitBy: split, each } = cut;
+  const rules = { equal: unique?.by, bundle, split, weight: weightBy?.value, section: each?.value, sum };
   return PURPOSES.flatMap((purpose) => {
     const rule = rules[purpose];
     return rule === undefined ? [] : [{ purpose, rule }];
   });
 }
 
-const PURPOSES: readonly ValuePurpose[] = ['equal', 'bundle', 'split', 'weight', 'section'];
+const PURPOSES: readonly ValuePurpose[] = ['equal', 'bundle', 'split', 'weight', 'section', 'sum'];
 
 /** Returns the spec with each selector changed. */
 function withSelectors<Spec extends RuledSpec>(
   spec: Spec,
   change: (rule: ValueRule, purpose: ValuePurpose) => ValueRule,
 ): Spec {
-  const { unique, bundleBy, weightBy } = spec.keep;
+  const { unique, bundleBy, weightBy, sum } = spec.keep;
   const { splitBy, each } = spec.cut;
   return {
     ...spec,
@@ -79,6 +81,7 @@ function withSelectors<Spec extends RuledSpec>(
       unique: unique && { by: unique.by && change(unique.by, 'equal') },
       bundleBy: bundleBy && change(bundleBy, 'bundle'),
       weightBy: weightBy && { ...weightBy, value: change(weightBy.value, 'weight') },
+      sum: sum && change(sum, 'sum'),
     },
     cut: {
       ...spec.cut,
@@ -96,7 +99,7 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
 /** Returns the spec whose selectors and mix have columns of rows, found by `seek`, in place of fields. */
 export function withRowColumns<Spec extends RuledSpec>(spec: Spec, seek: SeekColumn): Spec {
   const found = withSelectors(spec, (rule, purpose) =>
-    withRowColumn(rule, seek, purpose === 'weight' ? 'number' : 'value'),
+    withRowColumn(rule, seek, purpose === 'weight' || purpose === 'sum' ? 'number' : 'value'),
   );
   return { ...found, keep: { ...found.keep, mix: withUnitColumn(spec.keep.mix, seek) } };
 }
@@ -143,7 +146,8 @@ export function orderOfKept<Order extends Partial<ReturnType<typeof orderRuleOf>
 export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
   const rule = wholeRuleOf(spec);
   if (rule === undefined || !isScatteredTwice(spec)) return rule;
-  return { isDistinct: true, values: rule.values.filter(({ purpose }) => purpose === 'equal'), splits: undefined };
+  const values = rule.values.filter(({ purpose }) => purpose === 'equal' || purpose === 'sum');
+  return { isDistinct: true, values, splits: undefined };
 }
 
 /** Returns the rule of the second scatter, of the records that are kept. Undefined: there is none. */
@@ -155,10 +159,10 @@ export function keptRuleOf(spec: RuledSpec): ContentRule | undefined {
 function wholeRuleOf(spec: RuledSpec): ContentRule | undefined {
   const { keep, cut, key } = spec;
   const { splitBy, splits = [], each } = cut;
-  const { weightBy } = keep;
+  const { weightBy, sum } = keep;
   const isFollowed = doCopiesFollow(keep, cut);
-  const isByPlace = splitBy === undefined && !isFollowed && weightBy === undefined && each === undefined;
-  if (isByPlace && !isDistinct(keep) && !isBundled(keep)) return undefined;
+  const hasValues = [splitBy, weightBy, each, sum].some((rule) => rule !== undefined);
+  if (!hasValues && !isFollowed && !isDistinct(keep) && !isBundled(keep)) return undefined;
   return {
     isDistinct: isDistinct(keep),
     isBundled: isBundled(keep),

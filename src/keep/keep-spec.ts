@@ -9,8 +9,9 @@ import type { CopySpec } from './mix.js';
 import { type NumbersSpec, sourceAmount } from './numbers.js';
 import type { RepeatSpec } from './repeat.js';
 import { type CutSpec, doCopiesFollow, isSplitByValue } from './splits.js';
+import type { SumSpec } from './sum.js';
 
-export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, BundleSpec, NumbersSpec, CopySpec {}
+export interface KeepSpec extends HeadSpec, RepeatSpec, UniqueSpec, BundleSpec, NumbersSpec, CopySpec, SumSpec {}
 
 /** Each record comes once. */
 export const KEEP_ALL: KeepSpec = {
@@ -19,6 +20,7 @@ export const KEEP_ALL: KeepSpec = {
   unique: undefined,
   bundleBy: undefined,
   weightBy: undefined,
+  sum: undefined,
   mix: { weights: [], shares: undefined, option: '`weights`', words: [] },
 };
 

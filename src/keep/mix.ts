@@ -12,6 +12,7 @@ import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { type Expected, type Scenario, spreadOfCount } from '../plan/sampled-records.js';
+import { decimalOf, NO_SUMS, type ReadSums, type SumSpec } from './sum.js';
 import { mostCopiesByNumber, type WeightBySpec } from './weight-by.js';
 import {
   type Fraction,
@@ -282,16 +283,19 @@ export interface GroupAmount {
   readonly weighed: Amount;
   /** The weights of its records, and those times their bytes, added up in parts of 2^64. Absent: its factor says the same. */
   readonly expected?: { readonly records: bigint; readonly bytes: bigint } | undefined;
-  /** The sum of the field that decided about weights in undrawn copies, in parts of 10^-15. */
-  readonly undrawnSum: bigint;
-  /** That of all copies, where numbers of records weighed them. Absent: it follows. */
-  readonly madeSum?: bigint | undefined;
+  /** The sums of a number in its records. Absent: nothing is added up. */
+  readonly sums?: ReadSums | undefined;
 }
 
-/** @param unit of shares: `records`, `bytes` or a field; undefined: weights are given. */
-export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[], unit: string | undefined) {
+/** Returns what a report says of each group. */
+export function reportGroups(
+  { groups }: Weighing,
+  found: readonly GroupAmount[],
+  { mix, sum: rule }: CopySpec & SumSpec,
+) {
+  const unit = mix.shares?.unit;
   return groups.map(({ name, weight, inputCount, amount: inUnit }, i) => {
-    const { read, weighed, expected: byNumbers, undrawnSum, madeSum } = found[i] ?? NOTHING_FOUND;
+    const { read, weighed, expected: byNumbers, sums = NO_SUMS } = found[i] ?? NOTHING_FOUND;
     const factor = factorOf(weight);
     const expected =
       byNumbers === undefined
@@ -301,9 +305,10 @@ export function reportGroups({ groups }: Weighing, found: readonly GroupAmount[]
     const isCounted = unit === 'records' || unit === 'bytes';
     const ofUnit = inUnit && {
       name: unit ?? '',
-      ...amountsInUnit(inUnit, factor, isCounted ? weighed[unit] : writtenSum(inUnit, weight, undrawnSum, madeSum)),
+      ...amountsInUnit(inUnit, factor, isCounted ? weighed[unit] : numberOf(fractionOfParts(sums.made))),
     };
-    return { name, factor, inputCount, read, expected, weighed, epochs, unit: ofUnit };
+    const sum = rule ? { read: decimalOf(sums.read), weighed: decimalOf(sums.made) } : undefined;
+    return { name, factor, inputCount, read, expected, weighed, epochs, unit: ofUnit, sum };
   });
 }
 
@@ -315,19 +320,7 @@ function nearestWhole(parts: bigint): number {
 const NOTHING_FOUND: GroupAmount = {
   read: { records: 0, bytes: 0 },
   weighed: { records: 0, bytes: 0 },
-  undrawnSum: 0n,
 };
-
-/** The sum of a field over all copies; `undrawnSum` is that of the copies that were not drawn. */
-function writtenSum(amount: Fraction, weight: Weight, undrawnSum: bigint, madeSum: bigint | undefined): number {
-  if (madeSum !== undefined) return numberOf(fractionOfParts(madeSum));
-  const undrawn = fractionOfParts(undrawnSum);
-  return numberOf({
-    numerator:
-      BigInt(mostCopiesOf(weight)) * amount.numerator * undrawn.denominator - undrawn.numerator * amount.denominator,
-    denominator: amount.denominator * undrawn.denominator,
-  });
-}
 
 function amountsInUnit(amount: Fraction, factor: number, weighed: number) {
   const read = numberOf(amount);

@@ -23,6 +23,8 @@ export interface GroupReport {
   readonly unit:
     | { readonly name: string; readonly read: number; readonly expected: number; readonly weighed: number }
     | undefined;
+  /** `read` and `weighed` as exact sums, in decimal. Undefined without `sum`. */
+  readonly sum?: { readonly read: string; readonly weighed: string } | undefined;
 }
 
 /** The data of a report; examples/report.schema.json describes the same. */
@@ -59,6 +61,12 @@ export interface ShuffleReport {
    * delimiters, as 16 hex digits. It does not depend on the order of the records.
    */
   readonly checksum: string;
+  /** The exact sum that `sum` asks for, in decimal, over all records of the output, copies included. Undefined without it. */
+  readonly sum?: { readonly of: string; readonly total: string } | undefined;
+  /** The path or address of the output. Null: standard output. */
+  readonly output: string | null;
+  /** The most memory that the process had, in RAM, since it started. */
+  readonly peakMemoryBytes: number;
   /** Elapsed time. `total` includes preparation and cleanup. */
   readonly seconds: {
     readonly total: number;
@@ -121,6 +129,8 @@ export interface SplitReport {
   /** Bytes of its records, as in `ShuffleReport`. */
   readonly bytes: number;
   readonly checksum: string;
+  /** Its part of the sum, in decimal. Undefined without `sum`. */
+  readonly sum?: string | undefined;
   /** Paths of its shards in order. */
   readonly shards: readonly string[];
   /** How many of them have no record. Undefined: none. */

@@ -204,17 +204,28 @@ const KEEP = optionGroup('Output', {
     help: 'keep records with equal values together, in their order, and shuffle these bundles; the value is .chat, csv:chat, tsv:3, key or /^(EXPR)/',
   }),
   /**
-   * The value of records in which `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy` or `weightsFrom` finds none; for weights a
-   * number, also in place of null. Default: an error, ERR_FIELD_MISSING.
+   * The value of records in which `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy`, `weightsFrom` or `sum` finds none; for
+   * the last three a number, also in place of null. Default: an error, ERR_FIELD_MISSING.
    */
   missing: option<string>({
     check: missing,
     needs: [
-      ['splitBy', 'uniqueBy', 'each', 'groupBy', 'weightBy', 'weightsFrom'],
-      '`missing` needs `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy` or `weightsFrom`: give one of them',
+      ['splitBy', 'uniqueBy', 'each', 'groupBy', 'weightBy', 'weightsFrom', 'sum'],
+      '`missing` needs `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy`, `weightsFrom` or `sum`: give one of them',
     ],
     name: 'missing', value: 'VALUE',
-    help: 'the value for records in which --split-by, --unique-by, --each or --group-by finds none; for --weight-by and --weights-from a number', default: 'such a record is an error',
+    help: 'the value for records in which --split-by, --unique-by, --each or --group-by finds none; for weights and --sum a number', default: 'such a record is an error',
+  }),
+  /**
+   * A number in each record that the report adds up, exactly: for the output, its splits, and the groups of `weights` and
+   * `mix`. Selects it as `splitBy` does. Numbers are 0 to less than 10^15. Default: the field that shares of `mix` count.
+   */
+  sum: option<string>({
+    check: selector,
+    excludes: [['repeat', '`sum` cannot be combined with `repeat`: draws are copied without a look at the record; add up the output']],
+    resumes: ['selector of sums', ({ keep }) => textOf(keep.sum)],
+    name: 'sum', value: 'SELECTOR', default: 'the field that shares of --mix count',
+    help: 'add up a number in each record for the summary and the report: .n_tokens, csv:price, tsv:3 or /(EXPR)/',
   }),
 });
 

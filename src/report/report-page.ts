@@ -3,7 +3,7 @@
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
 import type { GroupReport, JobReport, PassSeconds } from '../options/reports.js';
-import { formatBytes, formatCount, formatPlural, formatSeconds } from '../values/format-numbers.js';
+import { formatBytes, formatCount, formatDecimal, formatPlural, formatSeconds } from '../values/format-numbers.js';
 import { escapedXml, scatterChart, throughputChart, timelineChart } from './charts.js';
 import { budgetText, nameText, numberText, percentText, secondsFormat, speedText } from './format-text.js';
 import { reasonForNoSample, summaryAnswers } from './report-summary.js';
@@ -131,10 +131,12 @@ function numbers({ result, profile, call, inputs }: JobReport): string {
     ['Output', call.output === '-' ? 'standard output' : nameText(call.output)],
     ['Output files', formatCount(Math.max(1, result.shards.length))],
     ['Seed', `${result.seed}${call.isSeedDrawn ? ' (drawn)' : ''}`],
+    [`Sum of ${result.sum?.of}`, result.sum && formatDecimal(result.sum.total)],
     ['Checksum', result.checksum],
     ['Workers', formatCount(result.workers)],
     ['Piles', formatCount(result.piles)],
     ['Memory budget', budgetText(call.memoryBytes)],
+    ['Peak memory', formatBytes(result.peakMemoryBytes)],
     ['Temp data', `${formatBytes(tempBytes)}${temp}`],
     ['Before the passes', formatSeconds(prepare)],
     ['Pass 1', passText(inputBytes, pass1)],
@@ -199,27 +201,30 @@ function places({ sample, sampleMissing, result }: JobReport): string {
   return section(title, figure(scatterChart(sample, result.records), caption));
 }
 
-function splitsAndMix({ result: { splits, groups }, askedSplits = [], askedShares }: JobReport): string {
+function splitsAndMix({ result: { splits, groups, sum }, askedSplits = [], askedShares }: JobReport): string {
   const parts: string[] = [];
   if (splits !== undefined)
     parts.push(
       table(
         'Splits, as asked and as they came out',
-        ['Split', 'Asked', '#Records', '#Expected', '#Bytes', '#Shards', 'Checksum'],
-        splits.map(({ name, records, bytes, checksum, shards }, i) => {
+        ['Split', 'Asked', '#Records', '#Expected', '#Bytes', ...(sum ? [`#${sum.of}`] : []), '#Shards', 'Checksum'],
+        splits.map(({ name, records, bytes, sum: ofSplit, checksum, shards }, i) => {
           const { asked = '', expected } = askedSplits[i] ?? {};
           const chance = expected === undefined ? 'by values' : spreadText(expected);
-          return [name, asked, formatCount(records), chance, formatBytes(bytes), formatCount(shards.length), checksum];
+          const sums = ofSplit === undefined ? [] : [formatDecimal(ofSplit)];
+          return [
+            ...[name, asked, formatCount(records), chance, formatBytes(bytes), ...sums],
+            ...[formatCount(shards.length), checksum],
+          ];
         }),
       ),
     );
-  if (groups !== undefined) parts.push(mixTable(groups, askedShares));
+  if (groups !== undefined) parts.push(mixTable(groups, askedShares, sum?.of));
   return parts.length === 0 ? '' : section('Splits and mix', ...parts);
 }
 
 /** The shares are those of the output, in the unit of the mix. */
-function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares']): string {
-  const field = groups.find(({ unit }) => unit?.name.startsWith('.') === true)?.unit?.name;
+function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares'], field: string | undefined): string {
   const amounts = groups.map(({ weighed, unit }) =>
     shares?.unit === 'records' || shares?.unit === 'bytes' ? weighed[shares.unit] : unit?.weighed,
   );
@@ -235,7 +240,7 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
         expected,
         weighed,
         epochs,
-        unit,
+        sum: ofGroup,
       },
       i,
     ) => [
@@ -247,7 +252,7 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
       formatCount(weighed.records),
       formatBytes(weighed.bytes),
       numberText(epochs),
-      ...(field === undefined ? [] : [unit === undefined ? '' : formatCount(unit.weighed)]),
+      ...(field === undefined ? [] : [ofGroup?.read ?? '', ofGroup?.weighed ?? ''].map(formatDecimal)),
       ...(shares === undefined
         ? []
         : [percentText(partOf.get(name) ?? 0), amounts[i] === undefined ? '' : percentText(amounts[i] / all)]),
@@ -255,7 +260,7 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
   );
   const heads = [
     ...['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes', '#Epochs'],
-    ...(field === undefined ? [] : [`#${field}`]),
+    ...(field === undefined ? [] : [`#${field} read`, `#${field}`]),
     ...(shares === undefined ? [] : ['#Share asked', '#Share']),
   ];
   const caption = 'Groups of inputs: how often each record comes, and how many records that made';

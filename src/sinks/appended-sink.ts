@@ -71,6 +71,10 @@ export class AppendedSink implements OutputSink {
     this.#region = this.#beginRegion(units === undefined ? start.shard : this.#cursor.shard);
   }
 
+  get ownShard(): number | undefined {
+    return this.#cursor.isOwn ? this.#cursor.shard : undefined;
+  }
+
   get nextCut(): { by: 'rank' | 'byte'; at: number } {
     return { by: this.#cursor.by, at: this.#cursor.end };
   }
@@ -164,7 +168,7 @@ export class AppendedSink implements OutputSink {
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum, opened }) => {
       if (start === undefined) return [];
       const proof = opened?.awaitTransfers?.() ?? NO_TRANSFERS;
-      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, ...proof }];
+      return [{ shard, start, end: start + storedBytes, recordBytes, checksum, sum: undefined, ...proof }];
     });
   }
 

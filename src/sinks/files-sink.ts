@@ -73,6 +73,10 @@ export class FilesSink implements OutputSink {
     this.#beginRegion(start.shardByte);
   }
 
+  get ownShard(): number {
+    return this.#shard;
+  }
+
   get nextCut(): { by: 'rank' | 'byte'; at: number } {
     return { by: this.#target.cuts.by, at: cutAt(this.#target.cuts, this.#shard + 1) };
   }
@@ -162,7 +166,15 @@ export class FilesSink implements OutputSink {
     if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
       const start = this.#regionStart;
-      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum, ...NO_TRANSFERS });
+      this.#regions.push({
+        shard: this.#shard,
+        start,
+        end,
+        recordBytes: end - start,
+        checksum,
+        sum: undefined,
+        ...NO_TRANSFERS,
+      });
     }
     await this.abandon();
   }

@@ -100,7 +100,7 @@ export function recordBytesOf(regions: readonly WrittenRegion[]): number {
  * with time.
  */
 export function addRegion(regions: WrittenRegion[], region: WrittenRegion): void {
-  const { shard, start, end, recordBytes, checksum: _, ...proof } = region;
+  const { shard, start, end, recordBytes, checksum: _, sum: __, ...proof } = region;
   const before = regions.at(-1);
   if (before?.shard !== shard || before.end !== start || !isDeepStrictEqual(proof, NO_TRANSFERS)) regions.push(region);
   else regions[regions.length - 1] = { ...before, end, recordBytes: before.recordBytes + recordBytes };
@@ -129,6 +129,8 @@ export interface UnitParts {
 }
 
 export interface OutputSink {
+  /** The shard to which the next records go. Undefined: others write them. */
+  readonly ownShard: number | undefined;
   /** The rank, or the byte of the whole, at which the next shard begins; Infinity: no more cuts. */
   readonly nextCut: { readonly by: 'rank' | 'byte'; readonly at: number };
   /** The address where the next bytes go. `roomBytes` of them fit. */

@@ -113,13 +113,8 @@ interface WeighedRecords {
   readonly made?: (Amount & { readonly readBytes: number }) | undefined;
   /** The weights that numbers of the records give, as in `GroupAmount`. Absent: they have none. */
   readonly expected?: { readonly records: string; readonly bytes: string } | undefined;
-  /**
-   * The sum of the field that decides about weights, over the records without the drawn copy, in parts of 10^-15. Absent:
-   * no field does.
-   */
-  readonly undrawnSum?: string | undefined;
-  /** The sum over all copies, where numbers of the records weigh them, too. Absent: `undrawnSum` says the same. */
-  readonly madeSum?: string | undefined;
+  /** The sums as in `ReadSums`. Absent: nothing is added up. */
+  readonly sums?: { readonly read: string; readonly made: string } | undefined;
 }
 
 /** The report of a task on its slice. The index of a committed pile set stores it for a later attempt at the job. */

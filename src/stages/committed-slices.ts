@@ -59,7 +59,7 @@ const reportShape: Shape<SliceReport> = object({
           records: wholeNumber(),
           made: optional(MADE),
           expected: optional(WEIGHTS),
-          undrawnSum: optional(text),
+          sums: optional(object({ read: text, made: text })),
         }),
       ),
       ordinals: optional(object({ start: wholeNumber(), end: wholeNumber(), names: optional(checksumText) })),

@@ -4,6 +4,7 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import type { GroupAmount, Weighing } from '../keep/mix.js';
+import { NO_SUMS } from '../keep/sum.js';
 import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { isFileInput } from '../sources/input.js';
@@ -136,14 +137,14 @@ export class GroupAmounts {
   constructor(weighing: Weighing) {
     this.#weighing = weighing;
     const nothing = { records: 0, bytes: 0 };
-    this.amounts = weighing.groups.map(() => ({ read: nothing, weighed: nothing, undrawnSum: 0n }));
+    this.amounts = weighing.groups.map(() => ({ read: nothing, weighed: nothing }));
   }
 
   add(part: Coverage): void {
     const group = this.#weighing.groupOf[part.inputOrdinal] ?? -1;
     const before = this.amounts[group];
     if (before === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
-    const { read, weighed, expected, undrawnSum, madeSum } = before;
+    const { read, weighed, expected, sums = NO_SUMS } = before;
     const made = madeOf(part);
     const more = part.weighed?.expected;
     this.amounts[group] = {
@@ -153,8 +154,10 @@ export class GroupAmounts {
         records: (expected?.records ?? 0n) + BigInt(more.records),
         bytes: (expected?.bytes ?? 0n) + BigInt(more.bytes),
       },
-      undrawnSum: undrawnSum + BigInt(part.weighed?.undrawnSum ?? 0),
-      madeSum: part.weighed?.madeSum === undefined ? madeSum : (madeSum ?? 0n) + BigInt(part.weighed.madeSum),
+      sums: part.weighed?.sums && {
+        read: sums.read + BigInt(part.weighed.sums.read),
+        made: sums.made + BigInt(part.weighed.sums.made),
+      },
     };
   }
 }

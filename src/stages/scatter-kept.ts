@@ -5,7 +5,7 @@
  */
 import type { KeptReport, KeptResult, ScatterPilesTask } from '../../workers/tasks/scatter-piles.js';
 import { VerificationError } from '../errors.js';
-import { list, object, optional, readShape, type Shape, wholeNumber } from '../io/json-shape.js';
+import { list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
 import { statPath } from '../io/paths.js';
 import { commitIndex, committedIndexPath, pileSetName, revokePileSet } from '../job-directory/pile-set-commits.js';
 import { keptRuleOf } from '../keep/content-rule.js';
@@ -45,8 +45,8 @@ export interface KeptRecords {
   readonly read: ScatteredPiles;
   /** The records that stay of equal ones. */
   readonly kept: Amount;
-  /** The records and copies that those of each group make. Undefined: as many. */
-  readonly groups: readonly Pick<GroupAmount, 'weighed' | 'expected'>[] | undefined;
+  /** The records and copies that those of each group make, and their sums. Undefined: as many. */
+  readonly groups: readonly (Pick<GroupAmount, 'weighed' | 'expected'> & { readonly sum: bigint })[] | undefined;
 }
 
 /** Returns where the second scatter puts records, which tell no groups. */
@@ -151,7 +151,7 @@ const keptShape: Shape<KeptReport> = object({
   first: wholeNumber(),
   end: wholeNumber(),
   kept: object({ records: wholeNumber(), bytes: wholeNumber() }),
-  groups: optional(list(object({ made: MADE, expected: WEIGHTS }))),
+  groups: optional(list(object({ made: MADE, expected: WEIGHTS, sum: text }))),
 });
 
 /** Returns the result of a part that is done. @throws VerificationError if it is damaged. */
@@ -197,6 +197,7 @@ export function gatherKept(
   const groups = weighing?.groups.map(() => ({
     weighed: { records: 0, bytes: 0 },
     expected: { records: 0n, bytes: 0n },
+    sum: 0n,
   }));
   const pileSets = [...parts.keys()].map((part) => {
     const result = results[part];
@@ -204,12 +205,13 @@ export function gatherKept(
     const { pileSet, report } = result;
     addTotals(totals, result.totals);
     addAmount(kept, report.kept);
-    for (const [i, { made, expected }] of (report.groups ?? []).entries()) {
+    for (const [i, { made, expected, sum }] of (report.groups ?? []).entries()) {
       const group = groups?.[i];
       if (group === undefined) throw new RangeError(`the job has no group ${i}`);
       addAmount(group.weighed, made);
       group.expected.records += BigInt(expected.records);
       group.expected.bytes += BigInt(expected.bytes);
+      group.sum += BigInt(sum);
     }
     return { name: pileSet.name, index: pileSet.index, diskBytes: pileSet.diskBytes };
   });

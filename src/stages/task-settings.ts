@@ -28,7 +28,7 @@ export function scatterSettings(
   { memory, memoryNeed }: MachinePlan,
   spec: ShuffleSpec,
   storage: PileStorage,
-  rest: Pick<ScatterSettings, 'commitsPileSets' | 'isProfiled' | 'isSampled' | 'weighedField'>,
+  rest: Pick<ScatterSettings, 'commitsPileSets' | 'isProfiled' | 'isSampled'>,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   return {

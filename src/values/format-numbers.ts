@@ -40,6 +40,12 @@ export function sizeWord(bytes: number): string | undefined {
   return undefined;
 }
 
+/** `1,234.5`, of a decimal number of any length. */
+export function formatDecimal(decimal: string): string {
+  const [whole = '', ...part] = decimal.split('.');
+  return [BigInt(whole).toLocaleString('en-US'), ...part].join('.');
+}
+
 /** `12 bytes`, `1.20 GB (1,204,000,000 bytes)`. */
 export function formatExactBytes(bytes: number): string {
   const exact = formatPlural(bytes, 'byte');

@@ -79,6 +79,8 @@ const report: ShuffleReport = {
   bytes: 2_000_000_000,
   seed: '42',
   checksum: '0123456789abcdef',
+  output: null,
+  peakMemoryBytes: 300_000_000,
   seconds: { total: 6.1, pass1: 3, pass2: 3, commit: 0.1 },
   inputCount: 8,
   leftOut: undefined,

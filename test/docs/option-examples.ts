@@ -29,6 +29,7 @@ export const OPTION_EXAMPLES: Readonly<Record<string, string>> = {
   lengths: 'stream STORE --lengths',
   seed: 'in/ --seed 42',
   weight: "in/ --weight 'wiki*=2.5'",
+  sum: 'in/ --sum .n_tokens',
   'weight-by': 'in/ --weight-by .score',
   'weights-from': 'in/ --weights-from scores',
   'weight-cap': 'in/ --weight-by .score --weight-cap 4',

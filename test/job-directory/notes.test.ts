@@ -33,7 +33,15 @@ it('come back as they were written first, and never change', async () => {
 });
 
 it('of two attempts must agree on what others read, and need not on the rest', async () => {
-  const region = { shard: 4, start: 0, end: 9, recordBytes: 20, checksum: '0123456789abcdef', uploaded: undefined };
+  const region = {
+    shard: 4,
+    start: 0,
+    end: 9,
+    recordBytes: 20,
+    checksum: '0123456789abcdef',
+    sum: undefined,
+    uploaded: undefined,
+  };
   const shuffled = (own: string | null, changed: Partial<typeof region> = {}) => {
     const ranges = [{ first: 0, end: 1, regions: [{ ...region, ...changed }], ends: undefined, distinct: undefined }];
     return { task: 3, rewrite: 0, own, headerBytes: 0, ranges };
@@ -74,7 +82,9 @@ const readRanges = () => readFinishedRanges(path(), LIMITS);
 
 function range(first: number, end: number): FinishedRange {
   const checksum = '00000000000000ab';
-  const regions = [{ shard: first, start: 0, end: 2 ** 50, recordBytes: 2 ** 52, checksum, uploaded: undefined }];
+  const regions = [
+    { shard: first, start: 0, end: 2 ** 50, recordBytes: 2 ** 52, checksum, sum: undefined, uploaded: undefined },
+  ];
   return { first, end, regions, ends: undefined, distinct: undefined };
 }
 

@@ -127,7 +127,7 @@ describe('a caller without types', () => {
     ['`ioLimits` /d is 65537; expected a whole number from 1', { ioLimits: { '/d': 65_537 } }],
     ['`weights` cannot be combined with `keys` from', { keys: 'ordinal', weights: [{ glob: '*', factor: 2 }] }],
     ['`skipBlank` cannot be combined with `keys` from', { keys: 'ordinal', skipBlank: true }],
-    ['`missing` needs `splitBy`, `uniqueBy`, `weightBy` or `weightsFrom`', { missing: 'x' }],
+    ['`missing` needs `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy`, `weightsFrom` or `sum`', { missing: 'x' }],
     ['a job with `repeat` cannot be resumed', { repeat: true, keepTemp: true }],
     ['`seed`: expected a string', { seed: 42 }],
     ['`seed`: expected well-formed Unicode', { seed: '\ud800' }],

@@ -23,6 +23,8 @@ async function reportOf(options: Partial<ShuffleOptions>, tuning: Tuning): Promi
   for (const seconds of Object.values(phases)) expect(seconds).toBeGreaterThanOrEqual(0);
   // They follow one another; the job does more than these.
   expect(Object.values(phases).reduce((sum, seconds) => sum + seconds, 0)).toBeLessThanOrEqual(total);
+  expect(report.output).toBe(directory.path('out'));
+  expect(report.peakMemoryBytes).toBeGreaterThan(2 ** 24);
   return report;
 }
 
@@ -37,6 +39,8 @@ const SAME_FOR_ALL = {
     pass2: expect.any(Number),
     commit: expect.any(Number),
   },
+  output: expect.any(String),
+  peakMemoryBytes: expect.any(Number),
   inputCount: 2,
   decoders: {},
 };

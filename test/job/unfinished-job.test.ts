@@ -175,6 +175,7 @@ describe('an unfinished job', () => {
           { weightBy: '.n', missing: '1' },
           /another selector of weights \("none", now {"field":".n","missing":"1"}\); /,
         ],
+        [{ sum: '.n' }, /another selector of sums \("none", now {"field":".n"}\); /],
         [{ weights: [{ glob: '*', factor: 2 }] }, /another list of weights \("none", now \["\*=2"\]\); /],
         [{ inputIds: 'path' }, /another list of input ids \(null, now "[0-9a-f]{64}"\); /],
         [{ inputs: ['a'] }, /another number of inputs \(2, now 1\); /],

@@ -102,6 +102,11 @@ const MODES: Readonly<Record<string, Mode>> = {
   ids: { options: { inputIds: 'name' } },
   bytes: { options: { shards: { by: 'bytes', maxShardBytes: 3000 } } },
   compressed: { options: { compress: { codec: 'gzip' } } },
+  sum: {
+    options: { sum: '.n' },
+    holds: (records, { sum }) =>
+      expect(sum?.total).toBe(`${records.reduce((all, record) => all + Number(JSON.parse(record).n), 0)}`),
+  },
 };
 
 /** The pairs that are refused, in the order of the table. Others are right. */
@@ -142,6 +147,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'lighter mix',
   'lighter ordinals',
   'mix ordinals',
+  'repeat sum',
 ]);
 
 const TUNINGS: readonly Tuning[] = [

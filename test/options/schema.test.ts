@@ -27,7 +27,7 @@ describe('an option that excludes or needs others', () => {
       /`repeat` cannot be combined with `shards.maxShardBytes`/,
     ],
     [{ unique: true, inputIds: [] }, /`inputIds` cannot be combined with `unique`/],
-    [{ missing: 'x' }, /`missing` needs `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy` or `weightsFrom`/],
+    [{ missing: 'x' }, /`missing` needs `splitBy`, `uniqueBy`, `each`, `groupBy`, `weightBy`, `weightsFrom` or `sum`/],
   ])('is refused: %o', (options, refusal) => {
     expect(() => refuseContradictions(SHUFFLE_OPTIONS, options)).toThrow(refusal);
   });

@@ -52,7 +52,7 @@ import { bundlePieces, isOneBundle } from './bundle-pieces.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecordError, type OrderTables, orderTables } from './order-tables.js';
 import { RecordJoiner } from './record-joiner.js';
-import { prepareEquality } from './record-values.js';
+import { prepareStoredValues } from './record-values.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** The limit for records that may begin anywhere. */
@@ -148,7 +148,7 @@ export class PileOrderer {
     this.#storedAddress = layout.take(0, 4096);
     this.#headerBytes = storedHeaderBytes(parts.job.layout);
     this.#wasm.useSecondKeys(parts.job.layout.hasSecondKeys === true);
-    prepareEquality(this.kernel, parts.job.content);
+    prepareStoredValues(this.kernel, parts.job.content);
   }
 
   get #wasm(): KernelFunctions {

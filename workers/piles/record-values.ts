@@ -191,7 +191,7 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
   wasm.weighByNone();
   wasm.setCopies(1, 0n);
   wasm.keyByContent(byContent);
-  prepareEquality(kernel, content);
+  prepareStoredValues(kernel, content);
   wasm.splitByNone();
   wasm.sectionByNone();
   if (content?.limit !== undefined) {
@@ -208,10 +208,11 @@ export function prepareKeys(kernel: Kernel, content: ContentRule | undefined, by
   wasm.splitByValue(bounds.length, kernel.selectors.get('split') ?? 0, key);
 }
 
-/** Places the selectors, and prepares equality: without a value, records with the same bytes are equal. */
-export function prepareEquality(kernel: Kernel, content: ContentRule | undefined): void {
+/** Places the selectors, and prepares equality and sums. Without a value, records with the same bytes are equal. */
+export function prepareStoredValues(kernel: Kernel, content: ContentRule | undefined): void {
   placeSelectors(kernel, content);
   kernel.wasm.compareByValue(kernel.selectors.get('equal') ?? kernel.selectors.get('bundle') ?? 0);
+  kernel.wasm.sumByValue(kernel.selectors.get('sum') ?? 0);
 }
 
 /** Places the selectors of a rule: that of weights alone, the others one after the other behind the bounds of splits. */

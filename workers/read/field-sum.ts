@@ -5,6 +5,7 @@
 import { finderOfRows } from '../../src/formats/rows/registry.js';
 import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import type { NumberField } from '../../src/formats/selector.js';
+import type { ReadSums } from '../../src/keep/sum.js';
 import { PARTS_OF_ONE } from '../../src/keep/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 
@@ -35,6 +36,14 @@ export function sumOfField(
   wasm.setFieldPath(pathAt, delimiterBytes);
   const whole = BigInt.asUintN(64, wasm.sumOfField(table, count));
   return whole * PARTS_OF_ONE + BigInt.asUintN(64, wasm.partsOfSum.value);
+}
+
+/** Returns the sums of the kernel since `clearSums`. */
+export function readSums({ wasm, view }: Kernel): ReadSums {
+  const at = wasm.sumsAddress() >>> 0;
+  const whole = (place: number) => view.getBigUint64(place, true) + (view.getBigUint64(place + 8, true) << 64n);
+  const sumAt = (place: number) => whole(place) * PARTS_OF_ONE + whole(place + 16);
+  return { read: sumAt(at), made: sumAt(at + 32) };
 }
 
 interface SumOfRows {

@@ -13,7 +13,7 @@ import {
 } from '../../src/formats/framing.js';
 import { type FoundHeader, markBytesOf, mayBeMark, UTF8_MARK } from '../../src/formats/header.js';
 import { withColumnNumber } from '../../src/formats/selector.js';
-import type { ValuePurpose } from '../../src/keep/content-rule.js';
+import { isSummed, type ValuePurpose } from '../../src/keep/content-rule.js';
 import { mostCopiesOf, ONCE } from '../../src/keep/weights.js';
 import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
@@ -21,7 +21,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import { sumOfField, sumOfRows, sumOfWeighed } from './field-sum.js';
+import { readSums } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
@@ -29,8 +29,8 @@ import {
   type PlaceOfLongRecord,
   recordOverLimitError,
   recordOverMemoryError,
+  requireNumber,
   requireValue,
-  requireWeight,
 } from './unfit-record.js';
 import type { ValueLines } from './value-files.js';
 import { WeighedSum } from './weighed-sum.js';
@@ -88,10 +88,6 @@ export class RecordReader implements FramingKernel {
   #weighedCount = 0;
   /** True if records of the part may come more or less often than once. */
   readonly #makesCopies: boolean;
-  #undrawnSum = 0n;
-  #madeSum = 0n;
-  /** The line of the first of the last records, if values lie beside them. */
-  #line = 0;
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
   readonly #mostMarked: number;
   #finished = false;
@@ -149,6 +145,7 @@ export class RecordReader implements FramingKernel {
 
   begin({ firstByte, scanStart, isBefore, countBefore }: ReadBegin): void {
     this.window.clear();
+    this.wasm.clearSums();
     this.#contextBytes = scanStart - firstByte;
     this.#scanner = this.#framing.openScanner(this, this.#longestBytes, isBefore ? countBefore : 'beginning');
     this.#filledPosition = firstByte;
@@ -305,12 +302,12 @@ export class RecordReader implements FramingKernel {
   get #weighedRecords(): Coverage['weighed'] {
     if (this.#part.weight === undefined) return undefined;
     const { made, expected } = this.#weighed;
+    const sums = isSummed(this.#job.content) ? readSums(this.#taker.kernel) : undefined;
     return {
       records: this.#weighedCount,
       made: this.#makesCopies ? made : undefined,
       expected: this.#job.content?.limit === undefined ? undefined : expected,
-      undrawnSum: this.#job.weighedField && `${this.#undrawnSum}`,
-      madeSum: this.#job.weighedField && this.#job.content?.limit && `${this.#madeSum}`,
+      sums: sums && { read: `${sums.read}`, made: `${sums.made}` },
     };
   }
 
@@ -419,7 +416,6 @@ export class RecordReader implements FramingKernel {
       const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(recordCount, base, basePosition)));
       if (longest > this.#longestBytes) throw recordOverLimitError(this.#longestPlace(recordCount), this.#longestBytes);
       this.#requireValues(recordCount, base, basePosition);
-      this.#addField(recordCount, base, basePosition);
     }
     this.#firstStart ??= basePosition;
     this.#markBefore = 0;
@@ -445,7 +441,7 @@ export class RecordReader implements FramingKernel {
       `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)}`;
     const valueAt = (address: number) => this.#valueAt(address, count);
     for (const use of values) requireValue(marked, use, placeOf, valueAt);
-    requireWeight(kernel, values, placeOf, this.#part.weight, valueAt);
+    requireNumber(kernel, values, placeOf, this.#part.weight, valueAt);
   }
 
   /** Returns the bytes of the longest record so far. */
@@ -463,7 +459,6 @@ export class RecordReader implements FramingKernel {
     for (const [purpose, column] of this.#columns)
       wasm.setSelectorColumn(this.#taker.kernel.selectors.get(purpose) ?? 0, column - 1);
     if (weight !== undefined) wasm.setCopies(weight.copies, weight.chance);
-    this.#line = wasm.nextLine.value;
     const firstRow = this.#isOfRows ? ordinal : undefined;
     const longest = this.#taker.take(count, base, basePosition, inputKey, firstRow);
     if (this.#job.isSampled === true) {
@@ -492,42 +487,6 @@ export class RecordReader implements FramingKernel {
   /** Returns the place of a value that lies beside one of the last `count` records. */
   #valueAt(address: number, count: number): string | undefined {
     return this.#values?.placeOf((this.#part.values?.first ?? 0) + this.#ordinalAt(address, count));
-  }
-
-  /**
-   * Adds up the field of the last `count` records: of the copies that their numbers make, or else of records that do not have
-   * the copy that is drawn. Their marks are of no use then.
-   */
-  #addField(count: number, base: number, basePosition: number): void {
-    const { weight, inputKey, firstOrdinal } = this.#part;
-    const field = this.#job.weighedField;
-    if (field === undefined || weight === undefined) return;
-    const { kernel, table } = this.#taker;
-    const { wasm } = kernel;
-    const delimiterBytes = this.#framing.delimiter?.byteLength ?? 0;
-    const keyFrom = (index: number) => {
-      if (firstOrdinal !== undefined) wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken - count + index));
-    };
-    if (this.#job.content?.limit !== undefined) {
-      wasm.takeLinesAt(this.#line);
-      const draw = (block: number, records: number, index: number) => {
-        keyFrom(index);
-        wasm.beginCopies(block, records, base, BigInt(basePosition), inputKey);
-      };
-      this.#madeSum += sumOfWeighed(kernel, field, delimiterBytes, { table, count }, draw).copies;
-      return;
-    }
-    if (weight.chance === 0n) return;
-    keyFrom(0);
-    const undrawn =
-      wasm.selectUndrawn(table, count, base, BigInt(basePosition), inputKey, weight.copies, weight.chance) >>> 0;
-    if (field.value !== undefined) {
-      this.#undrawnSum += sumOfRows(kernel, field.value, table, undrawn).sum;
-      return;
-    }
-    const pathAt = wasm.fieldPathAddress() >>> 0;
-    kernel.bytes.set(field.path, pathAt);
-    this.#undrawnSum += sumOfField(kernel, pathAt, delimiterBytes, table, undrawn);
   }
 
   /** Returns the place of the first of the last `count` records that is over the limit. */

@@ -74,8 +74,11 @@ export function requireValue(
   throw new InputError('ERR_FIELD_MISSING', `${placeOf(address)} ${why ?? lack}`);
 }
 
+/** Names of `unfitReason` of the kernel. */
+const UNFIT_REASONS = ['weight', 'product', 'sum'] as const;
+
 /** Refuses the first record whose number is not one, or too large. @param weight of its input. */
-export function requireWeight(
+export function requireNumber(
   { wasm, bytes }: Kernel,
   values: readonly ValueUse[],
   placeOf: PlaceOf,
@@ -83,15 +86,20 @@ export function requireWeight(
   valueAt?: ValueAt,
 ): void {
   const address = wasm.unfitRecord.value >>> 0;
-  const selector = values.find(({ purpose }) => purpose === 'weight')?.rule.selector;
-  if (selector === undefined || address === 0) return;
+  if (address === 0) return;
+  const reason = UNFIT_REASONS[wasm.unfitReason.value];
+  const purpose = reason === 'sum' ? 'sum' : 'weight';
+  const name = values.find((use) => use.purpose === purpose)?.rule.selector.text;
   const value = shownText(bytes.subarray(wasm.unfitAt.value >>> 0, wasm.unfitEnd.value >>> 0));
-  const factor = wasm.isProductUnfit.value ? `, times the factor ${factorOf(weight)} of its input` : '';
-  const isTooLarge = wasm.isProductUnfit.value || Number(value) > MOST_COPIES;
+  const has = `${placeOf(address)} has ${value === '' ? 'nothing' : value}`;
+  const factor = reason === 'product' ? `, times the factor ${factorOf(weight)} of its input` : '';
+  const isTooLarge = reason === 'product' || (reason === 'weight' && Number(value) > MOST_COPIES);
   const remedy = isTooLarge ? 'give `weightCap` to take larger ones for less' : 'mend it, or leave the record out';
   throw new InputError(
     'ERR_FIELD_MISSING',
-    `${placeOf(address)} has ${value === '' ? 'nothing' : value} as its weight, ${valueAt?.(address) ?? selector.text}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
+    purpose === 'sum'
+      ? `${has} in ${name}, which \`sum\` adds up; expected a number from 0 to less than 10^15: ${remedy}`
+      : `${has} as its weight, ${valueAt?.(address) ?? name}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
   );
 }
 

@@ -3,6 +3,8 @@ import type { KernelFunctions } from '../../src/formats/framing.js';
 /** Adds up what the kernel has weighed. */
 export class WeighedSum {
   readonly made = { records: 0, bytes: 0, readBytes: 0 };
+  /** The sum of a number in them, as `made` of `ReadSums`. Its user adds it up. */
+  sum = 0n;
   readonly #expected = { records: 0n, bytes: 0n };
 
   /** Adds the records since `setCopies`. */

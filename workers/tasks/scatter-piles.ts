@@ -25,10 +25,10 @@ import {
 } from '../../src/piles/pile-totals.js';
 import { BOUNDARY_COUNT, storedHeaderBytes } from '../../src/plan/arena-sizes.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
-import { prepareEquality, prepareKeys } from '../piles/record-values.js';
+import { prepareKeys, prepareStoredValues } from '../piles/record-values.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
-import { shownText } from '../read/field-sum.js';
-import { requireValue, requireWeight } from '../read/unfit-record.js';
+import { readSums, shownText } from '../read/field-sum.js';
+import { requireNumber, requireValue } from '../read/unfit-record.js';
 import { WeighedSum } from '../read/weighed-sum.js';
 import { pileStateOf } from '../thread-state.js';
 
@@ -57,8 +57,11 @@ export interface KeptReport {
   readonly end: number;
   /** The records that stay of equal ones. */
   readonly kept: Amount;
-  /** The records and copies that those of each group make, and the sums of their weights. Absent: each comes once. */
-  readonly groups?: readonly Pick<WeighedSum, 'made' | 'expected'>[] | undefined;
+  /**
+   * The records and copies that those of each group make, the sums of their weights, and `made` of `ReadSums`. Absent: each comes
+   * once.
+   */
+  readonly groups?: readonly (Pick<WeighedSum, 'made' | 'expected'> & { readonly sum: string })[] | undefined;
 }
 
 export interface KeptResult {
@@ -101,7 +104,7 @@ async function scatterKept(task: ScatterPilesTask, writer: PileSetWriter): Promi
     control.throwIfAborted();
     inPhase('scatter', () => scatterOrdered(task, target, count, groups));
     // The next pile is put in order by another rule.
-    prepareEquality(target.kernel, job.content);
+    prepareStoredValues(target.kernel, job.content);
   };
   let dropped = NO_TOTALS;
   for (const { order: orderPile } of order.piles(first, end)) {
@@ -122,7 +125,7 @@ async function scatterKept(task: ScatterPilesTask, writer: PileSetWriter): Promi
     first,
     end,
     kept: { records: kept.records, bytes: kept.bytes },
-    groups: groups?.map(({ made, expected: weights }) => ({ made, expected: weights })),
+    groups: groups?.map(({ made, expected: weights, sum }) => ({ made, expected: weights, sum: `${sum}` })),
   };
   const committed = target.commit(task.commitsPileSets ? report : null);
   control.count('orderedBytes', expected.bytes);
@@ -148,6 +151,7 @@ function scatterOrdered(
   prepareKeys(kernel, rule, true);
   for (const [group, weight] of weights.entries()) {
     wasm.setCopies(weight.copies, weight.chance);
+    wasm.clearSums();
     if (groups !== undefined) wasm.weighEach();
     for (let index = 0; index < count; index += BOUNDARY_COUNT) {
       wasm.useSecondKeys(hasSecondKeys);
@@ -155,9 +159,12 @@ function scatterOrdered(
       wasm.useSecondKeys(false);
       wasm.scatterRecords(table, marked, 0, 0n, contentKey);
       for (const use of rule.values) requireValue({ kernel, table, delimiterBytes }, use, placeOf);
-      requireWeight(kernel, rule.values, placeOf, weight);
+      requireNumber(kernel, rule.values, placeOf, weight);
     }
-    groups?.[group]?.add(wasm);
+    const sum = groups?.[group];
+    if (sum === undefined) continue;
+    sum.add(wasm);
+    sum.sum += readSums(kernel).made;
   }
   wasm.useSecondKeys(hasSecondKeys);
 }

@@ -11,6 +11,7 @@ import type { SampleKeys } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { SpillPlace } from '../../src/formats/rows/finished-pages.js';
 import type { KeyedSample, RangeEnds, WrittenRegion } from '../../src/job-directory/notes.js';
+import { isSummed } from '../../src/keep/content-rule.js';
 import {
   addRecordTotals,
   checksumTextOf,
@@ -29,6 +30,7 @@ import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sin
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';
+import { WrittenSums } from '../piles/written-sums.js';
 import type { ShuffleSettings } from '../settings.js';
 import { rowThreadOf } from '../thread-state.js';
 
@@ -91,6 +93,7 @@ export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
   const members = units === undefined ? undefined : await makerOfMembers(task);
   const { order, control, outputHasher } = await openPileOrderer(task, async () => opened?.awaitWrites());
   const hasher = job.hashesOutput ? outputHasher : undefined;
+  const sums = isSummed(job.content) ? new WrittenSums() : undefined;
   const openShard = await shardOpener(target, control);
   const sink = (byteLength?: number) => {
     const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher, openShard };
@@ -112,7 +115,7 @@ export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
         if (neighbours?.ofOneKey !== undefined) return;
         if (job.sampledKeys !== undefined && pile < range.end)
           noteWritten(job.sampledKeys, order, count, { pile, index: reached.rank - before.rank });
-        await emit(order, count, sink(byteLength), reached, limit);
+        await emit(order, count, sink(byteLength), reached, limit, sums);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });
       if (neighbours?.ofOneKey !== undefined) return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
@@ -129,7 +132,8 @@ export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
     }
     const regions = await sink().close();
     const written = totalsOfRange(totals, 0, pileCount);
-    return { totals: written, dropped, regions, leavesTurn: sink().needsNoTurn, ends: neighbours?.ends };
+    const summed = sums?.of(regions) ?? regions;
+    return { totals: written, dropped, regions: summed, leavesTurn: sink().needsNoTurn, ends: neighbours?.ends };
   };
   const takeBack = async () => {
     control.count('shuffledBytes', -countedBytes);
@@ -169,6 +173,7 @@ async function emit(
   sink: OutputSink,
   reached: OutputPosition,
   limit: PileLimit,
+  sums: WrittenSums | undefined,
 ): Promise<void> {
   for (let index = 0; index < recordCount; ) {
     const { by, at } = sink.nextCut;
@@ -184,12 +189,14 @@ async function emit(
     if (next > index) {
       const byteLength = order.gatheredBytes;
       requireRoom(reached, byteLength, limit);
+      sums?.add(order, sink, index, next, sink.fillAddress);
       sink.advance(byteLength);
       reached.rank += next - index;
       reached.byte += byteLength;
       index = next;
     } else if (!(await sink.flush())) {
       requireRoom(reached, order.byteLengthOf(index), limit);
+      sums?.add(order, sink, index, index + 1, order.addressOf(index));
       reached.byte += await emitLong(order, index, sink);
       reached.rank += 1;
       index += 1;

@@ -54,6 +54,8 @@ const shape = object({
   checksum: checksumText,
   /** The splits or sections in order. Absent: the output is one. */
   splits: optional(list(splitSummary)),
+  /** The sums of a number in each record: of all, and of each split. Absent: nothing is added up. */
+  sums: optional(object({ of: text, total: text, splits: list(text) })),
 });
 
 export type SplitSummary = ValueOf<typeof splitSummary>;

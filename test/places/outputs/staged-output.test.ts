@@ -36,7 +36,7 @@ const summaryOf = (shardCount: number, bytes: number) => ({
 });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
-  return { shard, start, end, recordBytes: end - start, checksum: '', uploaded: undefined };
+  return { shard, start, end, recordBytes: end - start, checksum: '', sum: undefined, uploaded: undefined };
 }
 
 const control = JobControl.create([], 0);
@@ -241,6 +241,7 @@ describe('StagedOutput', () => {
       records: 1,
       bytes: 1,
       splits: undefined,
+      sums: undefined,
     } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };

@@ -5,7 +5,7 @@
 import { ENTRY_BYTES } from './stored-record';
 import { useEquality } from './equal-records';
 import { advanceOrdinals, BLOCK_RECORDS, basePositionOf, keepEntries, offsetOf, positionOf } from './keying';
-import { philoxCopies, philoxKeys4 } from './philox';
+import { philoxCopies } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, WEIGHTS_PLACE, scratchAt } from './scratch';
 import { copiesFollow, findRange, keyInRange } from './split-keys';
 import { countCopies, WEIGHT_BYTES, weighBlock } from './weigh';
@@ -24,33 +24,6 @@ let nextCopy: u32 = 0;
 /** Returns the address to which the host may write the path of a field, up to 2 KiB. */
 export function fieldPathAddress(): usize {
   return scratchAt(ENTRIES_PLACE);
-}
-
-/**
- * Moves the marks of the records whose draw added no copy to `whole` ones to the beginning of the boundary table. Returns
- * their number. Where keys come from ordinals, `keyByOrdinal` must have set that of the first record again.
- */
-export function selectUndrawn(
-  table: usize,
-  recordCount: u32,
-  base: usize,
-  basePlace: u64,
-  inputKey: u64,
-  whole: u32,
-  chance: u64,
-): u32 {
-  const first = basePositionOf(basePlace);
-  const keys = scratchAt(KEYS_PLACE);
-  let next = table;
-  for (let i: u32 = 0; i < recordCount; i++) {
-    const mark = load<u64>(table + ((i as usize) << 3));
-    const offset = offsetOf(i, mark as u32, base);
-    philoxKeys4(first, offset, offset, offset, offset, whole, DRAW, inputKey, keys);
-    if (load<u64>(keys) < chance) continue;
-    store<u64>(next, mark);
-    next += 8;
-  }
-  return ((next - table) >> 3) as u32;
 }
 
 /**

@@ -2,7 +2,7 @@
 // one memory holds at most 4 GiB.
 
 export { blankBytes, dropBlank, isBlank } from './boundary-table';
-export { beginCopies, fieldPathAddress, selectUndrawn } from './copies';
+export { fieldPathAddress } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { compareByValue } from './equal-records';
 export { beginRange, rangeEnd, compactRange, rangeRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
@@ -30,7 +30,7 @@ export {
   valueEnd as nonNumberValueEnd,
   nonNumberValue,
 } from './json-field';
-export { setSelectorColumn, compareValues, firstRecordWithoutValue, nextLine, takeLinesAt, useSelector, valueHash } from './record-value';
+export { setSelectorColumn, compareValues, firstRecordWithoutValue, takeLinesAt, useSelector, valueHash } from './record-value';
 export { sectionByNone, sectionByValue } from './section-keys';
 export { splitByFirstCopy, splitByNone, splitByValue, splitsAddress } from './split-keys';
 export {
@@ -82,6 +82,7 @@ export {
 } from './scatter-records';
 export { useScratch } from './scratch';
 export { useSecondKeys } from './stored-record';
+export { clearSums, sumByValue, sumGathered, sumsAddress } from './sum-values';
 export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 export {
@@ -89,13 +90,13 @@ export {
   expectedBytes,
   expectedRecordParts,
   expectedRecords,
-  isProductUnfit,
   longestWeighed,
   madeBytes,
   madeRecords,
   setCopies,
   unfitAt,
   unfitEnd,
+  unfitReason,
   unfitRecord,
   weighBlock,
   weighByNone,

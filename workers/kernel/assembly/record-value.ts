@@ -37,8 +37,7 @@ const NULL: u32 = 0x6c6c756e;
 const NEWLINE: u32 = 0x0a;
 const RETURN: u32 = 0x0d;
 
-/** The address of the next line. */
-export let nextLine: usize = 0;
+let nextLine: usize = 0;
 
 /** Has values that lie beside records be the lines from an address on: one each time that one is read. */
 export function takeLinesAt(address: usize): void {

@@ -24,9 +24,10 @@ import { placeOf } from './key-window';
 import { BLOCK_RECORDS, keyBlock, positionAt } from './keying';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
-import { ENTRIES_PLACE, HEADER_PLACE, SECONDS_PLACE, scratchAt } from './scratch';
+import { ENTRIES_PLACE, HEADER_PLACE, SECONDS_PLACE, scratchAt, WEIGHTS_PLACE } from './scratch';
 import { countInSection, isSectioned } from './section-keys';
 import { ENTRY_BYTES, hasSecondKeys, headerBytes, SECOND_KEY } from './stored-record';
+import { isSummed, sumBlock } from './sum-values';
 import { isWeighed } from './weigh';
 
 // @ts-ignore: decorator
@@ -169,10 +170,12 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
     const block = table + ((i as usize) << 3);
     const records = min<u32>(BLOCK_RECORDS, count - i);
     if (!isWeighed) {
+      if (isSummed) sumBlock(block, records, 0);
       scatterEntries(keyBlock(block, records, base, positionAt(basePosition), inputKey));
       continue;
     }
     beginCopies(block, records, base, basePosition, inputKey);
+    if (isSummed) sumBlock(block, records, scratchAt(WEIGHTS_PLACE));
     while (hasCopies()) scatterEntries(keyCopies());
   }
 }

@@ -50,8 +50,14 @@ export let unfitRecord: usize = 0;
 /** The characters that are not a number from 0 to the limit. */
 export let unfitAt: usize = 0;
 export let unfitEnd: usize = 0;
-/** True if the number fits, but not its product with the weight of the input. */
-export let isProductUnfit: bool = false;
+/** Why the record cannot be taken: one of the next three. */
+export let unfitReason: u32 = 0;
+/** Its weight is not a number, or too large. */
+const NO_WEIGHT: u32 = 0;
+/** Its number fits, but not its product with the weight of the input. */
+const NO_PRODUCT: u32 = 1;
+/** What is added up is not a number. */
+export const NO_NUMBER: u32 = 2;
 
 /** Gives each record from now on `copies` copies, and one more with a chance of `chance` / 2^64, times its own number. */
 export function setCopies(copies: u32, chance: u64): void {
@@ -133,23 +139,24 @@ function weighByNumber(start: usize, end: usize): bool {
   const found = readValue(scratchAt(WEIGHT_SELECTOR_PLACE), start, end);
   if (found == NO_VALUE) return false;
   const isNumber = found == NUMBER;
-  if (!isNumber && !isTooLarge) return refuse(start, false);
+  if (!isNumber && !isTooLarge) return refuse(start, NO_WEIGHT);
   const whole = isNumber ? wholeOfNumber : u64.MAX_VALUE;
   chance = isNumber ? partsOfTwo(partsOfNumber) : 0;
   if (whole > (capCopies as u64) || (whole == (capCopies as u64) && chance > capChance)) {
-    if (!isCapped) return refuse(start, false);
+    if (!isCapped) return refuse(start, NO_WEIGHT);
     copies = capCopies;
     chance = capChance;
   } else copies = whole as u32;
   if (inputCopies == 1 && inputChance == 0) return true;
-  return multiplyByInput() || refuse(start, true);
+  return multiplyByInput() || refuse(start, NO_PRODUCT);
 }
 
-function refuse(start: usize, product: bool): bool {
+export function refuse(start: usize, reason: u32): bool {
+  if (unfitRecord != 0) return false;
   unfitRecord = start;
   unfitAt = foundAt;
   unfitEnd = foundEnd;
-  isProductUnfit = product;
+  unfitReason = reason;
   return false;
 }
 

@@ -4,8 +4,8 @@
 //          whole parts times chances, parts of 2^64 | parts of 10^-15 times chances
 
 import { partsOfSum, recordWithoutNumber, setFieldPath, sumOfField } from './json-field';
-import { highProduct } from './philox';
 import { ENTRIES_PLACE, scratchAt, WEIGHTS_PLACE } from './scratch';
+import { addProduct } from './sum-values';
 import { WEIGHT_BYTES } from './weigh';
 
 /** Behind the path of a field, where entries are not needed. */
@@ -31,17 +31,9 @@ export function addWeighed(block: usize, count: u32, path: usize, delimiterBytes
     if (recordWithoutNumber != 0) return;
     const copies = load<u32>(weight, 8) as u64;
     const chance = load<u64>(weight);
-    add(sums, whole, copies);
-    add(sums + 16, partsOfSum, copies);
-    add(sums + 32, whole, chance);
-    add(sums + 48, partsOfSum, chance);
+    addProduct(sums, whole, copies);
+    addProduct(sums + 16, partsOfSum, copies);
+    addProduct(sums + 32, whole, chance);
+    addProduct(sums + 48, partsOfSum, chance);
   }
-}
-
-// @ts-ignore: decorator
-@inline
-function add(sum: usize, a: u64, b: u64): void {
-  const low = load<u64>(sum) + a * b;
-  store<u64>(sum, load<u64>(sum, 8) + highProduct(a, b) + (low < a * b ? 1 : 0), 8);
-  store<u64>(sum, low);
 }
