@@ -211,6 +211,11 @@ export class PileOrderer {
     return this.#wasm.endOfBundle(index) >>> 0;
   }
 
+  /** Returns the first record of the bundle of the record at `index`. */
+  beginOfBundle(index: number): number {
+    return this.#wasm.beginOfBundle(index) >>> 0;
+  }
+
   /** Measures as the kernel's `measureUpTo`. */
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
     return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;

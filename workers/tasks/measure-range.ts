@@ -58,26 +58,49 @@ export async function measureCrossings(task: MeasureCrossingsTask): Promise<Cros
 
 async function measureBundles({ pile, by, limits }: MeasureCrossingsTask, order: PileOrderer): Promise<Crossing[]> {
   const crossings: Crossing[] = [];
-  let begin = 0;
+  /** Limits in a bundle whose end is not reached. */
+  const pending: { readonly limit: number; readonly start: number }[] = [];
   const reached = { rank: 0, byte: 0 };
+  /** The byte at which the bundle before `index` begins, and its key. */
+  let begin = 0;
   let key: bigint | undefined;
+  let index = 0;
+  const nextLimit = () => limits[crossings.length + pending.length];
+  const advance = (endIndex: number, startLimit = NO_LIMIT) => {
+    const next = order.measureUpTo(index, Math.max(index, endIndex), startLimit);
+    reached.rank += next - index;
+    reached.byte += order.measuredBytes;
+    index = next;
+  };
+  const findBegin = () => {
+    const first = order.beginOfBundle(index - 1);
+    order.measureUpTo(first, index, NO_LIMIT);
+    // A large bundle comes in several parts.
+    if (first > 0) begin = reached.byte - order.measuredBytes;
+  };
   const endBundle = () => {
     const { byte: end, [by]: place } = reached;
-    for (let limit = limits[crossings.length]; limit !== undefined && limit <= place; limit = limits[crossings.length])
-      crossings.push({ start: limit === place ? end : begin, end });
+    for (const { limit, start } of pending.splice(0)) crossings.push({ start: limit === place ? end : start, end });
     begin = end;
   };
   const measure = (recordCount: number) => {
-    for (let index = 0; index < recordCount && crossings.length < limits.length; ) {
-      const end = order.endOfBundle(index);
-      order.measureUpTo(index, end, NO_LIMIT);
-      // A large bundle comes in several parts.
-      if (index > 0 || order.keyAt(0) !== key) endBundle();
-      reached.rank += end - index;
-      reached.byte += order.measuredBytes;
-      key = order.keyAt(index);
-      index = end;
+    index = 0;
+    if (order.keyAt(0) !== key) endBundle();
+    for (let limit = nextLimit(); limit !== undefined; limit = nextLimit()) {
+      const left = Math.max(0, limit - reached[by]);
+      if (by === 'rank') advance(Math.min(recordCount, index + left));
+      else advance(recordCount, BigInt(left));
+      if (reached[by] < limit) break;
+      findBegin();
+      advance(order.endOfBundle(index - 1));
+      for (let within: number | undefined = limit; within !== undefined && within <= reached[by]; within = nextLimit())
+        pending.push({ limit: within, start: begin });
+      if (index === recordCount) break;
+      endBundle();
     }
+    advance(recordCount);
+    findBegin();
+    key = order.keyAt(recordCount - 1);
   };
   for (const { order: orderPile } of order.piles(pile, pile + 1)) {
     await orderPile(async (recordCount) => inPhase('gather', () => measure(recordCount)));

@@ -41,6 +41,7 @@ export {
   measuredByteLength,
   measureUpTo,
   compactStored,
+  beginOfBundle,
   endOfBundle,
   orderChecksum,
   orderDistinct,

@@ -223,6 +223,15 @@ export function endOfBundle(index: u32): u32 {
   return end;
 }
 
+/** Returns the first ordered record of one key and one value with that at `index`. */
+export function beginOfBundle(index: u32): u32 {
+  for (; index > 0; index--) {
+    const at = sorted + ((index as usize) << 3);
+    if (compareEntries(load<u64>(at - 8), load<u64>(at)) != 0) break;
+  }
+  return index;
+}
+
 /**
  * Touches, as `prefetchRecords` does, the next entries that are as good as sure to be compared with one shortly before: the upper
  * bits of their keys are equal. Returns the address after the last entry.
