@@ -4,6 +4,7 @@ import { deriveSampleSeed } from '../floor/keys.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import type { UnitSize } from '../formats/rows/row-format.js';
+import { isScatteredTwice } from '../keep/content-rule.js';
 import { expectOnPiles } from '../keep/head.js';
 import { drawsPlaces, expectKept, isEndless } from '../keep/keep-spec.js';
 import { expectCopies } from '../keep/mix.js';
@@ -11,7 +12,7 @@ import type { SectionSpec } from '../keep/sections.js';
 import type { ShardSpec } from '../keep/splits.js';
 import { mostCopiesByNumber } from '../keep/weight-by.js';
 import { ONCE } from '../keep/weights.js';
-import { storedHeaderBytes } from '../plan/arena-sizes.js';
+import { STORED_HEADER_BYTES, storedHeaderBytes } from '../plan/arena-sizes.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { scatterLevelsOf, staysInMemory } from '../plan/pile-levels.js';
 import {
@@ -87,7 +88,8 @@ export async function expectSizes(
   const stored = expectStoredRows(prepared, all, recordBytes);
   const output = expectOutput(prepared, all, samples, stored);
   const waiting = output && stored && expectWaiting(prepared, output, stored);
-  return { records, recordBytes, tempBytes: expectTemp(prepared, all, samples, waiting), output };
+  const first = isScatteredTwice(spec) ? { records, bytes: recordBytes } : undefined;
+  return { records, recordBytes, tempBytes: expectTemp(prepared, all, first, samples, waiting), output };
 }
 
 interface StoredRows {
@@ -131,10 +133,15 @@ function expectWaiting(
   });
 }
 
-/** Estimates what pile sets take on disks. @param waiting absent: nothing is written beside them. */
+/**
+ * Estimates what pile sets take on disks.
+ * @param first the records of a first scatter. Undefined: there is one scatter.
+ * @param waiting absent: nothing is written beside them.
+ */
 function expectTemp(
   { plan, request }: PreparedShuffle,
   all: AmountsByScenario,
+  first: { readonly records: Expected; readonly bytes: Expected } | undefined,
   sample: readonly Uint8Array[],
   waiting = exactly(0),
 ): Expected {
@@ -145,7 +152,11 @@ function expectTemp(
   const levels = scatterLevelsOf(memory, memoryNeed.meanRecordBytes);
   return inEachScenario((each) => {
     const { records, bytes } = expectOnPiles(head, all, each);
-    const storedBytes = bytes * ratio + records * storedHeaderBytes(memoryNeed);
+    const headerBytes = storedHeaderBytes(memoryNeed);
+    const storedBytes =
+      first === undefined
+        ? bytes * ratio + records * headerBytes
+        : (bytes + first.bytes[each]) * ratio + records * STORED_HEADER_BYTES + first.records[each] * headerBytes;
     return levels * Math.max(0, storedBytes - memory.ramPoolBytes) + waiting[each];
   });
 }

@@ -89,18 +89,26 @@ interface CommittedSlicesQuery extends CheckpointPileSets {
   readonly control: JobControl;
 }
 
+/** Reads the slices one by one, as `readCommittedSets` does. */
+export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
+  const { sliceCount, hasFurtherSets } = query.size;
+  const isSlice = (slice: number) => hasFurtherSets !== true || slice < sliceCount;
+  yield* readCommittedSets(query, isSlice, (slice) => readCommitted(query, slice));
+}
+
 /**
- * Reads the slices one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
+ * Reads committed pile sets one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
  * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this
  * throws the error and revokes none.
  */
-export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
-  const { layout, size, onDamage, control } = query;
+export async function* readCommittedSets<Result>(
+  { layout, onDamage, control }: Pick<CommittedSlicesQuery, 'layout' | 'onDamage' | 'control'>,
+  isAsked: (slice: number) => boolean,
+  read: (slice: number) => Result,
+): AsyncGenerator<{ readonly slice: number; readonly result: Result }> {
   const directories = [layout.indexDirectory, ...layout.disks.map(({ directory }) => directory)];
   const unreadable: { slice: number; error: SystemError }[] = [];
-  const { sliceCount, hasFurtherSets } = size;
-  const isSlice = (slice: number) => hasFurtherSets !== true || slice < sliceCount;
-  const slices = listCommittedSlices(layout.indexDirectory).filter(isSlice);
+  const slices = listCommittedSlices(layout.indexDirectory).filter(isAsked);
   const damage: string[] = [];
   const revoke = async (slice: number, error: Error) => {
     damage.push(describeDamage(error));
@@ -111,7 +119,7 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
     await eventLoopTurn();
     control.throwIfAborted();
     try {
-      yield { slice, result: readCommitted(query, slice) };
+      yield { slice, result: read(slice) };
     } catch (error) {
       if (error instanceof VerificationError) await revoke(slice, error);
       else if (isUnreadable(error, directories)) unreadable.push({ slice, error });

@@ -6,18 +6,23 @@
 import type { KeptReport, KeptResult, ScatterPilesTask } from '../../workers/tasks/scatter-piles.js';
 import { VerificationError } from '../errors.js';
 import { list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
-import { statPath } from '../io/paths.js';
-import { commitIndex, committedIndexPath, pileSetName, revokePileSet } from '../job-directory/pile-set-commits.js';
+import { commitIndex, committedIndexPath, pileSetName } from '../job-directory/pile-set-commits.js';
 import { keptRuleOf } from '../keep/content-rule.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import type { GroupAmount, Weighing } from '../keep/mix.js';
 import type { PileSetLayout } from '../piles/pile-layout.js';
-import { describeDamage } from '../piles/pile-set-file.js';
 import { type Amount, addTotals, emptyTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import { ENTRY_BYTES, SLACK_BYTES, storedHeaderBytes, TALLY_BYTES } from '../plan/arena-sizes.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import type { ShuffleSpec } from '../spec.js';
-import { type CheckpointPileSets, MADE, readPileSet, removeLeftovers, WEIGHTS } from './committed-slices.js';
+import {
+  type CheckpointPileSets,
+  MADE,
+  readCommittedSets,
+  readPileSet,
+  removeLeftovers,
+  WEIGHTS,
+} from './committed-slices.js';
 import { runVerified } from './run-tasks.js';
 import { committingEach } from './scatter-slices.js';
 import { type PilePart, type PilesWork, pilesTask, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
@@ -73,7 +78,7 @@ export async function scatterKept(
   checkpoint: CheckpointPileSets | undefined,
 ): Promise<ReturnType<typeof gatherKept>> {
   const { firstSet, parts, settings } = work;
-  const results = checkpoint === undefined ? [] : await takeOver(work, checkpoint);
+  const results = checkpoint === undefined ? [] : await takeOver(work, checkpoint, threads);
   const left = [...parts.keys()].filter((part) => results[part] === undefined);
   const { layout } = settings;
   const giveName = checkpoint && ((done: DonePart) => commitIndex(layout, done));
@@ -168,22 +173,19 @@ export function readKept(
   return { pileSet, totals, report: read };
 }
 
-async function takeOver(work: KeptWork, { isStripeDone }: CheckpointPileSets): Promise<(KeptResult | undefined)[]> {
-  const { settings, firstSet, parts, onWarning } = work;
+async function takeOver(
+  work: KeptWork,
+  { isStripeDone }: CheckpointPileSets,
+  { control }: Threads,
+): Promise<(KeptResult | undefined)[]> {
+  const { settings, firstSet, onWarning: onDamage } = work;
   const { layout } = settings;
   const results: (KeptResult | undefined)[] = [];
-  for (const part of parts.keys()) {
-    if (statPath(committedIndexPath(layout.indexDirectory, firstSet + part), 'temp') === undefined) continue;
-    try {
-      results[part] = readKept(work, part, isStripeDone);
-    } catch (error) {
-      if (!(error instanceof VerificationError)) throw error;
-      onWarning(`${describeDamage(error)}; this part is made again`);
-      await revokePileSet(layout.indexDirectory, firstSet + part);
-    }
-  }
-  const names = new Set(results.flatMap((result) => result?.pileSet.name ?? []));
-  removeLeftovers(layout, names, (set = 0) => set >= firstSet);
+  const isAsked = (set = 0) => set >= firstSet;
+  const read = (set: number) => readKept(work, set - firstSet, isStripeDone);
+  for await (const { slice, result } of readCommittedSets({ layout, onDamage, control }, isAsked, read))
+    results[slice - firstSet] = result;
+  removeLeftovers(layout, new Set(results.flatMap((result) => result?.pileSet.name ?? [])), isAsked);
   return results;
 }
 
