@@ -4,6 +4,8 @@ import { placeSelector, selectorByteLength } from '../../workers/piles/record-va
 import { type SectionRule, sectionRanges } from '../keep/sections.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
 
+/** Shares need not be exact: piles of twice the size fit as well. */
+const WINDOWS = { windowBytes: 64 * 1024, fewest: 32, most: 128 };
 /** Reads past the end of a record stay below this. */
 const SLACK_BYTES = 64;
 
@@ -19,7 +21,7 @@ export async function withSampledRanges(
 ): Promise<SectionRule> {
   const { framing } = rule.value;
   if (framing === undefined) return rule;
-  const { samples } = await sampleRecords(files, framing, sampleSeed, signal);
+  const { samples } = await sampleRecords(files, framing, sampleSeed, signal, undefined, WINDOWS);
   const kernel = new Kernel();
   const from = ARENA_START + selectorByteLength(rule.value) + SLACK_BYTES;
   const longest = samples.reduce((most, { byteLength }) => Math.max(most, byteLength), 0);

@@ -98,6 +98,15 @@ const MODES: Readonly<Record<string, Mode>> = {
       expect(sites.filter((site, i) => site !== sites[i - 1])).toHaveLength(new Set(sites).size);
     },
   },
+  each: {
+    options: { each: '.site' },
+    holds: (records, { sections = [] }) => {
+      expect(sections.map(({ name }) => name)).toEqual(
+        [...new Set(records.map((each) => `site=${siteOf(each)}`))].sort(),
+      );
+      expect(sections.reduce((sum, section) => sum + section.records, 0)).toBe(records.length);
+    },
+  },
   ordinals: { options: { keys: 'ordinal' } },
   ids: { options: { inputIds: 'name' } },
   bytes: { options: { shards: { by: 'bytes', maxShardBytes: 3000 } } },
@@ -134,6 +143,14 @@ const REFUSED: ReadonlySet<string> = new Set([
   'weights groupBy',
   'weightBy groupBy',
   'beside groupBy',
+  'headCount each',
+  'repeat each',
+  'unique each',
+  'uniqueBy each',
+  'splits each',
+  'splitBy each',
+  'expression each',
+  'groupBy each',
   'groupBy ordinals',
   'groupBy ids',
   'weights lighter',
