@@ -299,13 +299,15 @@ export function readNotes(jobDirectory: string, limits: RangeLimits): FoundNotes
   };
 }
 
+/** Shards that a bundle leaves empty begin where the next one does. */
 function requireAscending(starts: readonly number[], path: string, mostShards: number): void {
   if (starts[0] !== 0) throw damagedFileError(path, `expected the first shard to begin at byte 0, got ${starts[0]}`);
   if (starts.length > mostShards)
     throw damagedFileError(path, `expected at most ${mostShards} shards, got ${starts.length}`);
   for (const [i, start] of starts.entries()) {
-    const before = starts[i - 1] ?? -1;
-    if (start <= before) throw damagedFileError(path, `starts[${i}]: expected a byte after ${before}, got ${start}`);
+    const before = starts[i - 1] ?? 0;
+    if (start < before)
+      throw damagedFileError(path, `starts[${i}]: expected byte ${before} or a later one, got ${start}`);
   }
 }
 
