@@ -177,7 +177,6 @@ const KEEP = optionGroup('Output', {
       ['uniqueBy', '`each` cannot be combined with `uniqueBy`: keep one of equal records first, and divide that output'],
       ['groupBy', '`each` cannot be combined with `groupBy`: a bundle may have records of several values'],
       ['records.webdataset', '`each` does not divide samples of tar files: their keys are compared in one output'],
-      ['report', '`each` has no `report`: its picture shows one order'],
     ],
     resumes: ['value of sections', ({ cut: { each } }) => each && { name: each.name, of: textOf(each.value) }],
     name: 'each', value: 'SELECTOR',

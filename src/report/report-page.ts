@@ -32,7 +32,7 @@ pre { background: var(--quiet); padding: .75rem; border-radius: 6px; white-space
 export function pageText(data: JobReport): string {
   const report = withNamedDevices(data);
   const { result, endedAt, environment } = report;
-  const sections = [numbers, checks, places, splitsAndMix, time, repeat].map((section) => section(report));
+  const sections = [numbers, checks, places, partsAndMix, time, repeat].map((section) => section(report));
   return `<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
 <head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -201,8 +201,20 @@ function places({ sample, sampleMissing, result }: JobReport): string {
   return section(title, figure(scatterChart(sample, result.records), caption));
 }
 
-function splitsAndMix({ result: { splits, groups, sum }, askedSplits = [], askedShares }: JobReport): string {
+function partsAndMix({ result, askedSplits = [], askedShares }: JobReport): string {
+  const { splits, sections, groups, sum } = result;
   const parts: string[] = [];
+  if (sections !== undefined)
+    parts.push(
+      table(
+        'Records of each value',
+        ['Directory', '#Records', '#Bytes', ...(sum ? [`#${sum.of}`] : []), '#Shards', 'Checksum'],
+        sections.map(({ name, records, bytes, sum: ofSection, checksum, shards }) => [
+          ...[name, formatCount(records), formatBytes(bytes), ...(sum ? [formatDecimal(ofSection ?? '0')] : [])],
+          ...[formatCount(shards.length), checksum],
+        ]),
+      ),
+    );
   if (splits !== undefined)
     parts.push(
       table(
@@ -220,7 +232,7 @@ function splitsAndMix({ result: { splits, groups, sum }, askedSplits = [], asked
       ),
     );
   if (groups !== undefined) parts.push(mixTable(groups, askedShares, sum?.of));
-  return parts.length === 0 ? '' : section('Splits and mix', ...parts);
+  return parts.length === 0 ? '' : section(sections === undefined ? 'Splits and mix' : 'Values and mix', ...parts);
 }
 
 /** The shares are those of the output, in the unit of the mix. */

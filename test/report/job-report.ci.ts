@@ -257,6 +257,17 @@ describe('the numbers of a report', () => {
     );
   });
 
+  it('tell the records and the sum of each value', async () => {
+    const report = await reportOf({ each: '/"text":"(.)/', sum: '/ (\\d+)/', seed: 'each' });
+    expect(report.sampleMissing).toMatch(/an order of their own/);
+    const told = report.result.sections?.map(({ records, sum }) => [records, sum]);
+    expect(told).toEqual([
+      [3000, '4498500'],
+      [2500, '3123750'],
+    ]);
+    expect(pageText(report)).toMatch(/Values and mix.*=2<\/th>.*2,500.*3,123,750/s);
+  });
+
   it('say why there is no sample', async () => {
     writeFileSync(directory.path('empty'), '');
     const empty = await reportOf({ inputs: [directory.path('empty')] }, {});

@@ -28,7 +28,7 @@ export function reportData(
   const { outcome, job } = log ?? {};
   const { keep, cut } = request.spec;
   const piles = outcome && pileSizes(outcome, request.spec);
-  const sampleMissing = whyNoSample(result, keep, log);
+  const sampleMissing = whyNoSample(result, request.spec, log);
   const sample = sampleMissing === undefined && log !== undefined ? sampleOf(log, result) : [];
   const counts = { ordered: result.records + (result.leftOut?.records ?? 0), written: result.records };
   return {
@@ -94,12 +94,13 @@ function shardSizes(cuts: ShardCuts, { records, bytes }: ShuffleReport): ReportF
 
 function whyNoSample(
   { records, resumed }: ShuffleReport,
-  { repeat, range, bundleBy }: KeepSpec,
+  { keep: { repeat, range, bundleBy }, cut: { each } }: ShuffleSpec,
   log: ReportLog | undefined,
 ): string | undefined {
   if (log?.outcome === undefined || resumed !== undefined) return 'an earlier attempt had done a part of the work';
   if (repeat) return 'records were drawn with replacement, so none has one place';
   if (bundleBy !== undefined) return 'records of one value stay together, so their places follow from one another';
+  if (each !== undefined) return 'the records of each value have an order of their own';
   if (range !== undefined) return 'the order of so many numbers is computed, and no record was read';
   if (records === 0) return 'the output has no records';
   return undefined;

@@ -53,11 +53,13 @@ describe('a journal', () => {
   const write = (value: object) => writeFileSync(path('commit'), seal('commit', 3, value));
 
   it('names no file outside of the directory', () => {
-    for (const name of ['..', '.', '', '/etc/passwd', '../x', 'x/../../y', 'a/b', 'x\0', 'x/']) {
+    for (const name of ['..', '.', '', '/etc/passwd', '../x', 'x/../../y', 'x\0', 'x/']) {
       for (const field of ['names', 'replaced']) {
         write({ ...journal, [field]: ['fine', name] });
         expect(read, JSON.stringify(name)).toThrow(VerificationError);
-        expect(read).toThrow(new RegExp(`: ${field}\\[1\\]: expected the name of a file, got `));
+        expect(read).toThrow(
+          new RegExp(`: ${field}\\[1\\]: expected the name of a file(?:, perhaps in a directory)?, got `),
+        );
       }
     }
   });
