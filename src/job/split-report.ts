@@ -123,8 +123,10 @@ export function reportShards(
   const ofSplits = reportSplits(output, paths);
   const isOfSections = output.splits?.every(({ name }) => isSectionName(name)) === true;
   const parts = isOfSections ? { splits: undefined, sections: ofSplits?.sort(byName) } : { splits: ofSplits };
+  // Sections lie in the order of their keys, which follow from a sample: what is told must not.
+  const shards = isOfSections ? (ofSplits ?? []).flatMap((section) => section.shards) : paths;
   const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
-  return { shards: paths, ...parts, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
+  return { shards, ...parts, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
 }
 
 function byName(a: SplitReport, b: SplitReport): number {
