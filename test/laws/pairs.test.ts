@@ -1,14 +1,17 @@
 /**
  * Options that decide which records come out, in what order and where, by pairs: each pair is either refused, with a reason
- * that names both, or gives the same output for any settings, with all that each of the two promises.
+ * that names both, or gives the same output for any settings, with all that each of the two promises. A table of
+ * docs/CHOOSING-RECORDS.md has the pairs that are refused.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning, UsageError } from '#src/index.js';
 import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
+const PAGE = fileURLToPath(new URL('../../docs/CHOOSING-RECORDS.md', import.meta.url));
 const directory = useMemoryDirectory();
 
 const SPLITS = [
@@ -18,6 +21,8 @@ const SPLITS = [
 
 /** What a job asks for, and what is then true of its output. */
 interface Mode {
+  /** What the table of the page calls it. Absent: the table leaves it out. */
+  readonly label?: string;
   readonly options: Partial<ShuffleOptions>;
   readonly holds?: (records: readonly string[], report: ShuffleReport, job: ShuffleOptions) => void;
 }
@@ -37,15 +42,17 @@ function comesAgain({ repeat, weightBy, weightCap, weights = [] }: ShuffleOption
 }
 
 const MODES: Readonly<Record<string, Mode>> = {
-  headCount: { options: { headCount: 40 }, holds: (records) => expect(records).toHaveLength(40) },
-  repeat: { options: { repeat: true, headCount: 300 } },
+  headCount: { label: '-n', options: { headCount: 40 }, holds: (records) => expect(records).toHaveLength(40) },
+  repeat: { label: '-r', options: { repeat: true, headCount: 300 } },
   unique: {
+    label: '--unique',
     options: { unique: true },
     holds: (records, _, job) => {
       if (!comesAgain(job)) expect(new Set(records).size).toBe(records.length);
     },
   },
   uniqueBy: {
+    label: '--unique-by',
     options: { uniqueBy: '.n' },
     holds: (records, _, job) => {
       const values = records.map((record) => JSON.parse(record).n);
@@ -53,15 +60,17 @@ const MODES: Readonly<Record<string, Mode>> = {
     },
   },
   splits: {
+    label: '--split',
     options: { splits: SPLITS },
     holds: (records, { splits = [] }) => {
       expect(splits.map(({ name }) => name)).toEqual(['train', 'test']);
       expect(splits.reduce((sum, split) => sum + split.records, 0)).toBe(records.length);
     },
   },
-  splitBy: { options: { splits: SPLITS, splitBy: '.site' }, holds: expectSitesTogether },
+  splitBy: { label: '--split-by', options: { splits: SPLITS, splitBy: '.site' }, holds: expectSitesTogether },
   expression: { options: { splits: SPLITS, splitBy: '/"site":"(s\\d+)"/' }, holds: expectSitesTogether },
   weights: {
+    label: '--weight',
     options: { weights: [{ glob: '**/a', factor: '2.5' }] },
     // Numbers in the records multiply with it.
     holds: (_, { groups, duplicates }, { weightBy }) => {
@@ -74,12 +83,14 @@ const MODES: Readonly<Record<string, Mode>> = {
     holds: (_, { groups }) => expect(groups?.[0]?.weighed.records).toBeLessThan(groups?.[0]?.read.records ?? 0),
   },
   weightBy: {
+    label: '--weight-by',
     options: { weightBy: '.w', missing: '1' },
     holds: (_, { groups }) => expect(groups?.[0]?.expected.records).toBeGreaterThan(0),
   },
-  beside: { options: { weightsFrom: 'values', missing: '1' } },
+  beside: { label: '--weights-from', options: { weightsFrom: 'values', missing: '1' } },
   capped: { options: { weightBy: '.w', weightCap: 1, missing: '1' } },
   mix: {
+    label: '--mix',
     options: {
       mix: {
         unit: 'records',
@@ -92,6 +103,7 @@ const MODES: Readonly<Record<string, Mode>> = {
     holds: (_, { groups = [] }) => expect(groups.map(({ name }) => name)).toEqual(['a', 'b']),
   },
   groupBy: {
+    label: '--group-by',
     options: { groupBy: '.site' },
     holds: (records) => {
       const sites = records.map(siteOf);
@@ -99,6 +111,7 @@ const MODES: Readonly<Record<string, Mode>> = {
     },
   },
   each: {
+    label: '--each',
     options: { each: '.site' },
     holds: (records, { sections = [] }) => {
       expect(sections.map(({ name }) => name)).toEqual(
@@ -107,11 +120,12 @@ const MODES: Readonly<Record<string, Mode>> = {
       expect(sections.reduce((sum, section) => sum + section.records, 0)).toBe(records.length);
     },
   },
-  ordinals: { options: { keys: 'ordinal' } },
-  ids: { options: { inputIds: 'name' } },
-  bytes: { options: { shards: { by: 'bytes', maxShardBytes: 3000 } } },
+  ordinals: { label: '--key ordinal', options: { keys: 'ordinal' } },
+  ids: { label: '--input-ids', options: { inputIds: 'name' } },
+  bytes: { label: '--shard-bytes', options: { shards: { by: 'bytes', maxShardBytes: 3000 } } },
   compressed: { options: { compress: { codec: 'gzip' } } },
   sum: {
+    label: '--sum',
     options: { sum: '.n' },
     holds: (records, { sum }) =>
       expect(sum?.total).toBe(`${records.reduce((all, record) => all + Number(JSON.parse(record).n), 0)}`),
@@ -201,6 +215,26 @@ function jobOf(first: string, second: string): ShuffleOptions {
   return { ...options, ...both, ...beside, inputs, seed: 'pairs', output: '' };
 }
 
+/** The row of an option in the table, and those below it that it is refused with. */
+function refusalsOf(name: string): string[] {
+  const label = MODES[name]?.label ?? '';
+  const others = names.filter((other) => REFUSED.has(`${name} ${other}`));
+  const labels = others.flatMap((other) => MODES[other]?.label ?? []);
+  if (label === '' || labels.length === 0) return [];
+  return [`| \`${label}\` | ${labels.map((each) => `\`${each}\``).join(', ')} |`];
+}
+
+it('that are refused together are in the table of the page', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const head = '| this | cannot be combined with |\n| --- | --- |\n';
+  const table = `${head}${names.flatMap(refusalsOf).join('\n')}\n`;
+  const start = page.indexOf(head);
+  const end = page.indexOf('\n\n', start) + 1;
+  if (process.env['PILESHUF_WRITE_REFERENCE'] === '1')
+    writeFileSync(PAGE, page.slice(0, start) + table + page.slice(end));
+  expect(page.slice(start, end)).toBe(table);
+});
+
 describe('two options', () => {
   it.each(sampled(pairs, 8))('%s and %s are right together, or refused', async (first, second) => {
     const asked = jobOf(first, second);
@@ -209,7 +243,10 @@ describe('two options', () => {
       const output = directory.path(`out${i}`);
       const job = { ...asked, output };
       if (REFUSED.has(`${first} ${second}`)) {
-        await expect(shuffle(job, tuning)).rejects.toThrow(UsageError);
+        const error = await shuffle(job, tuning).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(UsageError);
+        // One line with a reason or a remedy.
+        expect(String(error)).toMatch(/^UsageError: [^\n]+[:;,] [^\n]+$/);
         continue;
       }
       const report = await shuffle(job, tuning);
