@@ -34,11 +34,7 @@ async function doPasses(): Promise<void> {
 
 describe('a plan', () => {
   it.each([
-    [
-      'weights of unique records',
-      { unique: true, weights: [{ glob: '*', factor: 2 }] },
-      '`weights` cannot be combined with',
-    ],
+    ['a weight of nothing', { weights: [{ glob: 'none', factor: 2 }] }, 'none'],
     ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
     ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
     ['standard output', { output: '-' }, 'tasks cannot share standard output'],

@@ -195,7 +195,7 @@ async function outputsOf(mode: Mode, options: Partial<ShuffleOptions>, inputs: r
 describe.each(MODES.filter(({ needsColumns }) => !needsColumns))('$name', (mode) => {
   const formats = FORMAT_SAMPLES.filter(({ spec }) => !(mode.refusesTar && spec.kind === 'webdataset'));
 
-  it.each(sampled(formats, 9, MODES.indexOf(mode)))('of $name have its header', async ({ spec, around, bodies }) => {
+  it.each(sampled(formats, 9, MODES.indexOf(mode), 3))('of $name have its header', async ({ spec, around, bodies }) => {
     const paths = bodies.map((body, i) => {
       writeFileSync(directory.path(`in-${i}`), Buffer.concat([around.header(body.byteLength), body]));
       return directory.path(`in-${i}`);
@@ -260,7 +260,7 @@ describe('shards', () => {
     RULES.filter((rule) => !(mode.draws && rule.by === 'bytes')).map((rule) => ({ mode, rule })),
   ).filter(({ mode: { name } }) => name !== 'no records' && !name.includes('splits') && !name.includes('bundles'));
 
-  it.each(sampled(cases, 10, 2))('of $mode.name are cut as one file of them is: $rule', async ({ mode, rule }) => {
+  it.each(sampled(cases, 10, 2, 3))('of $mode.name are cut as one file of them is: $rule', async ({ mode, rule }) => {
     const [records = []] = mode.expected(HELD);
     const body = Buffer.concat(records).toString('latin1');
     let end = 0;
