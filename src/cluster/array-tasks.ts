@@ -153,7 +153,7 @@ export async function runMeasureTask(job: ClusterJob): Promise<number | undefine
   return bytes;
 }
 
-/** @returns the bytes of the piles of which this attempt scattered what stays; undefined if the task was done before. */
+/** Returns the bytes of the piles of which this attempt scattered what stays; undefined if the task was done before. */
 async function runKeptTask(job: ClusterJob): Promise<number | undefined> {
   const { directory, plan, index, log, piling, scope } = job;
   if (statPath(committedIndexPath(directory, plan.slices.length + index), 'temp') !== undefined) return undefined;

@@ -38,7 +38,7 @@ const KEYS = 2n ** 64n;
 const LEAST_UNSEEN = 1 / 64;
 const PARTS = 2n ** 20n;
 
-/** @param bytesOf the bytes of the sampled records, by the hash of their value. */
+/** Returns the ranges of the values in a sample. @param bytesOf the bytes of its records, by the hash of their value. */
 export function sectionRanges(bytesOf: ReadonlyMap<bigint, number>): readonly SectionRange[] {
   const bytes = [...bytesOf].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_SECTIONS);
   const all = BigInt(bytes.reduce((sum, [, each]) => sum + each, 0));
@@ -51,7 +51,7 @@ export function sectionRanges(bytesOf: ReadonlyMap<bigint, number>): readonly Se
   });
 }
 
-/** The more values a sample has, the more it lacks. */
+/** Returns how many keys unsampled values get: the more values a sample has, the more it lacks. */
 function unseenKeys(seen: number): bigint {
   if (seen === 0) return KEYS;
   return (

@@ -27,7 +27,7 @@ export interface FoundPart extends RecordTotals {
   readonly firstByte: number;
 }
 
-/** @param bounds where all parts but the first begin. @returns the parts, in their order. */
+/** Returns the parts, in their order. @param bounds where all parts but the first begin. */
 export async function findParts(
   bounds: PartBounds,
   work: PilesWork,

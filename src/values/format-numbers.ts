@@ -40,7 +40,7 @@ export function sizeWord(bytes: number): string | undefined {
   return undefined;
 }
 
-/** `1,234.5`, of a decimal number of any length. */
+/** Formats a decimal number of any length, such as `1,234.5`. */
 export function formatDecimal(decimal: string): string {
   const [whole = '', ...part] = decimal.split('.');
   return [BigInt(whole).toLocaleString('en-US'), ...part].join('.');
