@@ -37,12 +37,15 @@ export interface PileSettings extends TaskSettings {
   readonly content?: ContentRule | undefined;
 }
 
-export interface ScatterSettings extends ReadSettings, PileSettings {
+export interface PileSetSettings extends PileSettings {
+  readonly readBytes: number;
   /** True if pile sets outlive the process: then an index is a file and holds the report of its slice. */
   readonly commitsPileSets: boolean;
   /** A `HeadLimit`: the output is the head of the order. Absent: it has all records. */
   readonly headLimit?: SharedArrayBuffer | undefined;
 }
+
+export interface ScatterSettings extends ReadSettings, PileSetSettings {}
 
 export interface ShuffleSettings extends PileSettings {
   readonly readBytes: number;

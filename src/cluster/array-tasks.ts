@@ -5,20 +5,18 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { KeptResult } from '../../workers/tasks/scatter-piles.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { counted, InputError } from '../errors.js';
 import type { GateNumber } from '../floor/job-control.js';
 import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { ensurePrivateDirectory, removeDirectory } from '../io/directories.js';
 import { type FileVersion, versionOf, withFile } from '../io/files.js';
-import { listNames, statPath } from '../io/paths.js';
+import { listNames } from '../io/paths.js';
 import { syncPath } from '../io/rename-and-sync.js';
 import { requireTempDirs, TempDisks } from '../job/temp-disks.js';
 import { makeScratchDirectory, removeStaleTempDirectories } from '../job-directory/locked-directory.js';
 import { type CheckpointNotes, type FoundNotes, type JobNotes, NOTES, SHUFFLED } from '../job-directory/notes.js';
-import { committedIndexPath } from '../job-directory/pile-set-commits.js';
-import { contentRuleOf, isScatteredTwice, orderOfKept, orderRuleOf } from '../keep/content-rule.js';
+import { contentRuleOf, isScatteredTwice, orderRuleOf } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { takenOnce } from '../keep/mix.js';
 import { totalsOfRange } from '../piles/pile-totals.js';
@@ -41,12 +39,12 @@ import {
   openScattered,
   type Scattered,
 } from '../stages/chain.js';
-import { readCommitted } from '../stages/committed-slices.js';
+import { readCommitted, sizeOfJob } from '../stages/committed-slices.js';
 import { dropDuplicates, measureDistinct, textsOf } from '../stages/drop-duplicates.js';
 import { type Pass1Facts, Pass1Results } from '../stages/pass1-results.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { gatherKept, type KeptWork, layoutOfKept, readKept, scatterParts } from '../stages/scatter-kept.js';
-import { publishIfFirst, scatterSlices } from '../stages/scatter-slices.js';
+import { gatherKept, type KeptWork, scatterKept } from '../stages/scatter-kept.js';
+import { publishIfFirst, type SliceFate, scatterSlices } from '../stages/scatter-slices.js';
 import { shareOfTask, shuffleShare } from '../stages/shuffle-share.js';
 import { bytesOfPart, type PilesWork, type ScatteredPiles } from '../stages/shuffle-work.js';
 import { scatterSettings } from '../stages/task-settings.js';
@@ -63,6 +61,7 @@ import {
   inputsOfSlices,
   notReadyError,
   rewriteCountOf,
+  slicesLeft,
   startTaskThreads,
   unfinishedMessage,
   waitUntilDone,
@@ -112,10 +111,16 @@ async function readScatteredSlice(
   { directory, plan, piling, deadline }: ClusterJob,
   slice: number,
 ): Promise<ScatterResult> {
-  const size = { sliceCount: plan.slices.length, inputCount: plan.inputs.length };
+  const size = sizeOfJob(plan, isScatteredTwice(plan.spec) ? taskCountOf(plan, 'measure') : 0);
   return deadline.waitUntilWhole(directory, () =>
     readCommitted({ layout: piling.layout, size, isStripeDone: () => false }, slice),
   );
+}
+
+function fateOfSlices(job: ClusterJob): SliceFate {
+  const giveName: SliceFate['giveName'] = (done) =>
+    publishIfFirst(job.piling.layout, done, (slice) => readScatteredSlice(job, slice));
+  return { giveName, warn: job.scope.warn };
 }
 
 /** Opens the place where piles that are too large are scattered again: on this machine alone. */
@@ -155,18 +160,16 @@ export async function runMeasureTask(job: ClusterJob): Promise<number | undefine
 
 /** Returns the bytes of the piles of which this attempt scattered what stays; undefined if the task was done before. */
 async function runKeptTask(job: ClusterJob): Promise<number | undefined> {
-  const { directory, plan, index, log, piling, scope } = job;
-  if (statPath(committedIndexPath(directory, plan.slices.length + index), 'temp') !== undefined) return undefined;
+  const { index, log } = job;
+  const left = slicesLeft(job, 'measure', index);
+  if (left.length === 0) return undefined;
   const { chain, executor } = chainOf(job);
   const { work: opened, threads } = await openScattered(chain, executor);
   log.useThreads(threads.pool.threadCount);
   const work = keptWorkOf(job, opened);
   const bytes = bytesOfPart(opened.piles.totals, work.parts[index]);
   log.count(bytes, () => job.control.counted('orderedBytes'));
-  await scatterParts(work, threads, [index], {
-    giveName: (done) => publishIfFirst(piling.layout, done, (set) => readKeptPart(job, work, set - work.firstSet)),
-    warn: scope.warn,
-  });
+  await scatterKept(work, threads, left, fateOfSlices(job));
   return bytes;
 }
 
@@ -174,21 +177,16 @@ function keptWorkOf({ plan }: ClusterJob, work: PilesWork): KeptWork {
   const { totals } = work.piles;
   const taskCount = taskCountOf(plan, 'measure');
   const parts = tasksOf(plan, 'measure').map((task) => shareOfPiles(totals, task, taskCount));
-  return { ...work, spec: plan.spec, weighing: plan.weighing, parts, firstSet: plan.slices.length };
-}
-
-function readKeptPart({ directory, deadline }: ClusterJob, work: KeptWork, part: number): Promise<KeptResult> {
-  return deadline.waitUntilWhole(directory, () => readKept(work, part));
+  return { ...work, spec: plan.spec, weighing: plan.weighing, parts, firstSlice: plan.slices.length };
 }
 
 /** Takes over what the measure tasks have scattered once more. */
-async function gatherKeptParts(job: ClusterJob, from: GatheredPiles, opened: PilesWork): Promise<GatheredPiles> {
+async function gatherKeptSlices(job: ClusterJob, from: GatheredPiles, opened: PilesWork): Promise<GatheredPiles> {
   const work = keptWorkOf(job, opened);
   await waitUntilDone(job, 'measure');
-  const results: KeptResult[] = [];
-  for (const part of work.parts.keys()) results.push(await readKeptPart(job, work, part));
-  const storage = { ...from.storage, layout: layoutOfKept(from.storage.layout) };
-  return { ...from, ...gatherKept(work, results), storage, order: orderOfKept(from.order) };
+  const results: ScatterResult[] = [];
+  for (const part of work.parts.keys()) results.push(await readScatteredSlice(job, work.firstSlice + part));
+  return gatherKept(work, from, results);
 }
 
 /** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */
@@ -229,7 +227,7 @@ function chainOf(job: ClusterJob): { readonly chain: ChainJob; readonly executor
     return dropDuplicates(spec, work, threads, notes);
   };
   const scatterKept = isScatteredTwice(spec)
-    ? (from: GatheredPiles, work: PilesWork) => gatherKeptParts(job, from, work)
+    ? (from: GatheredPiles, work: PilesWork) => gatherKeptSlices(job, from, work)
     : undefined;
   return { chain, executor: { scatter: () => gatherScattered(job), scatterKept, measure } };
 }
@@ -248,10 +246,9 @@ export async function decideClusterOutput(job: ClusterJob): Promise<DecidedOutpu
 
 /** @returns the bytes of the slices that this attempt scattered, as stored; undefined if the task was done before. */
 export async function runScatterTask(job: ClusterJob): Promise<number | undefined> {
-  const { index, plan, directory, control, piling, keyOf, log, onWarning, scope } = job;
+  const { index, plan, control, piling, keyOf, log, onWarning } = job;
   const { spec, slices, head } = plan;
-  const isDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
-  const left = (plan.scatterTasks[index] ?? []).filter((slice) => !isDone(slice));
+  const left = slicesLeft(job, 'scatter', index);
   if (left.length === 0) return undefined;
   const bytes = left.reduce((sum, slice) => sum + (plan.sliceBytes[slice] ?? 0), 0);
   const inputs = await openInputs(job, left);
@@ -263,10 +260,7 @@ export async function runScatterTask(job: ClusterJob): Promise<number | undefine
   const work = { ...inputs, slices, keys: spec.key.from, head, keyOf, settings, attempt: log.attempt, onWarning };
   log.count(bytes, () => control.counted('scatteredBytes'));
   const before = ({ before: known = NOTHING_BEFORE }: ClusterPart) => known;
-  await scatterSlices(work, threads, left, before, {
-    giveName: (done) => publishIfFirst(piling.layout, done, (slice) => readScatteredSlice(job, slice)),
-    warn: scope.warn,
-  });
+  await scatterSlices(work, threads, left, before, fateOfSlices(job));
   return bytes;
 }
 

@@ -205,14 +205,19 @@ export type FoundJob = Pick<ClusterJob, 'directory' | 'plan'>;
 
 /** The tasks that are not done, as far as this machine sees. */
 export function unfinishedTasks({ directory, plan }: FoundJob, kind: ArrayKind): number[] {
-  const isSliceDone = (slice: number) => statPath(committedIndexPath(directory, slice), 'temp') !== undefined;
   const isNoted = (name: string) => statPath(join(directory, name), 'temp') !== undefined;
   const isDone = (task: number) => {
-    if (kind === 'scatter') return (plan.scatterTasks[task] ?? []).every(isSliceDone);
-    if (kind === 'measure' && isScatteredTwice(plan.spec)) return isSliceDone(plan.slices.length + task);
+    if (kind === 'scatter' || (kind === 'measure' && isScatteredTwice(plan.spec)))
+      return slicesLeft({ directory, plan }, kind, task).length === 0;
     return isNoted(noteNameOf(kind, task, kind === 'measure' ? 0 : rewriteCountOf(directory, task)));
   };
   return tasksOf(plan, kind).filter((task) => !isDone(task));
+}
+
+/** Returns the slices of a task that are not scattered: those of inputs, or the one of piles, which follows these. */
+export function slicesLeft({ directory, plan }: FoundJob, kind: 'scatter' | 'measure', task: number): number[] {
+  const slices = kind === 'scatter' ? (plan.scatterTasks[task] ?? []) : [plan.slices.length + task];
+  return slices.filter((slice) => statPath(committedIndexPath(directory, slice), 'temp') === undefined);
 }
 
 /** Waits until all tasks of a kind are done. @param isOver whether the job needs them no more. */

@@ -3,7 +3,7 @@
  * `../stages/chain.ts` says how the stages follow each other.
  */
 import type { Release } from '../floor/cleanup.js';
-import { hasSecondKeys, isScatteredTwice, orderOfKept, orderRuleOf, withColumns } from '../keep/content-rule.js';
+import { hasSecondKeys, isScatteredTwice, orderRuleOf, withColumns } from '../keep/content-rule.js';
 import { isDistinct } from '../keep/distinct.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
 import { takenOnce } from '../keep/mix.js';
@@ -18,8 +18,8 @@ import type { InputCounts } from '../stages/coverage-check.js';
 import { dropDuplicates } from '../stages/drop-duplicates.js';
 import { openRamPool } from '../stages/job-memory.js';
 import { sampleSourceOf } from '../stages/sample-places.js';
-import { layoutOfKept, partsOfPiles, scatterKept } from '../stages/scatter-kept.js';
-import { type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
+import { gatherKept, partsOfPiles, scatterKept } from '../stages/scatter-kept.js';
+import { fateInOneProcess, type ScatterOutcome, scatterInputs } from '../stages/scatter-slices.js';
 import type { PilesWork } from '../stages/shuffle-work.js';
 import { type PileStorage, scatterSettings } from '../stages/task-settings.js';
 import { startThreads, type Threads } from '../stages/threads.js';
@@ -102,11 +102,16 @@ async function scatterKeptLocally(
 ): Promise<LocalScatter> {
   const { plan } = prepared;
   const parts = partsOfPiles(from.piles, plan.sliceBytes);
-  const toScatter = { ...work, spec: from.spec, weighing: prepared.weighing, parts, firstSet: plan.slices.length };
-  const scatter = () => scatterKept(toScatter, threads, staging.checkpoint);
-  const { value, seconds } = await progress.during('measure', from.piles.bytes, scatter);
-  const storage = { ...from.storage, layout: layoutOfKept(from.storage.layout) };
-  return { ...from, ...value, storage, seconds: from.seconds + seconds, order: orderOfKept(from.order) };
+  const firstSlice = plan.slices.length;
+  const ofKept = { ...work, spec: from.spec, weighing: prepared.weighing, parts, firstSlice };
+  const results = [...from.ofPiles];
+  const left = [...parts.keys()].filter((part) => results[part] === undefined).map((part) => firstSlice + part);
+  const fate = fateInOneProcess(work.settings.layout, staging.checkpoint, (result, slice) => {
+    results[slice - firstSlice] = result;
+  });
+  const scatter = () => scatterKept(ofKept, threads, left, fate);
+  const { seconds } = await progress.during('measure', from.piles.bytes, scatter);
+  return { ...gatherKept(ofKept, from, results), seconds: from.seconds + seconds };
 }
 
 /** Opens the memory and the threads of the job, and puts each record on a random pile. */
@@ -114,14 +119,14 @@ async function scatterLocally(job: RunningShuffle): Promise<LocalScatter> {
   const { prepared, staging, progress, profile, attempt } = job;
   const { request, inputIds, plan } = prepared;
   const { spec: given } = request;
-  const hasFurtherSets = isScatteredTwice(given);
+  const isFirstOfTwo = isScatteredTwice(given);
   const { threads, storage } = await openMemoryAndThreads(job);
   profile.pass1Begins(prepared.reportLog);
   const work = {
     ...prepared,
     inputs: given.keep.range === undefined ? prepared.inputsToRead : [],
-    weighing: hasFurtherSets ? takenOnce(prepared.weighing) : prepared.weighing,
-    hasFurtherSets,
+    weighing: isFirstOfTwo ? takenOnce(prepared.weighing) : prepared.weighing,
+    isFirstOfTwo,
     slices: plan.slices,
     keys: given.key.from,
     head: plan.head,

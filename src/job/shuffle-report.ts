@@ -58,8 +58,8 @@ export function reportShuffle(
     written,
   };
   const groups = found.groups?.map((group, i) => {
-    const made = twice?.groups?.[i]?.sum ?? group.sums?.made ?? 0n;
-    return { ...group, ...twice?.groups?.[i], sums: group.sums && { ...group.sums, made } };
+    const { weighed, expected, sums } = twice?.groups?.[i] ?? group;
+    return { read: group.read, weighed, expected, sums: sums && { ...sums, read: group.sums?.read ?? 0n } };
   });
   return {
     ...output,

@@ -22,7 +22,7 @@ import { damagedPileSetError, describeDamage, isUnreadable } from '../piles/pile
 import { readPileSetDescription, readPileTotals } from '../piles/pile-set-index.js';
 import type { PileSet } from '../piles/pile-set-writer.js';
 import type { PileTotals } from '../piles/pile-totals.js';
-import type { SliceReport } from '../sources/input-part.js';
+import type { ReadableInputs, SliceReport } from '../sources/input-part.js';
 import { nameSome } from '../values/format-numbers.js';
 
 export interface CommittedSlice {
@@ -34,13 +34,20 @@ export interface CommittedSlice {
 interface JobSize {
   readonly sliceCount: number;
   readonly inputCount: number;
-  /** True if pile sets of a second scatter have the numbers after those of the slices. Absent: no. */
-  readonly hasFurtherSets?: boolean | undefined;
 }
 
-/** The shapes of what records made with all copies, and of the sums of their weights. */
-export const MADE = object({ records: wholeNumber(), bytes: wholeNumber(), readBytes: wholeNumber() });
-export const WEIGHTS = object({ records: text, bytes: text });
+/** @param ofPiles the number of slices of a second scatter, which follow those of inputs and have groups in place of inputs. */
+export function sizeOfJob(
+  {
+    slices,
+    inputs,
+    weighing,
+  }: Record<'slices' | 'inputs', { readonly length: number }> & Pick<ReadableInputs, 'weighing'>,
+  ofPiles: number,
+): JobSize {
+  const groupCount = ofPiles > 0 ? (weighing?.groups.length ?? 1) : 0;
+  return { sliceCount: slices.length + ofPiles, inputCount: Math.max(inputs.length, groupCount) };
+}
 
 const reportShape: Shape<SliceReport> = object({
   coverage: list(
@@ -57,8 +64,8 @@ const reportShape: Shape<SliceReport> = object({
       weighed: optional(
         object({
           records: wholeNumber(),
-          made: optional(MADE),
-          expected: optional(WEIGHTS),
+          made: optional(object({ records: wholeNumber(), bytes: wholeNumber(), readBytes: wholeNumber() })),
+          expected: optional(object({ records: text, bytes: text })),
           sums: optional(object({ read: text, made: text })),
         }),
       ),
@@ -89,26 +96,16 @@ interface CommittedSlicesQuery extends CheckpointPileSets {
   readonly control: JobControl;
 }
 
-/** Reads the slices one by one, as `readCommittedSets` does. */
-export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
-  const { sliceCount, hasFurtherSets } = query.size;
-  const isSlice = (slice: number) => hasFurtherSets !== true || slice < sliceCount;
-  yield* readCommittedSets(query, isSlice, (slice) => readCommitted(query, slice));
-}
-
 /**
- * Reads committed pile sets one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
+ * Reads the slices one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
  * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this
  * throws the error and revokes none.
  */
-export async function* readCommittedSets<Result>(
-  { layout, onDamage, control }: Pick<CommittedSlicesQuery, 'layout' | 'onDamage' | 'control'>,
-  isAsked: (slice: number) => boolean,
-  read: (slice: number) => Result,
-): AsyncGenerator<{ readonly slice: number; readonly result: Result }> {
+export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
+  const { layout, onDamage, control } = query;
   const directories = [layout.indexDirectory, ...layout.disks.map(({ directory }) => directory)];
   const unreadable: { slice: number; error: SystemError }[] = [];
-  const slices = listCommittedSlices(layout.indexDirectory).filter(isAsked);
+  const slices = listCommittedSlices(layout.indexDirectory);
   const damage: string[] = [];
   const revoke = async (slice: number, error: Error) => {
     damage.push(describeDamage(error));
@@ -119,7 +116,7 @@ export async function* readCommittedSets<Result>(
     await eventLoopTurn();
     control.throwIfAborted();
     try {
-      yield { slice, result: read(slice) };
+      yield { slice, result: readCommitted(query, slice) };
     } catch (error) {
       if (error instanceof VerificationError) await revoke(slice, error);
       else if (isUnreadable(error, directories)) unreadable.push({ slice, error });
@@ -145,17 +142,17 @@ export function readCommitted(
   const isOfTheseInputs = inputOrdinals.every((ordinal) => ordinal < inputCount);
   if (slice >= sliceCount || sliceOfPileSet(pileSet.name) !== slice || !isOfTheseInputs) throw otherJobError(path);
   // An index does not say which decoders there were, nor what an earlier attempt has told.
-  return { ...read, streamHeader: undefined, decoders: {}, doubts: [], pileSet, totals };
+  return { ...read, pileSet, totals };
 }
 
 /**
- * @param isStripeDone whether the data of a stripe may be deleted. Absent: none may.
+ * @param isStripeDone whether the data of a stripe may be deleted.
  * @throws VerificationError if the pile set is damaged, or not all there.
  */
-export function readPileSet(
+function readPileSet(
   layout: PileSetLayout,
   path: string,
-  isStripeDone: (stripe: number) => boolean = () => false,
+  isStripeDone: (stripe: number) => boolean,
 ): { readonly pileSet: PileSet; readonly totals: PileTotals; readonly report: unknown } {
   const index = { path };
   const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);
@@ -185,21 +182,12 @@ function otherJobError(path: string): VerificationError {
   return new VerificationError(`the index ${path} belongs to another job`);
 }
 
-/**
- * Removes the files of tasks that did not finish.
- * @param names of the pile sets that stay.
- * @param mayRemove whether the data of a pile set with this number may go; undefined: it has none.
- */
-export function removeLeftovers(
-  layout: PileSetLayout,
-  names: ReadonlySet<string>,
-  mayRemove: (slice: number | undefined) => boolean,
-): void {
+/** Removes the files of tasks that did not finish. @param names of the pile sets that stay. */
+export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string>): void {
   for (const { directory } of layout.disks) {
     for (const file of listNames(directory, 'temp')) {
       const name = /^(.+)\.\d+\.pile$/.exec(file)?.[1];
-      if (name !== undefined && !names.has(name) && mayRemove(sliceOfPileSet(name)))
-        removeFile(join(directory, file), 'temp');
+      if (name !== undefined && !names.has(name)) removeFile(join(directory, file), 'temp');
     }
   }
   const committed = new Set(

@@ -83,7 +83,7 @@ export class Pass1Results {
 
   add(slice: number, result: ScatterResult): void {
     const { name, index, diskBytes } = result.pileSet;
-    const { coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders, doubts } = result;
+    const { coverage, totals, longestRecordBytes, leftOut, streamHeader, decoders = {}, doubts = [] } = result;
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
@@ -115,11 +115,6 @@ export class Pass1Results {
       this.#firstHeaderOrdinal = inputOrdinal;
     }
     this.#coverage.setHeader(inputOrdinal, header);
-  }
-
-  setIndexPath(slice: number, path: string): void {
-    const pileSet = this.#pileSets[slice];
-    if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
   /** Verifies that the piles hold all of the inputs. */

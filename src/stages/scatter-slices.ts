@@ -28,7 +28,7 @@ import { retiredBytes, retireParts, takenBytes } from '../piles/ram-pool.js';
 import type { Slice } from '../plan/slices.js';
 import { type Inputs, storedBytesIn } from '../sources/input.js';
 import { announceReadingOrder, inputPart, madeOf, type ReadableInputs, readBytesOf } from '../sources/input-part.js';
-import { type CheckpointPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
+import { type CheckpointPileSets, readCommittedSlices, removeLeftovers, sizeOfJob } from './committed-slices.js';
 import { missingBytesError } from './coverage-check.js';
 import { GroupCommit, withGroupCommit } from './group-commit.js';
 import { type Pass1Facts, Pass1Results } from './pass1-results.js';
@@ -51,8 +51,8 @@ export interface ScatterWork extends ReadableInputs {
   /** Part of the names of pile sets, that no other attempt at the job has. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
-  /** True if a second scatter makes pile sets with the numbers after those of the slices. Absent: none does. */
-  readonly hasFurtherSets?: boolean | undefined;
+  /** True if a second scatter makes pile sets of piles, whose slices are numbered on. Absent: no. */
+  readonly isFirstOfTwo?: boolean | undefined;
 }
 
 export interface ScatterOutcome {
@@ -60,6 +60,8 @@ export interface ScatterOutcome {
   readonly found: Pass1Facts;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
+  /** Those of a second scatter that it had committed, by their place after the slices of inputs. */
+  readonly ofPiles: readonly (ScatterResult | undefined)[];
 }
 
 /**
@@ -75,23 +77,20 @@ export async function scatterInputs(
   const { control } = threads;
   const { layout, ramPool } = work.settings;
   const gathered = new Pass1Results(work, layout.pileCount, ramPool?.linear !== undefined);
-  const resumedCount = checkpoint === undefined ? 0 : await takeOver(work, checkpoint, gathered, threads);
+  const ofPiles: ScatterResult[] = [];
+  const resumedCount = checkpoint === undefined ? 0 : await takeOver(work, checkpoint, gathered, ofPiles, threads);
   const before = await findStartStates(work, threads, (slice) => gathered.has(slice));
   const left = Array.from({ length: work.slices.length }, (_, slice) => slice).filter((slice) => !gathered.has(slice));
   const take = (result: ScatterResult, slice: number) => {
     gathered.add(slice, result);
     control.count('finishedSlices', 1);
   };
-  const giveName = (done: PileSetOfSlice) => {
-    commitIndex(layout, done);
-    gathered.setIndexPath(done.slice, committedIndexPath(layout.indexDirectory, done.slice));
-  };
-  await scatterSlices(work, threads, left, before, { take, giveName: checkpoint && giveName });
+  await scatterSlices(work, threads, left, before, fateInOneProcess(layout, checkpoint, take));
   const piles = gathered.piles();
   const { head } = work;
   const mayLack = head !== undefined && head.zeroBits > 0 && gathered.leftOut.records > 0;
   if (!mayLack || piles.records >= head.records)
-    return { piles: { ...piles, keyScale: head && keyScaleOf(head) }, found: gathered, resumedCount };
+    return { piles: { ...piles, keyScale: head && keyScaleOf(head) }, found: gathered, resumedCount, ofPiles };
   for (const { name } of piles.pileSets) removePileSet(layout, name);
   control.count('scatteredBytes', -control.counted('scatteredBytes'));
   const attempt = randomBytes(4).toString('hex');
@@ -99,14 +98,17 @@ export async function scatterInputs(
 }
 
 type DoneSlice = ScatterResult & PileSetOfSlice;
+type TakeSlice = (result: ScatterResult, slice: number) => void;
 
-/** The fate of the pile sets that a pass makes. */
-interface PileSetFate<Done> {
+/** The fate of the slices that a pass has scattered. */
+export interface SliceFate {
+  /** Gets the result of each slice once. */
+  readonly take?: TakeSlice;
   /**
-   * Gives the index of a pile set, when its files are durable, the name by which others know that its slice is done.
-   * Undefined: the caller commits all pile sets together.
+   * Gives the index of a slice, when its files are durable, the name by which others know that the slice is done.
+   * Undefined: the caller commits all slices together.
    */
-  readonly giveName: ((done: Done) => void | Promise<void>) | undefined;
+  readonly giveName: ((done: DoneSlice) => void | Promise<void>) | undefined;
   /**
    * Gets what fails when a pass has failed and the files of slices that are not done are removed. Absent: they stay for
    * a later attempt, which removes them.
@@ -114,50 +116,54 @@ interface PileSetFate<Done> {
   readonly warn?: (error: unknown) => void;
 }
 
-/** The fate of the slices that a pass has scattered. */
-interface ScatteredSlices extends PileSetFate<DoneSlice> {
-  /** Gets the result of each slice once. */
-  readonly take?: (result: ScatterResult, slice: number) => void;
+/** Returns the fate of slices in a job that meets no other attempt. @param checkpoint as `scatterInputs` has it. */
+export function fateInOneProcess(
+  layout: PileSetLayout,
+  checkpoint: CheckpointPileSets | undefined,
+  take: TakeSlice,
+): SliceFate {
+  if (checkpoint === undefined) return { take, giveName: undefined };
+  const named = (result: ScatterResult, slice: number) => {
+    const index = { path: committedIndexPath(layout.indexDirectory, slice) };
+    take({ ...result, pileSet: { ...result.pileSet, index } }, slice);
+  };
+  return { take: named, giveName: (done) => commitIndex(layout, done) };
 }
 
-/** Scatters slices, and commits each when it is done. */
+/** Scatters slices of inputs, and commits each when it is done. */
 export function scatterSlices(
   work: ScatterWork,
   threads: Threads,
   slices: readonly number[],
   before: StartStateOf,
-  { take, ...fate }: ScatteredSlices,
+  fate: SliceFate,
 ): Promise<void> {
-  return committingEach<DoneSlice>(work, threads, slices, fate, (add) =>
-    scatterAll(withHeadLimit(work), threads, slices, before, (result, slice) => {
-      take?.(result, slice);
-      add({ ...result, slice });
-    }),
-  );
+  const scatter = (take: TakeSlice) => scatterAll(withHeadLimit(work), threads, slices, before, take);
+  return committingEach(work, threads, slices, fate, scatter);
 }
 
-interface CommittedWork extends Pick<ScatterWork, 'attempt'> {
-  readonly settings: Pick<ScatterSettings, 'layout'>;
-}
-
-/** Does work that makes the pile sets with these numbers, and commits each as soon as the work adds it. */
-export async function committingEach<Done extends PileSetOfSlice>(
-  { settings: { layout }, attempt }: CommittedWork,
+/** Has `scatter` do these slices, and commits each as soon as it is taken. */
+export async function committingEach(
+  { settings: { layout }, attempt }: { readonly settings: Pick<ScatterSettings, 'layout'>; readonly attempt: string },
   { pool, control, stop }: Threads,
   slices: readonly number[],
-  { giveName, warn }: PileSetFate<Done>,
-  work: (add: (done: Done) => void) => Promise<void>,
+  { take, giveName, warn }: SliceFate,
+  scatter: (take: TakeSlice) => Promise<void>,
 ): Promise<void> {
   // A link that fails may have been made all the same: its files must stay.
   const mayBeNamed = new Set<number>();
-  const commit = (slicesDone: readonly Done[]) =>
+  const commit = (slicesDone: readonly DoneSlice[]) =>
     commitPileSets(slicesDone, layout, control, (done) => {
       mayBeNamed.add(done.slice);
       return giveName?.(done);
     });
   const commits = giveName && new GroupCommit(commit, () => stop.request());
+  const done = (result: ScatterResult, slice: number) => {
+    take?.(result, slice);
+    commits?.add({ ...result, slice });
+  };
   try {
-    await withGroupCommit(commits, () => work((done) => commits?.add(done)));
+    await withGroupCommit(commits, () => scatter(done));
   } catch (error) {
     if (warn === undefined) throw error;
     // No thread may make a file of this attempt after the removal.
@@ -173,13 +179,11 @@ export async function committingEach<Done extends PileSetOfSlice>(
   }
 }
 
-type PublishedSlice = Pick<ScatterResult, 'pileSet' | 'totals' | 'leftOut'>;
-
 /** Gives the index of a slice its name, unless another attempt was first: then its pile set stands, and must be the same. */
 export async function publishIfFirst(
   layout: PileSetLayout,
-  own: PublishedSlice & PileSetOfSlice,
-  readFirst: (slice: number) => Promise<PublishedSlice>,
+  own: DoneSlice,
+  readFirst: (slice: number) => Promise<ScatterResult>,
 ): Promise<void> {
   const { slice, pileSet } = own;
   try {
@@ -194,7 +198,7 @@ export async function publishIfFirst(
   }
 }
 
-function requireSame(slice: number, own: PublishedSlice, first: PublishedSlice): void {
+function requireSame(slice: number, own: ScatterResult, first: ScatterResult): void {
   // Which records cannot be in the head depends on those that were read before.
   if ([own, first].some(({ leftOut }) => leftOut !== undefined && leftOut.records > 0)) return;
   const [a, b] = [sumOverPiles(own.totals), sumOverPiles(first.totals)];
@@ -226,7 +230,7 @@ async function scatterAll(
     let noRoom: unknown;
     const scatter = (slice: number) => {
       const task = scatterTask({ ...work, settings }, slice, before);
-      const run = () => takeVerified(task, (tried) => pool.run('scatter', tried), work.onWarning);
+      const run = () => scatterVerified(task, threads, work.onWarning);
       return undefinedIfNoRoom(task, run, (error) => {
         noRoom ??= error;
       });
@@ -298,31 +302,37 @@ function scatterTask(work: ScatterWork, slice: number, before: StartStateOf): Sc
   return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
 }
 
-/** Runs a task that reads a slice and puts its records on piles; once more if the result is wrong. */
-async function takeVerified(
-  task: ScatterTask,
-  run: (task: ScatterTask) => Promise<ScatterResult>,
+/** Has a thread scatter a slice of inputs, and once more if the result is wrong. A stream cannot be read again. */
+async function scatterVerified(task: ScatterTask, { pool }: Threads, onWarning: (line: string) => void) {
+  let tries = 0;
+  const run = () => {
+    tries += 1;
+    return pool.run('scatter', tries === 1 ? task : { ...task, job: withFreshHeadLimit(task.job) });
+  };
+  if (task.parts.some(({ kind }) => kind === 'stream')) return requireScattered(await run());
+  return takeVerified(task.job.layout, task.pileSetName, run, onWarning);
+}
+
+/** Runs a task that makes a pile set, and once more if the result is wrong. */
+export function takeVerified(
+  layout: PileSetLayout,
+  name: string,
+  run: () => Promise<ScatterResult>,
   onWarning: (line: string) => void,
 ): Promise<ScatterResult> {
-  let tried = task;
-  const verified = async () => requireScattered(await run(tried), tried);
-  // A stream cannot be read again.
-  if (task.parts.some(({ kind }) => kind === 'stream')) return verified();
   const orMakeWay = async () => {
     try {
-      return await verified();
+      return requireScattered(await run());
     } catch (error) {
-      if (!(error instanceof VerificationError)) throw error;
-      tried = { ...task, job: withFreshHeadLimit(task.job) };
       // The next try takes the same name.
-      throw afterFailure(error, () => removePileSet(task.job.layout, task.pileSetName));
+      throw error instanceof VerificationError ? afterFailure(error, () => removePileSet(layout, name)) : error;
     }
   };
   return retryOnce(orMakeWay, onWarning);
 }
 
 /** The piles must hold as many bytes as were read, and as many records where these are known. */
-function requireScattered(result: ScatterResult, { parts }: ScatterTask): ScatterResult {
+function requireScattered(result: ScatterResult): ScatterResult {
   for (const part of result.coverage) {
     const weighedBytes = part.weighed?.made?.readBytes ?? readBytesOf(part);
     if (weighedBytes !== readBytesOf(part)) throw missingBytesError(weighedBytes, readBytesOf(part));
@@ -331,7 +341,7 @@ function requireScattered(result: ScatterResult, { parts }: ScatterTask): Scatte
   const totals = sumOverPiles(result.totals);
   const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);
   if (takenBytes !== readBytes) throw missingBytesError(takenBytes, readBytes);
-  if (parts.every(({ weight }) => weight === undefined)) return result;
+  if (result.coverage.every(({ weighed }) => weighed === undefined)) return result;
   const takenRecords = totals.records + (result.leftOut?.records ?? 0);
   const records = result.coverage.reduce((sum, part) => sum + madeOf(part).records, 0);
   if (takenRecords === records) return result;
@@ -347,27 +357,28 @@ function removePileSet(layout: PileSetLayout, name: string): void {
 
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
-  { slices, inputs, settings: { layout }, onWarning, hasFurtherSets = false }: ScatterWork,
+  work: ScatterWork,
   { isStripeDone }: CheckpointPileSets,
   gathered: Pass1Results,
+  ofPiles: ScatterResult[],
   { control }: Threads,
 ): Promise<number> {
+  const { slices, inputs, settings, onWarning: onDamage, isFirstOfTwo = false } = work;
+  const { layout } = settings;
   const names = new Set<string>();
-  const size = { sliceCount: slices.length, inputCount: inputs.length, hasFurtherSets };
-  for await (const { slice, result } of readCommittedSlices({
-    layout,
-    size,
-    isStripeDone,
-    onDamage: onWarning,
-    control,
-  })) {
-    gathered.add(slice, result);
+  const size = sizeOfJob(work, isFirstOfTwo ? Number.POSITIVE_INFINITY : 0);
+  for await (const { slice, result } of readCommittedSlices({ layout, size, isStripeDone, onDamage, control })) {
     names.add(result.pileSet.name);
+    if (slice >= slices.length) {
+      ofPiles[slice - slices.length] = result;
+      continue;
+    }
+    gathered.add(slice, result);
     const storedBytes = storedBytesOf(slices.at(slice) ?? [], inputs);
     control.count('scatteredBytes', storedBytes);
     control.count('resumedBytes', storedBytes);
   }
-  removeLeftovers(layout, names, (slice = 0) => !hasFurtherSets || slice < slices.length);
+  removeLeftovers(layout, names);
   return names.size;
 }
 

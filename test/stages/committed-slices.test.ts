@@ -185,7 +185,7 @@ describe('removeLeftovers', () => {
     const attempt = 'manifest.0123456789abcdef.attempt';
     for (const name of ['manifest', attempt, 'done-000001', 'disk-0']) writeFileSync(directory.path('job', name), '');
     writeFileSync(directory.path('disk-0', 'notes'), '');
-    removeLeftovers(layoutOf(), new Set(['set-000000-a77e', 'set-000002-a77e']), () => true);
+    removeLeftovers(layoutOf(), new Set(['set-000000-a77e', 'set-000002-a77e']));
     const names = ['disk-0', 'done-000001', 'manifest', 'set-000000.index', 'set-000002.index'];
     expect(readdirSync(directory.path('job')).toSorted()).toEqual(names);
     const data = [

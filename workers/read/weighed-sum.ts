@@ -1,10 +1,12 @@
 import type { KernelFunctions } from '../../src/formats/framing.js';
+import { NO_SUMS } from '../../src/keep/sum.js';
 
 /** Adds up what the kernel has weighed. */
 export class WeighedSum {
   readonly made = { records: 0, bytes: 0, readBytes: 0 };
-  /** The sum of a number in them, as `made` of `ReadSums`. Its user adds it up. */
-  sum = 0n;
+  /** The weighed records, and the sums of a number in them. Its user adds these up. */
+  records = 0;
+  sums = NO_SUMS;
   readonly #expected = { records: 0n, bytes: 0n };
 
   /** Adds the records since `setCopies`. */

@@ -8,7 +8,7 @@ import type { RaisedDoubt } from '../../src/sources/start-findings.js';
 import { HeadLimit } from '../piles/head-limit.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readParts } from '../read/read-part.js';
-import type { ScatterSettings } from '../settings.js';
+import type { PileSetSettings, ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
 
 export interface ScatterTask {
@@ -18,12 +18,12 @@ export interface ScatterTask {
   readonly parts: readonly InputPart[];
 }
 
-interface SliceReading extends Omit<SliceReport, 'longestRecordBytes'> {
+interface SliceReading extends Pick<SliceReport, 'coverage'> {
   /** No later attempt needs the header: streams cannot be resumed. */
-  readonly streamHeader: Header | undefined;
+  readonly streamHeader?: Header | undefined;
   /** How many parts each decoder decoded; plain parts are left out. */
-  readonly decoders: Readonly<Record<string, number>>;
-  readonly doubts: readonly RaisedDoubt[];
+  readonly decoders?: Readonly<Record<string, number>>;
+  readonly doubts?: readonly RaisedDoubt[];
 }
 
 export interface ScatterResult extends SliceReading, SliceReport {
@@ -31,13 +31,31 @@ export interface ScatterResult extends SliceReading, SliceReport {
   readonly pileSet: PileSet;
 }
 
-export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
-  const { job, pileSetName } = task;
+export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Promise<ScatterResult> {
+  return makePileSet(job, pileSetName, async (target) => {
+    const reports = await readParts(parts, target, readStateOf(job), job);
+    const decoders: Record<string, number> = {};
+    const doubts: RaisedDoubt[] = [];
+    for (const { coverage, decoder, doubt } of reports) {
+      if (doubt !== undefined) doubts.push({ inputOrdinal: coverage.inputOrdinal, doubt });
+      if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
+    }
+    const coverage = reports.map((report) => report.coverage);
+    return { coverage, streamHeader: reports.at(-1)?.header, decoders, doubts };
+  });
+}
+
+/** @param read puts the records of a slice on the piles. */
+export async function makePileSet(
+  job: PileSetSettings,
+  name: string,
+  read: (target: ScatterArena) => Promise<SliceReading>,
+): Promise<ScatterResult> {
   const { control, arena, hasher, compressor, ramPool } = await pileStateOf(job);
   const { layout, commitsPileSets } = job;
-  const sizes = { name: pileSetName, layout, ramPool, indexInFile: commitsPileSets };
+  const sizes = { name, layout, ramPool, indexInFile: commitsPileSets };
   const writer = new PileSetWriter({ ...sizes, hasher, compressor, control });
-  const scatterArena = new ScatterArena(arena, writer, {
+  const target = new ScatterArena(arena, writer, {
     pileCount: layout.pileCount,
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
@@ -50,21 +68,10 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   const scatter = async (): Promise<ScatterResult> => {
-    const reading = await readSlice(task, scatterArena);
-    const { longestRecordBytes, leftOut, sections } = scatterArena;
+    const reading = await read(target);
+    const { longestRecordBytes, leftOut, sections } = target;
     const report: SliceReport = { coverage: reading.coverage, longestRecordBytes, leftOut, sections };
-    return { ...reading, ...report, ...scatterArena.commit(commitsPileSets ? report : null) };
+    return { ...reading, ...report, ...target.commit(commitsPileSets ? report : null) };
   };
   return thenAlwaysAsync(scatter, () => writer.close());
-}
-
-async function readSlice({ job, parts }: ScatterTask, scatterArena: ScatterArena): Promise<SliceReading> {
-  const reports = await readParts(parts, scatterArena, readStateOf(job), job);
-  const decoders: Record<string, number> = {};
-  const doubts: RaisedDoubt[] = [];
-  for (const { coverage, decoder, doubt } of reports) {
-    if (doubt !== undefined) doubts.push({ inputOrdinal: coverage.inputOrdinal, doubt });
-    if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
-  }
-  return { coverage: reports.map(({ coverage }) => coverage), streamHeader: reports.at(-1)?.header, decoders, doubts };
 }
