@@ -138,38 +138,25 @@ function openScratchDirectory({ scratchDir, gates, scope }: ClusterJob) {
  * @returns the bytes of the records that this attempt looked at; undefined if the task was done before.
  */
 export async function runMeasureTask(job: ClusterJob): Promise<number | undefined> {
-  const { directory, plan, index, log } = job;
-  if (isScatteredTwice(plan.spec)) return runKeptTask(job);
+  const { directory, plan, index, control, log } = job;
+  const isTwice = isScatteredTwice(plan.spec);
+  const left = isTwice ? slicesLeft(job, 'measure', index) : [];
   const name = noteNameOf('measure', index);
-  if (NOTES.distinct.read(directory, name) !== undefined) return undefined;
+  if (isTwice ? left.length === 0 : NOTES.distinct.read(directory, name) !== undefined) return undefined;
   const { chain, executor } = chainOf(job);
   const { work, threads } = await openScattered(chain, executor);
   log.useThreads(threads.pool.threadCount);
   const { totals } = work.piles;
   const part = shareOfPiles(totals, index, taskCountOf(plan, 'measure'));
   const bytes = bytesOfPart(totals, part);
-  let measuredBytes = 0;
-  log.count(bytes, () => measuredBytes);
-  const distinct = await measureDistinct(work, threads, part, (more) => {
-    measuredBytes += more;
-  });
+  log.count(bytes, () => control.counted('orderedBytes'));
+  if (isTwice) {
+    await scatterKept(keptWorkOf(job, work), threads, left, fateOfSlices(job));
+    return bytes;
+  }
+  const distinct = await measureDistinct(work, threads, part);
   const note = { piles: textsOf(totalsOfRange(distinct, part.first, part.end)) };
   await NOTES.distinct.write(directory, name, note, `measure task ${index}`);
-  return bytes;
-}
-
-/** Returns the bytes of the piles of which this attempt scattered what stays; undefined if the task was done before. */
-async function runKeptTask(job: ClusterJob): Promise<number | undefined> {
-  const { index, log } = job;
-  const left = slicesLeft(job, 'measure', index);
-  if (left.length === 0) return undefined;
-  const { chain, executor } = chainOf(job);
-  const { work: opened, threads } = await openScattered(chain, executor);
-  log.useThreads(threads.pool.threadCount);
-  const work = keptWorkOf(job, opened);
-  const bytes = bytesOfPart(opened.piles.totals, work.parts[index]);
-  log.count(bytes, () => job.control.counted('orderedBytes'));
-  await scatterKept(work, threads, left, fateOfSlices(job));
   return bytes;
 }
 
@@ -192,7 +179,7 @@ async function gatherKeptSlices(job: ClusterJob, from: GatheredPiles, opened: Pi
 /** @returns what stays of all piles, as the measure tasks found it; undefined: equal records stay. */
 async function gatherMeasured(job: ClusterJob, { totals }: ScatteredPiles): Promise<JobNotes['distinct'] | undefined> {
   const { directory, plan, deadline } = job;
-  if (!isDistinct(plan.spec.keep) || isScatteredTwice(plan.spec)) return undefined;
+  if (!isDistinct(plan.spec.keep)) return undefined;
   await waitUntilDone(job, 'measure');
   const taskCount = taskCountOf(plan, 'measure');
   const piles = [];

@@ -76,7 +76,7 @@ export function localExecutor(
       : undefined,
     measure: async (work, threads) => {
       const measure = () => dropDuplicates(spec, work, threads, staging.checkpoint);
-      if (isScatteredTwice(spec) || !measuresPiles(spec, prepared.earlier)) return measure();
+      if (!measuresPiles(spec, prepared.earlier)) return measure();
       return (await progress.during('measure', work.piles.bytes, measure)).value;
     },
   };

@@ -137,11 +137,6 @@ export function orderRuleOf(spec: RuledSpec, hasIds: boolean) {
   return { content: contentRuleOf(spec), tiesByBytes: hasIds || isDistinct(spec.keep) || isBundled(spec.keep) };
 }
 
-/** Returns how the records of a second scatter are ordered, from how those of the first are: none of them is dropped. */
-export function orderOfKept<Order extends Partial<ReturnType<typeof orderRuleOf>>>(order: Order): Order {
-  return { ...order, content: order.content && { ...order.content, isDistinct: false } };
-}
-
 /** Returns the rule of the only scatter, or of the first. Undefined: keys follow from places alone, and all records stay. */
 export function contentRuleOf(spec: RuledSpec): ContentRule | undefined {
   const rule = wholeRuleOf(spec);

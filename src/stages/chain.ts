@@ -14,13 +14,12 @@ import type { Release } from '../floor/cleanup.js';
 import type { CheckpointNotes } from '../job-directory/notes.js';
 import { isScatteredTwice } from '../keep/content-rule.js';
 import { drawsPlaces } from '../keep/keep-spec.js';
-import { takenBytes } from '../piles/ram-pool.js';
 import type { PlainEnds } from '../sinks/output-layout.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { type OutputPlan, planOutput } from './between-passes.js';
 import { planDraws } from './draw.js';
 import type { SampleSource } from './sample-places.js';
-import { type KeptRecords, withRoomForBuffers } from './scatter-kept.js';
+import { type KeptRecords, settingsOfKept, withRoomForBuffers } from './scatter-kept.js';
 import type { PilesWork, ScatteredPiles } from './shuffle-work.js';
 import type { OnProfile } from './task-pool.js';
 import { type MachinePlan, type OpenedPiles, openPiles, type ScatteredState } from './task-settings.js';
@@ -53,7 +52,7 @@ export interface Executor<From extends Scattered = Scattered> {
   scatter(): Promise<From>;
   /** Scatters what stays of equal records once more. Absent: once is enough. */
   readonly scatterKept?: ((from: From, work: PilesWork, threads: Threads) => Promise<From>) | undefined;
-  /** Returns the piles with the totals of what stays. */
+  /** Returns the piles with the totals of what stays. Not called after a second scatter: all of that stays. */
   measure(work: PilesWork, threads: Threads): Promise<ScatteredPiles>;
 }
 
@@ -61,34 +60,24 @@ type OpenedScatter<From> = OpenedPiles & { readonly scattered: From };
 
 /** Has the records scattered once, and opens the piles. */
 export async function openScattered<From extends Scattered>(
-  job: ChainJob,
+  { spec, plan, attempt, onWarning, onProfile, releases }: ChainJob,
   executor: Pick<Executor<From>, 'scatter'>,
 ): Promise<OpenedScatter<From>> {
-  return openFrom(job, await executor.scatter());
-}
-
-async function openFrom<From extends Scattered>(
-  { spec, plan, attempt, onWarning, onProfile, releases }: ChainJob,
-  scattered: From,
-  memory = plan.memory,
-): Promise<OpenedScatter<From>> {
+  const scattered = await executor.scatter();
   const { piles } = scattered;
   const isTwice = 'key' in spec && isScatteredTwice(spec);
   const toFit = { piles: isTwice ? withRoomForBuffers(piles) : piles, attempt, onWarning };
-  const { work, threads } = await openPiles(toFit, scattered, { ...plan, memory }, onProfile, releases);
+  const { work, threads } = await openPiles(toFit, scattered, plan, onProfile, releases);
   return { scattered, work: { ...work, piles }, threads };
 }
 
-/** Has what stays scattered once more, if need be, and opens those piles. */
+/** Has what stays scattered once more, if need be. Its threads and their memory serve the later stages, too. */
 async function openKept<From extends Scattered>(job: ChainJob, executor: Executor<From>): Promise<OpenedScatter<From>> {
   const first = await openScattered(job, executor);
   if (executor.scatterKept === undefined) return first;
-  const { scattered, work, threads } = first;
-  const { ramPool } = scattered.storage;
-  // The second scatter begins with what the first left of the memory.
-  const pass1SpareBytes = threads.control.spareBytes + (ramPool === undefined ? 0 : takenBytes(ramPool));
-  const kept = await executor.scatterKept(scattered, work, threads);
-  return openFrom(job, { ...kept, threads }, { ...job.plan.memory, pass1SpareBytes });
+  const { work, threads } = first;
+  const scattered = await executor.scatterKept(first.scattered, work, threads);
+  return { scattered, work: { ...work, piles: scattered.piles, settings: settingsOfKept(work.settings) }, threads };
 }
 
 export interface OutputDecision<From = Scattered> {
@@ -106,7 +95,7 @@ export async function decideOutput<From extends Scattered>(
   const { spec, notes } = job;
   const { scattered, work: opened, threads } = await openKept(job, executor);
   const { ends, samples } = scattered;
-  const distinct = await executor.measure(opened, threads);
+  const distinct = scattered.twice === undefined ? await executor.measure(opened, threads) : opened.piles;
   const work = { ...opened, piles: distinct, samples };
   const output = isDrawn(spec)
     ? planDraws(spec, ends, work, threads, job)

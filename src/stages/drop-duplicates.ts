@@ -6,7 +6,6 @@
 import type { MeasureDistinctTask } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
 import { type CheckpointNotes, readOrWriteNote } from '../job-directory/notes.js';
-import { isScatteredTwice } from '../keep/content-rule.js';
 import { isDistinct, isMeasuredBefore } from '../keep/distinct.js';
 import {
   addTotals,
@@ -22,7 +21,6 @@ import {
 import type { ShuffleSpec } from '../spec.js';
 import { runVerified } from './run-tasks.js';
 import {
-  bytesOfPart,
   type PilePart,
   type PilesWork,
   pilesTask,
@@ -42,7 +40,7 @@ export async function dropDuplicates(
   threads: Threads,
   checkpoint: CheckpointNotes | undefined,
 ): Promise<ScatteredPiles> {
-  if (!isDistinct(spec.keep) || isScatteredTwice(spec)) return work.piles;
+  if (!isDistinct(spec.keep)) return work.piles;
   // Tasks measure always: none of them writes all of the output.
   const isMeasured = isMeasuredBefore(spec) || checkpoint?.read('distinct') !== undefined;
   if (!isMeasured) return { ...work.piles, hasDuplicates: true };
@@ -68,15 +66,8 @@ export function requireWithinPiles(distinct: PileTotals, all: PileTotals): PileT
   );
 }
 
-/**
- * Returns what stays of the piles of `part`; nothing of the others. `onMeasured` gets the bytes of piles that are done.
- */
-export async function measureDistinct(
-  work: PilesWork,
-  threads: Threads,
-  part?: PilePart,
-  onMeasured: (bytes: number) => void = () => {},
-): Promise<PileTotals> {
+/** Returns what stays of the piles of `part`; nothing of the others. */
+export async function measureDistinct(work: PilesWork, threads: Threads, part?: PilePart): Promise<PileTotals> {
   const { totals } = work.piles;
   const distinct = emptyTotals(totals.records.length);
   const tasks = rangesForThreads(totals, threads, undefined, part).map(
@@ -87,10 +78,7 @@ export async function measureDistinct(
       expected: totalsOfRange(totals, first, end),
     }),
   );
-  const take = (found: PileTotals, task: MeasureDistinctTask) => {
-    addTotals(distinct, found, task.first);
-    onMeasured(bytesOfPart(totals, task));
-  };
+  const take = (found: PileTotals, { first }: MeasureDistinctTask) => addTotals(distinct, found, first);
   await runVerified(threads, 'measure-distinct', tasks, work.onWarning, take);
   return distinct;
 }

@@ -3,11 +3,12 @@
  * another value: tasks order the piles, drop duplicates, and scatter what stays by its final keys. A slice is a range of piles
  * here, and has a number after those of the slices of inputs.
  */
+import type { ShuffleSettings } from '../../workers/settings.js';
 import type { ScatterPilesTask } from '../../workers/tasks/scatter-piles.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { VerificationError } from '../errors.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
-import { keptRuleOf, orderOfKept } from '../keep/content-rule.js';
+import { keptRuleOf } from '../keep/content-rule.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import type { GroupAmount, Weighing } from '../keep/mix.js';
 import { type Amount, addTotals, emptyTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
@@ -18,7 +19,6 @@ import { GroupAmounts } from './pass1-results.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { committingEach, type SliceFate, takeVerified } from './scatter-slices.js';
 import { type PilePart, type PilesWork, pilesTask, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
-import type { ScatteredState } from './task-settings.js';
 import type { Threads } from './threads.js';
 
 /** Pile buffers are at least as large: the plan of the memory counts them as a part of the longest record. */
@@ -52,6 +52,15 @@ export function withRoomForBuffers(piles: ScatteredPiles): ScatteredPiles {
   return { ...piles, longestRecordBytes: piles.longestRecordBytes + bufferBytes };
 }
 
+/** Returns how the records of the second scatter are put in order: none of them is dropped, and none tells its group. */
+export function settingsOfKept({ layout, content, ...settings }: ShuffleSettings): ShuffleSettings {
+  return {
+    ...settings,
+    layout: { ...layout, hasSecondKeys: false },
+    content: content && { ...content, isDistinct: false },
+  };
+}
+
 /** Divides the piles among tasks: each takes about so many bytes of records. */
 export function partsOfPiles({ totals }: ScatteredPiles, rangeBytes: number): readonly PilePart[] {
   const none = () => false;
@@ -83,8 +92,8 @@ function tasksOf(work: KeptWork, slices: readonly number[], commitsPileSets: boo
   const { spec, weighing, piles, settings, attempt } = work;
   const contentKey = contentKeyOf(spec.keep, spec.key.seed);
   if (contentKey === undefined) throw new RangeError('the job scatters its records once');
-  const layout = { ...settings.layout, hasSecondKeys: false };
-  const ofKept = { bufferBytes: planBufferBytes(work), readBytes: 0, commitsPileSets, content: keptRuleOf(spec) };
+  const ofScatter = { bufferBytes: planBufferBytes(work), readBytes: 0, commitsPileSets, content: keptRuleOf(spec) };
+  const target = { ...settingsOfKept(settings), ...ofScatter };
   return slices.map((slice) => {
     const { first, end } = work.parts[slice - work.firstSlice] ?? { first: 0, end: 0 };
     return {
@@ -93,7 +102,7 @@ function tasksOf(work: KeptWork, slices: readonly number[], commitsPileSets: boo
       first,
       end,
       expected: sumOverPiles(totalsOfRange(piles.totals, first, end)),
-      target: { ...settings, layout, ...ofKept },
+      target,
       pileSetName: pileSetName(slice, attempt),
       contentKey,
       weights: weighing?.groups.map(({ weight }) => weight),
@@ -116,19 +125,21 @@ function planBufferBytes({ piles, settings }: KeptWork): number {
 }
 
 /** Returns the state after the second scatter. @param results of all parts, each of which must have read its piles. */
-export function gatherKept<From extends ScatteredState & { readonly piles: ScatteredPiles }>(
+export function gatherKept<From extends { readonly piles: ScatteredPiles }>(
   { parts, weighing, firstSlice }: KeptWork,
   from: From,
   results: readonly (ScatterResult | undefined)[],
 ): From & { readonly twice: KeptRecords } {
-  const { piles: read, storage, order } = from;
-  const totals = emptyTotals(storage.layout.pileCount);
+  const { piles: read } = from;
+  const totals = emptyTotals(read.totals.records.length);
   const groups = weighing && new GroupAmounts({ ...weighing, groupOf: [...weighing.groups.keys()] });
   const pileSets = parts.map(({ first, end }, part) => {
     const { coverage = [], totals: more, pileSet } = results[part] ?? {};
     const isOfPart = coverage.every((each) => each.start === first && each.end === end);
     if (pileSet === undefined || more === undefined || !isOfPart)
-      throw new VerificationError(`slice ${firstSlice + part} is not of piles ${first} to ${end - 1}`);
+      throw new VerificationError(
+        `pile set ${firstSlice + part} of the second scatter is not of piles ${first} to ${end - 1}; start the job again`,
+      );
     addTotals(totals, more);
     for (const each of coverage) groups?.add(each);
     return { name: pileSet.name, index: pileSet.index, diskBytes: pileSet.diskBytes };
@@ -139,11 +150,5 @@ export function gatherKept<From extends ScatteredState & { readonly piles: Scatt
     kept.records += ofGroup.records;
     kept.bytes += ofGroup.bytes;
   }
-  return {
-    ...from,
-    piles,
-    twice: { read, kept, groups: groups?.amounts },
-    storage: { ...storage, layout: { ...storage.layout, hasSecondKeys: false } },
-    order: orderOfKept(order),
-  };
+  return { ...from, piles, twice: { read, kept, groups: groups?.amounts } };
 }

@@ -60,7 +60,7 @@ export interface ScatterOutcome {
   readonly found: Pass1Facts;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
-  /** Those of a second scatter that it had committed, by their place after the slices of inputs. */
+  /** The pile sets of a second scatter that it had committed, by their place after the slices of inputs. */
   readonly ofPiles: readonly (ScatterResult | undefined)[];
 }
 
