@@ -127,9 +127,12 @@ export function weightRuleOf(spec: RuledSpec): ContentRule | undefined {
   return limit && { isDistinct: false, values: ofWeight, splits: undefined, limit };
 }
 
-/** Returns whether stored records have second keys: the groups of their inputs, or their own keys beside those of sections. */
+/**
+ * Returns whether stored records have second keys: the groups of their inputs, their own keys beside those of sections, or the
+ * places of the values that make bundles of them.
+ */
 export function hasSecondKeys(spec: Omit<RuledSpec, 'key'>): boolean {
-  return storesGroups(spec) || spec.cut.each !== undefined;
+  return storesGroups(spec) || spec.cut.each !== undefined || isBundled(spec.keep);
 }
 
 /** @param hasIds whether the inputs have ids of their own: then the order in which they are read decides nothing. */

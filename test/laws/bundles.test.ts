@@ -121,7 +121,11 @@ describe('bundles', () => {
       await expectBundles(makeSkewed(12_000, 600, often), 'large', settings, rule);
   });
 
-  it('are apart where their values differ and have one hash', async () => {
+  it.each([
+    ['/^\\d+ (.*)/', '', ' ', ''],
+    ['tsv:2', '', '\t', ''],
+    ['.v', '{"i":', ',"v":"', '"}'],
+  ])('by %s are apart where their values differ and have one hash', async (groupBy, before, between, after) => {
     // Made for the hash of records: in it, a difference in the second byte of a value undoes one in the sixth.
     const value = (second: number, sixth: number) =>
       Buffer.from([second, 0x61, 0x61, 0x61, sixth, 0x61, 0x61, 0x7c, 0x01, 0x81, 0x2c, 0x08, 0xde, 0x52, 0xe3]);
@@ -130,10 +134,10 @@ describe('bundles', () => {
     expect(new Set(values.map((each) => recordHash(Buffer.concat([quote, each])))).size).toBe(1);
     const linesOf = (count: number) =>
       Array.from({ length: count }, (_, i) =>
-        Buffer.concat([Buffer.from(`${i} `), values[i % 2] ?? NO_BYTES, Buffer.from('\n')]),
+        Buffer.concat([Buffer.from(`${before}${i}${between}`), values[i % 2] ?? NO_BYTES, Buffer.from(`${after}\n`)]),
       );
     const job = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'one', force: true };
-    const options = { ...job, groupBy: '/^\\d+ (.*)/' };
+    const options = { ...job, groupBy };
     const lines = linesOf(9);
     writeFileSync(directory.path('in'), Buffer.concat(lines));
     const expected = [...lines.filter((_, i) => i % 2 === 1), ...lines.filter((_, i) => i % 2 === 0)];
@@ -151,7 +155,9 @@ describe('bundles', () => {
         [0, 0].map((_, i) => Buffer.concat(lines.filter((__, k) => k % 2 !== i)).byteLength),
       );
     }
-    const long = linesOf(1200).map((line) => Buffer.concat([Buffer.alloc(200, '0'), line]));
+    const long = linesOf(1200).map((line) =>
+      Buffer.concat([line.subarray(0, before.length), Buffer.alloc(200, '1'), line.subarray(before.length)]),
+    );
     writeFileSync(directory.path('in'), Buffer.concat(long));
     const tuning = { inline: true, pileCount: 1, bufferBytes: 3000, outputBytes: 2000, readBytes: 2000 };
     const tight = { ...tuning, pass2ArenaBytes: 48 * 1024, mayUseRamPool: false };

@@ -147,7 +147,7 @@ export class PileOrderer {
     this.sinkBuffer = outputBuffers(layout, arena, parts.job.outputBytes);
     this.#storedAddress = layout.take(0, 4096);
     this.#headerBytes = storedHeaderBytes(parts.job.layout);
-    this.#wasm.useSecondKeys(parts.job.layout.hasSecondKeys === true);
+    this.#wasm.useSecondKeys(parts.job.layout.hasSecondKeys === true, parts.job.content?.isBundled === true);
     prepareStoredValues(this.kernel, parts.job.content);
   }
 
@@ -412,8 +412,9 @@ export class PileOrderer {
   async #levelBelow(pile: LevelPile, windowBytes: number): Promise<{ keyScale: bigint; window: KeyWindow }> {
     const { merged, layout, parentScale, window, isRest } = pile;
     const { arena, job } = this.#parts;
-    // Equal records may have different second keys, and must stay together.
-    const mayDivideKey = layout.hasSecondKeys === true && job.content?.isDistinct !== true;
+    // Records that must stay together may have different second keys.
+    const { isDistinct = false, isBundled = false } = job.content ?? {};
+    const mayDivideKey = layout.hasSecondKeys === true && !isDistinct && !isBundled;
     if (!isRest || !mayDivideKey) return { keyScale: parentScale * BigInt(layout.pileCount), window };
     const wasm = this.#wasm;
     wasm.beginSpan();

@@ -65,7 +65,7 @@ export class PortionOrderer {
   constructor(parts: PortionOrdererParts) {
     this.#parts = parts;
     this.#wasm = parts.arena.kernel.wasm;
-    this.#wasm.useSecondKeys(false);
+    this.#wasm.useSecondKeys(false, false);
     const layout = new ArenaLayout(parts.arena.start);
     this.#copy = layout.take(WORD_BYTES + COPY_BYTES + SLACK_BYTES, 4096);
     this.#ends = layout.take(WORD_BYTES + END_BYTES * COPY_RECORDS);

@@ -104,7 +104,7 @@ export class ScatterArena implements RecordTaker {
 
     const { kernel } = arena;
     prepareKeys(kernel, sizes.content, dropsEqual || sizes.content?.isBundled === true);
-    kernel.wasm.useSecondKeys(sizes.hasSecondKeys === true);
+    kernel.wasm.useSecondKeys(sizes.hasSecondKeys === true, sizes.content?.isBundled === true);
     kernel.wasm.useWindow(0n, 0n, 0);
     this.#sections = sizes.sections && new SectionTable(kernel, sections, sizes.sections);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);

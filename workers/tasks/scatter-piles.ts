@@ -104,9 +104,9 @@ function scatterOrdered(
     const sum = groups?.[group];
     if (sum !== undefined) wasm.weighEach();
     for (let index = 0; index < count; index += BOUNDARY_COUNT) {
-      wasm.useSecondKeys(hasSecondKeys);
+      wasm.useSecondKeys(hasSecondKeys, false);
       const marked = wasm.markOrdered(index, Math.min(BOUNDARY_COUNT, count - index), BigInt(group), table) >>> 0;
-      wasm.useSecondKeys(false);
+      wasm.useSecondKeys(false, false);
       wasm.scatterRecords(table, marked, 0, 0n, contentKey);
       for (const use of values) requireValue({ kernel, table, delimiterBytes }, use, placeOf);
       requireNumber(kernel, values, placeOf, weight);
@@ -117,5 +117,5 @@ function scatterOrdered(
     const { read, made } = readSums(kernel);
     sum.sums = { read: sum.sums.read + read, made: sum.sums.made + made };
   }
-  wasm.useSecondKeys(hasSecondKeys);
+  wasm.useSecondKeys(hasSecondKeys, false);
 }

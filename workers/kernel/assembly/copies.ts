@@ -2,9 +2,9 @@
 // copy comes from the counter of the record with the number of the copy. The draw has the counter of the copy that it decides
 // about, with another purpose. Entries come in the order of (record, copy).
 
-import { ENTRY_BYTES } from './stored-record';
+import { ENTRY_BYTES, placesValues } from './stored-record';
 import { useEquality } from './equal-records';
-import { advanceOrdinals, BLOCK_RECORDS, basePositionOf, keepEntries, offsetOf, positionOf } from './keying';
+import { advanceOrdinals, BLOCK_RECORDS, basePositionOf, keepEntries, moveSecond, offsetOf, positionOf } from './keying';
 import { philoxCopies } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, WEIGHTS_PLACE, scratchAt } from './scratch';
 import { copiesFollow, findRange, keyInRange } from './split-keys';
@@ -158,6 +158,8 @@ function keyEntries(first: usize, end: usize): void {
     const lanesEnd = min<usize>(entry + 4 * ENTRY_BYTES, end);
     for (let lane = entry; lane < lanesEnd; lane += ENTRY_BYTES) {
       const ofCopy = load<u64>(keys + ((lane - entry) >> 1));
+      // Records of bundles have at most one copy.
+      if (placesValues) moveSecond(load<u32>(lane), (lane - first) >> 4);
       // The range stays that of the record while its copies come.
       if (copiesFollow && load<u32>(lane, 4) == 0) findRange(ofCopy);
       store<u64>(lane, copiesFollow && load<u32>(lane, 4) != 0 ? keyInRange(ofCopy) : ofCopy);

@@ -16,6 +16,8 @@ let index: u32 = 0;
 let separator: u8 = 0;
 let takesQuotes: bool = false;
 export let hasColumn: bool = false;
+/** The address of what `columnHash` hashed last. */
+export let cellAt: usize = 0;
 let valueStart: usize = 0;
 let valueEnd: usize = 0;
 
@@ -28,10 +30,10 @@ export function setColumnToFind(columnIndex: u32, separatorByte: u8, quotes: boo
 
 /** The hash of the value as a string. Reads up to 15 bytes past the end. */
 export function columnHash(start: usize, end: usize): u64 {
-  const cell = findCell(start, end);
-  hasColumn = cell != 0;
+  cellAt = findCell(start, end);
+  hasColumn = cellAt != 0;
   if (!hasColumn) return 0;
-  return isCellQuoted ? hashOfQuoted(closingQuote) : hashAfterQuote(cell, (endOfCell - cell) as u32);
+  return isCellQuoted ? hashOfQuoted(closingQuote) : hashAfterQuote(cellAt, (endOfCell - cellAt) as u32);
 }
 
 /** Sets `valueStart` and `valueEnd`, if there is such a column. */

@@ -3,7 +3,8 @@
 
 import { haveSameBytes, compareBytes } from './duplicates';
 import { hashInCache } from './record-hash';
-import { compareValues, useSelector, valueHash } from './record-value';
+import { CODED, compareValues, useSelector, valueHash } from './record-value';
+import { headerBytes, placesValues, SECOND_KEY } from './stored-record';
 
 /** The selector of the values that are compared, as record-value.ts has it; 0: all bytes are. */
 let selector: usize = 0;
@@ -33,8 +34,27 @@ export function areEqual(a: usize, lengthA: u32, b: usize, lengthB: u32): bool {
   return lengthA == lengthB && haveSameBytes(a, b, lengthA);
 }
 
+/** Does what `compareRecords` does. Most records tell where their values lie, and few values must be decoded. */
+export function compareStored(a: usize, b: usize): i32 {
+  const recordA = a + headerBytes;
+  const recordB = b + headerBytes;
+  if (placesValues) {
+    const placeA = load<u64>(a, SECOND_KEY);
+    const placeB = load<u64>(b, SECOND_KEY);
+    if (placeA != 0 && placeB != 0) {
+      const valueA = recordA + ((placeA >> 32) as usize);
+      const valueB = recordB + ((placeB >> 32) as usize);
+      const lengthA = placeA as u32;
+      const lengthB = placeB as u32;
+      if (lengthA == lengthB && haveSameBytes(valueA, valueB, lengthA & ~CODED)) return 0;
+      if (((lengthA | lengthB) & CODED) == 0) return compareBytes(valueA, lengthA, valueB, lengthB);
+    }
+  }
+  return compareRecords(recordA, load<u32>(a, 8), recordB, load<u32>(b, 8));
+}
+
 /** Compares what equal records have in common. Below 0, above 0, or 0 if they are equal; a prefix comes first. */
-export function compareRecords(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {
+function compareRecords(a: usize, lengthA: u32, b: usize, lengthB: u32): i32 {
   if (selector != 0) return compareValues(selector, a, a + lengthA, b, b + lengthB);
   if (lengthA == lengthB && haveSameBytes(a, b, lengthA)) return 0;
   return compareBytes(a, lengthA, b, lengthB);

@@ -111,11 +111,10 @@ function findKey(p: usize, end: usize, depth: u32, key: usize, keyBytes: usize):
  * Reads up to 15 bytes past the end. `hasField` tells whether there was one.
  */
 export function fieldHash(start: usize, end: usize): u64 {
-  const value = findInWhole(start, end);
-  hasField = value != 0 && isWhole;
+  fieldAt = findField(start, end);
+  hasField = fieldAt != 0;
   if (!hasField) return 0;
-  if (load<u8>(value) != QUOTE) return recordHash(value, (valueEnd - value) as u32);
-  return isEscaped ? hashOfValue(value, valueEnd - 1) : recordHash(value, (valueEnd - 1 - value) as u32);
+  return foundHasEscapes ? hashOfValue(fieldAt, endOfFound) : recordHash(fieldAt, (endOfFound - fieldAt) as u32);
 }
 
 /**
@@ -147,6 +146,8 @@ export let endOfFound: usize = 0;
 export let foundHasEscapes: bool = false;
 
 export let hasField: bool = false;
+/** The address of what `fieldHash` hashed last. */
+export let fieldAt: usize = 0;
 
 function hashOfValue(quote: usize, end: usize): u64 {
   beginHash(LANE);

@@ -6,10 +6,11 @@
 
 import { hashOfEqual, useEquality } from './equal-records';
 import { philoxKeys4, philoxLanes } from './philox';
-import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+import { placeOfValue } from './record-value';
+import { ENTRIES_PLACE, KEYS_PLACE, SECONDS_PLACE, scratchAt } from './scratch';
 import { isSectioned, mapKeysToSections } from './section-keys';
 import { mapKeysToSplits } from './split-keys';
-import { ENTRY_BYTES } from './stored-record';
+import { ENTRY_BYTES, placesValues } from './stored-record';
 
 /** Records that get their keys together: a multiple of 4. */
 export const BLOCK_RECORDS: u32 = 128;
@@ -146,6 +147,7 @@ function keepUpToLimit(count: u32): u32 {
       continue;
     }
     v128.store(kept, v128.load(entry));
+    if (placesValues) moveSecond((entry - first) >> 4, (kept - first) >> 4);
     kept += ENTRY_BYTES;
     const slot = histogram + ((slotOfKey(key) as usize) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
@@ -212,7 +214,17 @@ function contentHash(table: usize, index: u32, count: u32): u64 {
   if (index >= count) return 0;
   const mark = load<u64>(table + ((index as usize) << 3));
   const start = mark as u32;
-  return hashOfEqual(start, ((mark >> 32) as u32) - start);
+  const hash = hashOfEqual(start, ((mark >> 32) as u32) - start);
+  if (placesValues) store<u64>(scratchAt(SECONDS_PLACE) + ((index as usize) << 3), placeOfValue);
+  return hash;
+}
+
+/** Gives the entry at `to` what the one at `from`, or the record there, has as second key. */
+// @ts-ignore: decorator
+@inline
+export function moveSecond(from: usize, to: usize): void {
+  const seconds = scratchAt(SECONDS_PLACE);
+  store<u64>(seconds + (to << 3), load<u64>(seconds + (from << 3)));
 }
 
 /** Stores the keys of four records, from `first` on, at `out` (32 bytes). `count`: of the whole table. */

@@ -9,12 +9,11 @@
 // keys first.
 
 import { countDropped } from './duplicates';
-import { compareRecords } from './equal-records';
+import { compareStored } from './equal-records';
 import { placeOf } from './key-window';
 import { scaled } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
-import { rememberLast } from './record-value';
-import { hasSecondKeys, headerBytes, SECOND_KEY } from './stored-record';
+import { hasSecondKeys, headerBytes, placesValues, SECOND_KEY } from './stored-record';
 
 let parentScale: u64 = 1;
 let ownScale: u64 = 1;
@@ -108,7 +107,7 @@ function comesAfter(a: u64, b: u64): bool {
   if (a >> 32 != b >> 32) return a > b;
   const storedA = a as u32 as usize;
   const storedB = b as u32 as usize;
-  if (hasSecondKeys) {
+  if (hasSecondKeys && !placesValues) {
     if (!bySecond && load<u64>(storedA) != load<u64>(storedB)) return load<u64>(storedA) > load<u64>(storedB);
     const secondA = load<u64>(storedA, SECOND_KEY);
     const secondB = load<u64>(storedB, SECOND_KEY);
@@ -118,7 +117,7 @@ function comesAfter(a: u64, b: u64): bool {
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB;
   if (!ordersTiesByBytes) return false;
-  return compareRecords(storedA + headerBytes, load<u32>(storedA, 8), storedB + headerBytes, load<u32>(storedB, 8)) > 0;
+  return compareStored(storedA, storedB) > 0;
 }
 
 function placeWalked(): void {
@@ -146,7 +145,7 @@ let bySecond: bool = false;
 const CROWD: u32 = 64;
 
 export function orderWalked(): void {
-  if (hasSecondKeys && isCrowded()) {
+  if (hasSecondKeys && !placesValues && isCrowded()) {
     // Both steps are stable: what comes next puts records of one key where they belong, one after the other.
     bySecond = true;
     enterAgain(arrived);
@@ -183,7 +182,6 @@ function sortEntries(): void {
   placeWalked();
   const sortedEnd = sorted + ((walkedCount as usize) << 3);
   let prefetchedEnd = ordersTiesByBytes ? sorted + 8 : sortedEnd;
-  rememberLast(true);
   for (let p = sorted + 8; p < sortedEnd; p += 8) {
     if (p == prefetchedEnd) prefetchedEnd = prefetchEqualKeys(p, sortedEnd);
     const entry = load<u64>(p);
@@ -194,7 +192,6 @@ function sortEntries(): void {
     }
     store<u64>(hole, entry);
   }
-  rememberLast(false);
 }
 
 /** Marks the byte length of a stored record that is dropped. No record is as long. */
@@ -208,18 +205,16 @@ function compareEntries(a: u64, b: u64): i32 {
   const placeA = load<u64>(storedA) * ownScale;
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB ? 1 : -1;
-  return compareRecords(storedA + headerBytes, load<u32>(storedA, 8), storedB + headerBytes, load<u32>(storedB, 8));
+  return compareStored(storedA, storedB);
 }
 
 /** Returns the end of the ordered records from `index` on that have one key and one value. */
 export function endOfBundle(index: u32): u32 {
   let end = index + 1;
-  rememberLast(true);
   for (; end < walkedCount; end++) {
     const at = sorted + ((end as usize) << 3);
     if (compareEntries(load<u64>(at - 8), load<u64>(at)) != 0) break;
   }
-  rememberLast(false);
   return end;
 }
 

@@ -10,11 +10,12 @@
 //              HOST: room for a value that the host finds
 //              BESIDE: nothing; the values are the lines after `takeLinesAt`, one for each record
 
-import { columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, setColumnToFind } from './csv-column';
+import { cellAt, columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, setColumnToFind } from './csv-column';
 import { haveSameBytes, compareBytes } from './duplicates';
 import {
   endOfFound,
   endOfPlain,
+  fieldAt,
   fieldHash,
   findField,
   foundHasEscapes,
@@ -69,17 +70,37 @@ export function useSelector(selector: usize): void {
 }
 
 /**
+ * The place of the value that `valueHash` found last: its first byte in the record << 32 | `CODED` if its characters must be
+ * decoded | its bytes. 0: it is not known, or lies elsewhere.
+ */
+export let placeOfValue: u64 = 0;
+export const CODED: u32 = 0x80000000;
+
+// @ts-ignore: decorator
+@inline
+function noteValue(start: usize, at: usize, end: usize, isCoded: bool): void {
+  placeOfValue = (((at - start) as u64) << 32) | ((end - at) as u64) | (isCoded ? (CODED as u64) : 0);
+}
+
+/**
  * The hash of the value, by the selector of the last `useSelector`. Reads up to 15 bytes past the end. A record without a
  * value counts as one of the value that the selector has for it, if any; else `firstRecordWithoutValue` tells the first one.
  */
 export function valueHash(selector: usize, start: usize, end: usize): u64 {
   const kind: u32 = load<u16>(selector);
+  placeOfValue = 0;
   if (kind == FIELD) {
     const hash = fieldHash(start, end);
-    if (hasField) return hash;
+    if (hasField) {
+      noteValue(start, fieldAt, endOfFound, foundHasEscapes);
+      return hash;
+    }
   } else if (kind == COLUMN) {
     const hash = columnHash(start, end);
-    if (hasColumn) return hash;
+    if (hasColumn) {
+      noteValue(start, cellAt, endOfCell, isCellQuoted);
+      return hash;
+    }
   } else {
     const byteLength = findValue(selector, start, end);
     if (byteLength == IN_PIECES) return hashOfPieces(LANE);
@@ -223,16 +244,6 @@ function findCharacters(selector: usize, start: usize, end: usize): bool {
   return true;
 }
 
-/** The record whose value was found last, if it may be compared with the next one; 0: it is not known. */
-let lastRecord: usize = 0;
-let remembersLast: bool = false;
-
-/** Has `compareValues` know the value of `a` if that was `b` in the call before. Records must not move meanwhile. */
-export function rememberLast(isOn: bool): void {
-  remembersLast = isOn;
-  lastRecord = 0;
-}
-
 /**
  * Compares the values of two records in UTF-8, by the selector of the last `useSelector`. Below 0, above 0, or 0 if they are
  * equal; a prefix comes first. Reads up to 15 bytes past the ends.
@@ -244,12 +255,11 @@ export function compareValues(selector: usize, a: usize, endA: usize, b: usize, 
     if (endA - a == endB - b && haveSameBytes(a, b, (endA - a) as u32)) return 0;
     return compareFound(selector, a, endA, b, endB);
   }
-  if (a != lastRecord) find(selector, a, endA);
+  find(selector, a, endA);
   const valueA = foundAt;
   const valueEndA = foundEnd;
   const isCodedA = isCoded;
   find(selector, b, endB);
-  if (remembersLast) lastRecord = b;
   if (!isCodedA && !isCoded) {
     const lengthA = (valueEndA - valueA) as u32;
     const lengthB = (foundEnd - foundAt) as u32;
