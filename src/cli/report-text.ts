@@ -14,8 +14,7 @@ import {
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, splits, sections, blank, duplicates, wasFinished, sum, groups = [] } = report;
-  const others = groups.length - MOST_GROUPS_SHOWN;
+  const { records, resumed, splits, sections, blank, duplicates, wasFinished } = report;
   return [
     startOf(wasFinished) + formatPlural(records, 'record'),
     ...(splits === undefined ? [] : [describeSplits(splits, 'split')]),
@@ -23,12 +22,20 @@ export function describeShuffle(report: ShuffleReport): string {
     ...describeBlank(blank),
     ...describeDuplicates(duplicates),
     ...outputWords(report),
-    ...(sum === undefined ? [] : [`sum of ${sum.of} ${formatDecimal(sum.total)}`]),
     ...(resumed === undefined ? [] : [describeResumed(resumed)]),
-    ...groups.slice(0, MOST_GROUPS_SHOWN).map((group) => describeGroup(group, groups.length === 1, sum?.of)),
-    ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
+    ...describeWeighed(report),
     ...describeEmptyShards(report),
   ].join(', ');
+}
+
+/** `sum of .n_tokens 800,000`, then each group */
+export function describeWeighed({ sum, groups = [] }: Pick<ShuffleReport, 'sum' | 'groups'>): string[] {
+  const others = groups.length - MOST_GROUPS_SHOWN;
+  return [
+    ...(sum === undefined ? [] : [`sum of ${sum.of} ${formatDecimal(sum.total)}`]),
+    ...groups.slice(0, MOST_GROUPS_SHOWN).map((group) => describeGroup(group, groups.length === 1, sum?.of)),
+    ...(others > 0 ? [`and ${formatPlural(others, 'other group')}`] : []),
+  ];
 }
 
 export function describeBlank(blank: ShuffleReport['blank']): string[] {

@@ -10,10 +10,10 @@ import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { moveIntoPlace } from '../io/rename-and-sync.js';
+import { type ReportedRecords, reportKept } from '../job/shuffle-report.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { CLUSTER_COMMITTED_FILE } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
-import { missingRecords } from '../keep/keep-spec.js';
 import { type CommitJournal, readJournal } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import { StagedOutput } from '../places/outputs/staged-output.js';
@@ -26,18 +26,17 @@ import { acquireCommitLease } from './commit-lease.js';
 import { type ClusterJob, isCommitted, pathsOfShards, waitUntilDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
 
-export interface ClusterOutput extends ReportedOutput {
+/**
+ * What became of the records that were read is undefined, too, if an earlier commit was killed while the outputs got their
+ * names.
+ */
+export interface ClusterOutput extends ReportedOutput, ReportedRecords {
   readonly seed: string;
   /** The path or address of the output. */
   readonly output: string;
-  /**
-   * The records dropped because an equal one is kept. Undefined if equal records stay, and if an earlier commit was killed
-   * while the outputs got their names.
-   */
-  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
-  /** The records that `skipBlank` left out. Undefined as `duplicates` is. */
-  readonly blank: { readonly records: number; readonly bytes: number } | undefined;
 }
+
+const NOTHING_KNOWN = { groups: undefined, blank: undefined, leftOut: undefined, duplicates: undefined };
 
 /** @returns undefined if another process has committed the job meanwhile. */
 export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefined> {
@@ -54,13 +53,16 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   const directories = { stagingDirectory, jobDirectory: directory };
   const staged = new StagedOutput(place, directories, gates.gateOf(stagingDirectory, 'output'));
   const noted = readJournal(directory);
-  const { journal, duplicates, blank } =
-    noted === undefined
-      ? await verifyAndJournal(job, staged, place)
-      : { journal: noted, duplicates: undefined, blank: undefined };
+  const { journal, kept } =
+    noted === undefined ? await verifyAndJournal(job, staged, place) : { journal: noted, kept: NOTHING_KNOWN };
   const { records, bytes, checksum, ...ofShards } = reportOutput(journal, await staged.finishMoves(journal));
   const summary = { records, bytes, seed: plan.spec.key.seed, checksum };
-  await writeCommitted(directory, { stagingDirectory, readBackBy: readBackBy(plan), ...summary, duplicates });
+  await writeCommitted(directory, {
+    stagingDirectory,
+    readBackBy: readBackBy(plan),
+    ...summary,
+    duplicates: kept.duplicates,
+  });
   writeClusterProfile(job, summary);
   log.stop();
   // Its last change must not come after the removal.
@@ -68,7 +70,7 @@ export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefi
   // What attempts have begun that nobody took.
   await place.discardStaged?.(stagingDirectory).catch(scope.warn);
   removeJobFiles(directory, scope.warn);
-  return { ...summary, ...ofShards, output: plan.output.path, duplicates, blank };
+  return { ...summary, ...ofShards, ...kept, output: plan.output.path };
 }
 
 /** Completes the files that tasks have written, verifies them, and writes down how they get their names. */
@@ -76,13 +78,13 @@ async function verifyAndJournal(
   job: ClusterJob,
   staged: StagedOutput,
   place: OutputPlace,
-): Promise<Pick<ClusterOutput, 'duplicates' | 'blank'> & { readonly journal: CommitJournal }> {
+): Promise<{ readonly journal: CommitJournal; readonly kept: ReportedRecords }> {
   const { plan, control, directory } = job;
   const records = readShuffleRecords(job);
-  const { scattered, distinct, output, layout, threads } = await decideClusterOutput(job);
+  const decided = await decideClusterOutput(job);
+  const { output, layout, threads } = decided;
   const { piles, samples } = output.work;
-  const { found, twice } = scattered;
-  found.startFindings.tell(job.inputs, 'output', job.onWarning);
+  decided.scattered.found.startFindings.tell(job.inputs, 'output', job.onWarning);
   const ranges = records.flatMap((record) => record.ranges);
   const neighbours = neighboursAtSeams(ranges);
   if (neighbours !== undefined && samples !== undefined) throw await errorForNeighboursOfOneKey(neighbours, samples);
@@ -102,11 +104,7 @@ async function verifyAndJournal(
     control,
   );
   await staged.journalMoves(journal);
-  const { read, keep } = plan.spec;
-  const ofPiles = { all: twice?.read ?? scattered.piles, distinct: twice?.kept ?? distinct };
-  const ofOutput = { ...ofPiles, leftOut: found.leftOut, written: piles };
-  const blank = read.skipsBlank === true ? found.blank : undefined;
-  return { journal, duplicates: missingRecords(keep, ofOutput).duplicates, blank };
+  return { journal, kept: reportKept(plan.spec, plan.weighing, decided, piles) };
 }
 
 /** Moves the shards of each task's first attempt to where a local job has them. Another attempt may have begun. */

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { VisibilityDeadline } from '../io/wait-until-visible.js';
 import { runJob } from '../job/job.js';
+import { peakMemoryBytes } from '../job/shuffle-report.js';
 import { tempDirOfEnvironment } from '../job/temp-disks.js';
 import { CLUSTER_TASK_OPTIONS, type TaskOptions } from '../options/cluster-options.js';
 import { requireKnownOptions } from '../values/known-options.js';
@@ -32,6 +33,8 @@ export interface ClusterTaskReport {
   /** Stored bytes of inputs (scatter) or output (verify); else of records: read (measure), or in the output. */
   readonly bytes: number;
   readonly seconds: number;
+  /** The most memory that the process had, in RAM, since it started. */
+  readonly peakMemoryBytes: number;
   /** True if the whole job was committed before. */
   readonly wasCommitted: boolean;
   /** The output that a commit made. */
@@ -51,10 +54,12 @@ export async function runClusterTask(options: ClusterTaskOptions, startSeconds =
   requireKnownOptions('runClusterTask()', options, CLUSTER_TASK_OPTIONS);
   const began = performance.now();
   const report = await runTask(adviseInWarnings(options, ADVICE_OF_TASKS), startSeconds);
-  return { ...report, seconds: (performance.now() - began) / 1000 };
+  return { ...report, seconds: (performance.now() - began) / 1000, peakMemoryBytes: peakMemoryBytes() };
 }
 
-async function runTask(options: ClusterTaskOptions, startSeconds: number): Promise<Omit<ClusterTaskReport, 'seconds'>> {
+type UntimedReport = Omit<ClusterTaskReport, 'seconds' | 'peakMemoryBytes'>;
+
+async function runTask(options: ClusterTaskOptions, startSeconds: number): Promise<UntimedReport> {
   const { kind, taskIndex: index = 0, stride, waitSeconds = DEFAULT_WAIT_SECONDS, signal } = options;
   requireOptions(options);
   const deadline = new VisibilityDeadline(waitSeconds, signal);

@@ -1,9 +1,12 @@
 import { missingRecords } from '../keep/keep-spec.js';
-import { reportGroups } from '../keep/mix.js';
+import { reportGroups, type Weighing } from '../keep/mix.js';
 import type { ShuffleReport } from '../options/reports.js';
+import type { Amount } from '../piles/pile-totals.js';
 import type { CommitJournal } from '../places/outputs/commit-journal.js';
 import { STANDARD_OUTPUT } from '../sinks/output-target.js';
-import type { OutputDecision } from '../stages/chain.js';
+import type { ShuffleSpec } from '../spec.js';
+import type { OutputDecision, Scattered } from '../stages/chain.js';
+import type { Pass1Facts } from '../stages/pass1-results.js';
 import { diskBytesOf } from '../stages/shuffle-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import type { JobPlaces } from './job-places.js';
@@ -41,43 +44,59 @@ export const NOT_DONE = {
 
 export function reportShuffle(
   prepared: PreparedShuffle,
-  { scattered, distinct, output: { work } }: OutputDecision<LocalScatter>,
+  decided: OutputDecision<LocalScatter>,
   shuffled: LocalOutput,
   { output, seconds }: Committed,
 ): UntimedReport {
   const { request, inputs, plan, weighing, earlier, control } = prepared;
-  const { read, key, keep } = request.spec;
-  const { found, twice, piles } = scattered;
-  const { written } = shuffled;
-  const ofOutput = {
-    all: twice?.read ?? piles,
-    leftOut: found.leftOut,
-    // Who measures nothing before knows what stays when it is written.
-    distinct: twice?.kept ?? (distinct.hasDuplicates === true ? written : distinct),
-    made: twice && piles,
-    written,
+  const { scattered } = decided;
+  const { piles } = decided.output.work;
+  return {
+    ...output,
+    ...reportKept(request.spec, weighing, decided, shuffled.written),
+    output: nameOfOutput(prepared.places),
+    seed: request.spec.key.seed,
+    seconds: { pass1: scattered.seconds, pass2: shuffled.seconds, commit: seconds },
+    inputCount: inputs.length,
+    workers: plan.memory.workers,
+    piles: piles.totals.records.length,
+    tempBytes:
+      diskBytesOf(piles) +
+      (scattered.twice === undefined ? 0 : diskBytesOf(scattered.twice.read)) +
+      control.counted('rescatteredBytes'),
+    decoders: scattered.found.decoders,
+    resumed: resumedWork(earlier, scattered.resumedCount),
   };
+}
+
+interface DecidedScatter extends Scattered {
+  readonly found: Pass1Facts;
+}
+
+export type ReportedRecords = Pick<ShuffleReport, 'groups' | 'blank' | 'leftOut' | 'duplicates'>;
+
+/** Returns what became of the records that were read. @param weighing undefined: the inputs have no weights. */
+export function reportKept(
+  { read, keep }: Pick<ShuffleSpec, 'read' | 'keep'>,
+  weighing: Weighing | undefined,
+  { scattered: { found, twice, piles }, distinct }: Pick<OutputDecision<DecidedScatter>, 'scattered' | 'distinct'>,
+  written: Amount,
+): ReportedRecords {
   const groups = found.groups?.map((group, i) => {
     const { weighed, expected, sums } = twice?.groups?.[i] ?? group;
     return { read: group.read, weighed, expected, sums: sums && { ...sums, read: group.sums?.read ?? 0n } };
   });
   return {
-    ...output,
-    output: nameOfOutput(prepared.places),
-    seed: key.seed,
-    seconds: { pass1: scattered.seconds, pass2: shuffled.seconds, commit: seconds },
-    inputCount: inputs.length,
     groups: weighing && groups && reportGroups(weighing, groups, keep),
     blank: read.skipsBlank === true ? found.blank : undefined,
-    ...missingRecords(keep, ofOutput),
-    workers: plan.memory.workers,
-    piles: work.piles.totals.records.length,
-    tempBytes:
-      diskBytesOf(work.piles) +
-      (twice === undefined ? 0 : diskBytesOf(twice.read)) +
-      control.counted('rescatteredBytes'),
-    decoders: found.decoders,
-    resumed: resumedWork(earlier, scattered.resumedCount),
+    ...missingRecords(keep, {
+      all: twice?.read ?? piles,
+      leftOut: found.leftOut,
+      // Without a measuring pass, the records that stay are known only after writing.
+      distinct: twice?.kept ?? (distinct.hasDuplicates === true ? written : distinct),
+      made: twice && piles,
+      written,
+    }),
   };
 }
 

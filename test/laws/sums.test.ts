@@ -154,8 +154,10 @@ const inputsOf = () =>
     writeFileSync(directory.path(name), LINES.slice(2000 * half, 2000 * (half + 1)).join(''));
     return directory.path(name);
   });
-const told = ({ records, sum, splits, groups }: Partial<ShuffleReport>) => ({
+const told = ({ records, sum, splits, groups, leftOut, duplicates }: Partial<ShuffleReport>) => ({
   records,
+  leftOut,
+  duplicates,
   sum,
   splits: splits?.map((each) => each.sum),
   groups,
@@ -180,10 +182,14 @@ describe('the same sums', () => {
     expect(report).toMatchObject({ output, peakMemoryBytes: expect.any(Number) });
   });
 
-  it('come out of three tasks', async () => {
-    const whole = await shuffle({ ...asked(), output: directory.path('whole'), tempDirs: [directory.temp] });
+  it.each<Partial<ShuffleOptions>>([
+    {},
+    { uniqueBy: '.n', headCount: 500, weights: [{ glob: 'a', factor: 0.5 }], splits: undefined },
+  ])('come out of three tasks: %j', async (rules) => {
+    const job = { ...asked(), ...rules };
+    const whole = await shuffle({ ...job, output: directory.path('whole'), tempDirs: [directory.temp] });
     const planned = {
-      ...asked(),
+      ...job,
       output: directory.path('out'),
       jobDir: directory.path('job'),
       tasks: 3,
@@ -192,7 +198,8 @@ describe('the same sums', () => {
     const { commit } = await runClusterLocally(planned, {
       tuning: { inline: true, sliceBytes: 20_000, pileCount: 13 },
     });
-    expect(told({ ...commit.output, groups: whole.groups })).toEqual(told(whole));
+    expect(told(commit.output ?? {})).toEqual(told(whole));
+    expect(commit).toMatchObject({ peakMemoryBytes: expect.any(Number) });
   });
 });
 

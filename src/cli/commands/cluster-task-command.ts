@@ -3,7 +3,7 @@ import { type ClusterTaskReport, runClusterTask } from '../../cluster/run-cluste
 import { formatBytes, formatPlural, formatSeconds } from '../../values/format-numbers.js';
 import { parseWhole } from '../../values/parse-values.js';
 import type { CommandDefinition } from '../command.js';
-import { describeBlank, describeDuplicates, describeEmptyShards } from '../report-text.js';
+import { describeBlank, describeDuplicates, describeEmptyShards, describeWeighed } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
 import { jsonLine } from '../visible-text.js';
 
@@ -69,8 +69,8 @@ function describeTask({ kind, done, wereDone, bytes, seconds, wasCommitted, outp
       formatBytes(bytes),
       ...describeDuplicates(duplicates),
     ];
-    const empty = describeEmptyShards(output).map((words) => `, ${words}`);
-    return `committed ${counts.join(', ')} in ${formatSeconds(seconds)}, seed ${JSON.stringify(seed)}, checksum ${checksum}${empty.join('')}`;
+    const further = [...describeWeighed(output), ...describeEmptyShards(output)].map((words) => `, ${words}`);
+    return `committed ${counts.join(', ')} in ${formatSeconds(seconds)}, seed ${JSON.stringify(seed)}, checksum ${checksum}${further.join('')}`;
   }
   if (done.length + wereDone.length === 0) return `the plan has no such ${kind} task: nothing to do`;
   const named = (tasks: readonly number[]) => `${kind} ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.join(', ')}`;
