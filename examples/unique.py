@@ -5,61 +5,33 @@
     unique.py --by '/^(EXPR)/' SEED FILES         of lines with equal first groups of an expression
     unique.py --missing VALUE ... SEED FILES      lines without a value have this one
 
-Written from docs/ORDER.md and docs/CHOOSING-RECORDS.md alone. The files are not compressed, and their last lines have newlines. Numbers
-in a field are whole, names in it have no dots, columns have numbers, and lines with an expression are UTF-8."""
+Written from docs/ORDER.md and docs/CHOOSING-RECORDS.md alone. The files are not compressed, their last lines have newlines, and
+numbers in a field are whole."""
 import argparse
-import csv
-import json
-import re
 import sys
 
 from keys import hash_of, key_of, philox
+from values import value_of
 
 
-def records_of(file, by):  # rows of CSV may have newlines between quotes
+def records_of(file):  # rows of CSV may have newlines between quotes
     record = b""
     for line in file:
         record += line
-        if not (by or "").startswith("csv:") or record.count(b'"') % 2 == 0:
+        if not given.by.startswith("csv:") or record.count(b'"') % 2 == 0:
             yield record
             record = b""
 
 
-def field_of(line, by):
-    value = json.loads(line)
-    for name in by.split(".")[1:]:
-        if not isinstance(value, dict) or name not in value:
-            return None
-        value = value[name]
-    return b'"' + value.encode() if isinstance(value, str) else json.dumps(value).encode()
-
-
-def text_of(line, by):
-    if by.startswith("/"):
-        expression, flags = by[1:].rsplit("/", 1)
-        found = re.search(f"(?{flags}){expression}" if flags else expression, line.removesuffix("\n"))
-        return found and found[1]
-    kind, column = by.split(":")
-    line = re.sub("\r?\n$", "", line)
-    row = next(csv.reader([line]), [""]) if kind == "csv" else line.split("\t")
-    return row[int(column) - 1] if int(column) <= len(row) else None
-
-
-def value_of(line, by, missing):
-    if by is None:
-        return line
-    if by.startswith("."):
-        value = field_of(line, by)
-    else:
-        text = text_of(line.decode(), by)
-        value = None if text is None else b'"' + text.encode()
-    if value is None and missing is None:
-        sys.exit(f"a record has no {by}")
-    return b'"' + missing.encode() if value is None else value
+def identity_of(record):
+    value = value_of(record, given.by) if given.by else record
+    if value is None and given.missing is None:
+        sys.exit(f"a record has no {given.by}")
+    return b'"' + given.missing.encode() if value is None else value
 
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--by")
+parser.add_argument("--by", default="")
 parser.add_argument("--missing")
 parser.add_argument("seed")
 parser.add_argument("files", nargs="*")
@@ -68,7 +40,7 @@ content_key = key_of(given.seed, "content", "")
 
 first = {}
 for path in given.files:
-    for line in records_of(open(path, "rb"), given.by):
-        first.setdefault(value_of(line, given.by, given.missing), line)
+    for record in records_of(open(path, "rb")):
+        first.setdefault(identity_of(record), record)
 order = sorted(first, key=lambda value: (philox(content_key, hash_of(value)), value))
 sys.stdout.buffer.write(b"".join(first[value] for value in order))

@@ -3,26 +3,18 @@
 SELECTOR is a JSON field (.score), a column by its number (csv:2, tsv:2), or an expression (/^(\\d+)/). Written from docs/ORDER.md
 alone. The files are not compressed, and their last lines have newlines."""
 import argparse
-import csv
-import json
-import re
 import sys
 from fractions import Fraction
 
 from keys import key_of, philox
+from values import value_of
 
 
-def number_of(line):
-    if selector.startswith("/"):
-        found = re.search(selector[1:-1], line.decode())
-        return found and Fraction(found[1])
-    if selector[1:4] == "sv:":
-        cells = next(csv.reader([line.decode()], delimiter="\t" if selector[0] == "t" else ","))
-        return Fraction(cells[int(selector[4:]) - 1])
-    value = json.loads(line, parse_float=Fraction, parse_int=Fraction)
-    for name in selector.split(".")[1:]:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
+def weight_of(line, weight):  # in parts of 2^64
+    value = value_of(line, call.selector)
+    number = call.missing if value in (None, b"null") else Fraction(value.decode().removeprefix('"'))
+    parts = int(number * 10**15) * 2**64 // 10**15
+    return min(parts, int(call.cap * 2**64)) * int(weight * 2**64) >> 64
 
 
 arguments = argparse.ArgumentParser()
@@ -33,20 +25,16 @@ arguments.add_argument("seed")
 arguments.add_argument("selector")
 arguments.add_argument("files", nargs="+")
 call = arguments.parse_args()
-selector, copies = call.selector, []
 first, end = (int(2**64 * share) for share in call.split)
+copies = []
 for ordinal, file in enumerate(call.files):
-    path, weight = file.rsplit("=", 1) if "=" in file else (file, 1)
+    path, _, weight = file.partition("=")
     key, position = key_of(call.seed, str(ordinal)), 0
     for line in open(path, "rb"):
-        number = number_of(line)
-        parts = int((call.missing if number is None else number) * 10**15) * 2**64 // 10**15
-        parts = min(parts, int(call.cap * 2**64)) * int(Fraction(weight) * 2**64) >> 64
-        whole, chance = divmod(parts, 2**64)
-        count = whole + (philox(key, position, whole, 1) < chance)
+        count, chance = divmod(weight_of(line, Fraction(weight or 1)), 2**64)
+        count += philox(key, position, count, 1) < chance
         for copy in range(count if first <= philox(key, position) < end else 0):
             own = philox(key, position, copy)
             copies.append((first + (own * (end - first) >> 64) if copy else own, ordinal, position, copy, line))
         position += len(line)
-for *_, line in sorted(copies):
-    sys.stdout.buffer.write(line)
+sys.stdout.buffer.write(b"".join(line for *_, line in sorted(copies)))

@@ -26,10 +26,7 @@ import { acquireCommitLease } from './commit-lease.js';
 import { type ClusterJob, isCommitted, pathsOfShards, waitUntilDone } from './open-job.js';
 import { readShuffleRecords, requireUndamaged, requireWritten } from './read-back.js';
 
-/**
- * What became of the records that were read is undefined, too, if an earlier commit was killed while the outputs got their
- * names.
- */
+/** A committed output. If an earlier commit was killed while the outputs got their names, no `ReportedRecords` are known. */
 export interface ClusterOutput extends ReportedOutput, ReportedRecords {
   readonly seed: string;
   /** The path or address of the output. */

@@ -14,14 +14,11 @@ import { type GateNumber, type JobControl, UNGATED } from '../floor/job-control.
 import { deriveSampleSeed } from '../floor/keys.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { encodeFieldPath } from '../formats/selector.js';
 import { withColumns, withRowColumns } from '../keep/content-rule.js';
 import { mayKeepEqualKeys } from '../keep/distinct.js';
 import { mostRecords } from '../keep/head.js';
 import { recordsOfOutput, requireEnd } from '../keep/keep-spec.js';
 import { type GroupedJob, groupInputsOfJob, weighByShares } from '../keep/mix.js';
-import type { SectionRule } from '../keep/sections.js';
-import { factorOf, MOST_COPIES, PARTS_OF_ONE } from '../keep/weights.js';
 import { DeviceGates } from '../machine/devices.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -51,7 +48,7 @@ import {
 import { listNamedInputs, openHeaders, retryCallback } from './open-inputs.js';
 import type { ReportLog } from './report/report-log.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
-import { filesOf, sampleRecords } from './sample-records.js';
+import { filesOf } from './sample-records.js';
 import { warnOfEmptyShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
@@ -112,7 +109,7 @@ export async function prepareShuffle(
   const counting: Counting = (count, readable) =>
     count(readable, request, expectMemoryNeed({ ...toPlan, request }), tuning, warn);
   const { weighing: weighed, isCounted } = await weigh(resolved, claimed, seen, counting, isPreview);
-  const weighing = weighed && { ...weighed, meanNumber: await expectNumbers(seen) };
+  const weighing = weighed && { ...weighed, meanNumber: await sampleNumbers(seen) };
   const plan = await planShuffle({ ...toPlan, request: { ...request, weighing } });
   requireSpaceFor(plan, claimed, request.onWarning);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(places, inputs, request.onWarning);
@@ -227,16 +224,13 @@ async function examineInputs(
       ? withColumns(known, firstHeader)
       : withRowColumns(known, (sought) => rows.format.seek(rows.rows, inputs.at(0)?.path ?? '', sought));
   const { each } = found.cut;
-  const sampled = async (rule: SectionRule) =>
-    read.decompressProgram === undefined
-      ? (await import('./sample-values.js')).withSampledRanges(
-          rule,
-          filesOf(inputsToRead, estimate),
-          sampleSeed,
-          request.signal,
-        )
-      : rule;
-  const rule = each && { ...each, ranges: manifest?.spec.cut.each?.ranges ?? (await sampled(each)).ranges };
+  const sample = async () =>
+    (await import('./sample-values.js')).sampleSections({
+      spec: found,
+      files: filesOf(inputsToRead, estimate),
+      signal: request.signal,
+    });
+  const rule = each && { ...each, ranges: manifest?.spec.cut.each?.ranges ?? (await sample()) };
   const spec = { ...found, cut: { ...found.cut, each: rule } };
   warnOfEmptyShards(request, mostRecordsOf(spec, inputs, grouped));
   return {
@@ -274,32 +268,10 @@ async function weigh(
   return { weighing: weighByShares(shared, counted), isCounted: true };
 }
 
-/** A sample of an input on another machine takes a request for each window. */
-const FEW_WINDOWS = { windowBytes: 64 * 1024, fewest: 16, most: 32 };
-
-/** Returns about the mean of the numbers that weigh records, as far as a sample tells. Undefined: it is not known. */
-async function expectNumbers({
-  request: { spec, signal },
-  inputsToRead,
-  estimate,
-}: ExaminedInputs): Promise<number | undefined> {
-  const { value, cap } = spec.keep.weightBy ?? {};
-  if (value?.selector.kind !== 'field' || value.framing === undefined || spec.read.decompressProgram !== undefined)
-    return undefined;
-  const { text: name, path } = value.selector;
-  const files = filesOf(inputsToRead, estimate);
-  const field = { name, path: encodeFieldPath(path) };
-  const sampled = await sampleRecords(
-    files,
-    value.framing,
-    deriveSampleSeed(spec.key.seed),
-    signal,
-    field,
-    FEW_WINDOWS,
-  );
-  if (sampled.fieldSum === 0) return undefined;
-  const mean = sampled.fieldSum / Number(PARTS_OF_ONE) / Math.max(1, sampled.records.expected);
-  return Math.min(mean, cap === undefined ? MOST_COPIES : factorOf(cap));
+async function sampleNumbers({ request: { spec, signal }, inputsToRead, estimate }: ExaminedInputs) {
+  if (spec.keep.weightBy === undefined) return undefined;
+  const { sampleMeanNumber } = await import('./sample-values.js');
+  return sampleMeanNumber({ spec, files: filesOf(inputsToRead, estimate), signal });
 }
 
 /** A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost. */

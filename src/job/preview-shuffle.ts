@@ -71,7 +71,7 @@ async function preview(
   const { spec } = request;
   if (spec.keep.repeat && sizes !== undefined) requireRecords(sizes.records.most, mostRecords(spec.keep));
   const levels = scatterLevelsOf(memory, memoryNeed.meanRecordBytes);
-  const hasTemp = sizes === undefined || sizes.tempBytes.most > 0;
+  const hasTemp = sizes?.tempBytes === undefined || sizes.tempBytes.most > 0;
   const devices = await devicesOf(prepared, hasTemp);
   const openFiles = openFilesOf(prepared);
   const { kind, path } = places.output;
@@ -105,7 +105,7 @@ async function preview(
     devices,
     resumed: resumedBy(prepared),
     isResumable: plan.isResumable,
-    advice: adviseOn({ prepared, levels, devices, openFiles, tempBytes: sizes?.tempBytes.expected ?? 0 }),
+    advice: adviseOn({ prepared, levels, devices, openFiles, tempBytes: sizes?.tempBytes?.expected ?? 0 }),
   };
 }
 

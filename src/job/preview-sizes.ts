@@ -38,9 +38,9 @@ interface JobSizes {
   /** The records of all inputs. */
   readonly records: Expected;
   readonly recordBytes: Expected;
-  /** The bytes that are written to the temp disks in all. */
-  readonly tempBytes: Expected;
-  /** The sizes of the output. Undefined: the output has no end. */
+  /** The bytes that are written to the temp disks in all. Undefined: nobody knows how often numbers make records come. */
+  readonly tempBytes: Expected | undefined;
+  /** The sizes of the output. Undefined: the output has no end, or as `tempBytes`. */
   readonly output: SizedOutput | undefined;
 }
 
@@ -75,7 +75,10 @@ export async function expectSizes(
   const records = inEachScenario((each) => groups.reduce((sum, group) => sum + group.records[each], 0));
   const recordBytes = inEachScenario((each) => groups.reduce((sum, group) => sum + group.bytes[each], 0));
 
-  const numbers = spec.keep.weightBy && { mean: weighing?.meanNumber ?? 1, most: mostCopiesByNumber(spec.keep) };
+  const mean = weighing?.meanNumber;
+  if (spec.keep.weightBy !== undefined && mean === undefined)
+    return { records, recordBytes, tempBytes: undefined, output: undefined };
+  const numbers = mean === undefined ? undefined : { mean, most: mostCopiesByNumber(spec.keep) };
   const all = amountsByScenario((each) =>
     groups
       .map((group, i) => expectCopies(group, weighing?.groups[i]?.weight ?? ONCE, each, numbers))

@@ -1,39 +1,88 @@
-/** Samples the values that divide the output into sections: a large share of the records gets a large range of keys. */
+/**
+ * Samples values of the records: those that divide the output into sections, of which a large share of the records gets a
+ * large range of keys, and the numbers that weigh records.
+ */
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
-import { placeSelector, selectorByteLength } from '../../workers/piles/record-values.js';
+import { placeSelector, prepareKeys, selectorByteLength } from '../../workers/piles/record-values.js';
+import { deriveSampleSeed } from '../floor/keys.js';
+import { weightRuleOf } from '../keep/content-rule.js';
 import { type SectionRule, sectionRanges } from '../keep/sections.js';
+import type { ShuffleSpec } from '../spec.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
 
 /** Shares need not be exact: piles of twice the size fit as well. */
-const WINDOWS = { windowBytes: 64 * 1024, fewest: 32, most: 128 };
+const WINDOWS_OF_SECTIONS = { windowBytes: 64 * 1024, fewest: 32, most: 128 };
+/** A sample of an input on another machine takes a request for each window. */
+const WINDOWS_OF_NUMBERS = { windowBytes: 64 * 1024, fewest: 16, most: 32 };
 /** Reads past the end of a record stay below this. */
 const SLACK_BYTES = 64;
+const MARK_BYTES = 8;
 
-/**
- * Returns the rule with the ranges of the values that samples of the inputs have. Rows, and inputs that a program decodes,
- * have no sample.
- */
-export async function withSampledRanges(
-  rule: SectionRule,
-  files: readonly SampledFile[],
-  sampleSeed: string,
-  signal: AbortSignal | undefined,
-): Promise<SectionRule> {
-  const { framing } = rule.value;
-  if (framing === undefined) return rule;
-  const { samples } = await sampleRecords(files, framing, sampleSeed, signal, undefined, WINDOWS);
+interface SampledInputs {
+  readonly spec: ShuffleSpec;
+  readonly files: readonly SampledFile[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns whether samples of the inputs have records: rows, and inputs that a program decodes, have none. */
+function hasSamples({ read: { framing, decompressProgram } }: ShuffleSpec): boolean {
+  return framing !== undefined && decompressProgram === undefined;
+}
+
+/** Returns a kernel, and the samples, of which each in turn lies in its memory. @param roomBytes kept free before them. */
+async function placeSamples(
+  { spec, files, signal }: SampledInputs,
+  sampleWindows: typeof WINDOWS_OF_SECTIONS,
+  roomBytes: number,
+) {
+  const { framing } = spec.read;
+  if (framing === undefined) throw new RangeError('rows have no sample');
+  const sampleSeed = deriveSampleSeed(spec.key.seed);
+  const { samples } = await sampleRecords(files, framing, sampleSeed, signal, undefined, sampleWindows);
   const kernel = new Kernel();
-  const from = ARENA_START + selectorByteLength(rule.value) + SLACK_BYTES;
+  const start = ARENA_START + roomBytes + SLACK_BYTES;
   const longest = samples.reduce((most, { byteLength }) => Math.max(most, byteLength), 0);
-  kernel.ensureArena(from + longest + SLACK_BYTES - ARENA_START);
-  placeSelector(kernel, ARENA_START, rule.value);
+  kernel.ensureArena(start + longest + SLACK_BYTES - ARENA_START);
+  function* places() {
+    for (const sample of samples) {
+      kernel.bytes.set(sample, start);
+      yield { start, end: start + sample.byteLength };
+    }
+  }
+  return { kernel, places, count: samples.length };
+}
+
+/** Returns the ranges of the values that divide the output, as far as samples of the inputs have these. */
+export async function sampleSections(inputs: SampledInputs): Promise<SectionRule['ranges']> {
+  const { each } = inputs.spec.cut;
+  if (each === undefined || !hasSamples(inputs.spec)) return [];
+  const { kernel, places } = await placeSamples(inputs, WINDOWS_OF_SECTIONS, selectorByteLength(each.value));
+  placeSelector(kernel, ARENA_START, each.value);
   kernel.wasm.useSelector(ARENA_START);
   const bytesOf = new Map<bigint, number>();
-  for (const sample of samples) {
-    kernel.bytes.set(sample, from);
-    const hash = BigInt.asUintN(64, kernel.wasm.valueHash(ARENA_START, from, from + sample.byteLength));
+  for (const { start, end } of places()) {
+    const hash = BigInt.asUintN(64, kernel.wasm.valueHash(ARENA_START, start, end));
     // A record without a value, which pass 1 refuses, has the hash 0.
-    if (hash !== 0n) bytesOf.set(hash, (bytesOf.get(hash) ?? 0) + sample.byteLength);
+    if (hash !== 0n) bytesOf.set(hash, (bytesOf.get(hash) ?? 0) + end - start);
   }
-  return { ...rule, ranges: sectionRanges(bytesOf) };
+  return sectionRanges(bytesOf);
+}
+
+/** Returns about the mean of the numbers that weigh records. Undefined: no number does, or no sample tells it. */
+export async function sampleMeanNumber(inputs: SampledInputs): Promise<number | undefined> {
+  const { spec } = inputs;
+  const rule = weightRuleOf(spec);
+  if (rule === undefined || !hasSamples(spec) || spec.keep.weightBy?.value.selector.kind === 'beside') return undefined;
+  const { kernel, places, count } = await placeSamples(inputs, WINDOWS_OF_NUMBERS, MARK_BYTES);
+  const { wasm, view } = kernel;
+  prepareKeys(kernel, rule, false);
+  wasm.setCopies(1, 0n);
+  for (const { start, end } of places()) {
+    view.setUint32(ARENA_START, start, true);
+    view.setUint32(ARENA_START + 4, end, true);
+    wasm.weighBlock(ARENA_START, 1);
+  }
+  if (count === 0) return undefined;
+  const [whole, parts] = [wasm.expectedRecords.value, wasm.expectedRecordParts.value];
+  return (Number(BigInt.asUintN(64, whole)) + Number(BigInt.asUintN(64, parts)) / 2 ** 64) / count;
 }

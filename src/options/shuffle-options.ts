@@ -9,6 +9,7 @@ import type { SplitRule } from '../keep/splits.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { NamedInput } from '../sources/expand-names.js';
 import type { InputIdRule } from '../sources/ids.js';
+import type { ShuffleSpec } from '../spec.js';
 import { oneOfWords, path, paths, trueOrFalse, whole } from '../values/known-options.js';
 import {
   oneWordOf as oneWord,
@@ -62,6 +63,10 @@ const amountOf = (rule: ShardRule | undefined, isCut: boolean) =>
 const textOf = (rule: ValueRule | undefined) =>
   rule === undefined ? 'none' : { field: rule.selector.text, missing: rule.missing };
 
+/** Returns the fields of an option that selects a value of each record. @param of the rule that a resumed job must have, too. */
+const selects = (what: string, of: (spec: ShuffleSpec) => ValueRule | undefined) =>
+  ({ check: selector, value: 'SELECTOR', resumes: [what, (spec: ShuffleSpec) => textOf(of(spec))] }) as const;
+
 /**
  * Returns the refusal of what cannot be combined with an option that makes records equal. @param source what the order follows
  * from.
@@ -72,7 +77,7 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
       'inputIds',
       `\`inputIds\` cannot be combined with \`${name}\`: the order then follows from ${source}, wherever they come from`,
     ],
-    ['keys', `\`keys\` from ordinals cannot be combined with \`${name}\`: then the order follows from ${source}`],
+    ['keys', `\`keys\` ordinal cannot be combined with \`${name}\`: then the order follows from ${source}`],
     [
       'weightsFrom',
       `\`weightsFrom\` cannot be combined with \`${name}\`: a kept record no longer tells its number; give \`weightBy\` a number in each record`,
@@ -80,7 +85,12 @@ const beside = (name: 'unique' | 'uniqueBy', source: string) =>
   ] as const;
 
 const NOT_RESUMED = 'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`';
-const ALIGNED = 'they keep files aligned, so each record must come once';
+/** Returns the refusal of an option that has records come more or less often than once, beside keys from ordinals. */
+const besideOrdinals = (name: string) =>
+  [
+    name,
+    `\`${name.split('.')[0]}\` cannot be combined with \`keys\` ordinal, which keeps files aligned: each record must come once`,
+  ] as const;
 
 // biome-ignore format: a table, of few lines an entry
 const OUTPUT = optionGroup('Output', {
@@ -139,10 +149,9 @@ const KEEP = optionGroup('Output', {
    * none.
    */
   uniqueBy: option<string>({
-    check: selector,
+    ...selects('selector of equal records', ({ keep }) => keep.unique?.by),
     excludes: beside('uniqueBy', 'the values of records'),
-    resumes: ['selector of equal records', ({ keep }) => textOf(keep.unique?.by)],
-    name: 'unique-by', value: 'SELECTOR',
+    name: 'unique-by',
     help: 'keep the first record of each value, in the order of the inputs; the value is .url, csv:url, tsv:3, key or /^(EXPR)/',
   }),
   /**
@@ -152,13 +161,12 @@ const KEEP = optionGroup('Output', {
    * shares. Default: each record for itself.
    */
   splitBy: option<string>({
-    check: selector,
+    ...selects('selector of splits', ({ cut }) => cut.splitBy),
     needs: [['splits'], '`splitBy` chooses between splits: give `splits`'],
     excludes: [
       ['headCount', '`splitBy` cannot be combined with `headCount`: the first records belong to the first split'],
     ],
-    resumes: ['selector of splits', ({ cut }) => textOf(cut.splitBy)],
-    name: 'split-by', value: 'SELECTOR',
+    name: 'split-by',
     help: 'keep records with equal values in one split; the value is .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
   }),
   /**
@@ -188,18 +196,17 @@ const KEEP = optionGroup('Output', {
    * Default: each record for itself.
    */
   groupBy: option<string>({
-    check: selector,
+    ...selects('selector of bundles', ({ keep }) => keep.bundleBy),
     excludes: [
       ['unique', '`groupBy` cannot be combined with `unique`: equal records may lie in several bundles; keep one of each first, and shuffle that output'],
       ['uniqueBy', '`groupBy` cannot be combined with `uniqueBy`: the order of kept records follows from their own values; keep them first, and shuffle that output'],
       ['inputIds', '`inputIds` cannot be combined with `groupBy`: the order of bundles follows from their values, and that in a bundle from the list of inputs'],
-      ['keys', '`keys` from ordinals cannot be combined with `groupBy`: the order follows from the values of bundles'],
+      ['keys', '`keys` ordinal cannot be combined with `groupBy`: the order follows from the values of bundles'],
       ['headCount', '`groupBy` cannot be combined with `headCount`: the last bundle would be torn'],
       ['repeat', '`groupBy` cannot be combined with `repeat`: draws take records one by one, and would tear bundles'],
       ['shards.recordsPerShard', '`groupBy` cannot be combined with `shards.recordsPerShard`: bundles would be torn; give a number of shards, or the most bytes of one'],
     ],
-    resumes: ['selector of bundles', ({ keep }) => textOf(keep.bundleBy)],
-    name: 'group-by', value: 'SELECTOR',
+    name: 'group-by',
     help: 'keep records with equal values together, in their order, and shuffle these bundles; the value is .chat, csv:chat, tsv:3, key or /^(EXPR)/',
   }),
   /**
@@ -220,10 +227,9 @@ const KEEP = optionGroup('Output', {
    * `mix`. Selects it as `splitBy` does. Numbers are 0 to less than 10^15. Default: the field that shares of `mix` count.
    */
   sum: option<string>({
-    check: selector,
+    ...selects('selector of sums', ({ keep }) => keep.sum),
     excludes: [['repeat', '`sum` cannot be combined with `repeat`: draws are copied without a look at the record; add up the output']],
-    resumes: ['selector of sums', ({ keep }) => textOf(keep.sum)],
-    name: 'sum', value: 'SELECTOR', default: 'the field that shares of --mix count',
+    name: 'sum', default: 'the field that shares of --mix count',
     help: 'add up a number in each record for the summary and the report: .n_tokens, csv:price, tsv:3 or /(EXPR)/',
   }),
 });
@@ -305,9 +311,8 @@ const ORDER = optionGroup('Order', {
    * `splitBy` does. Numbers are 0 to 1,000,000. Default: each record once.
    */
   weightBy: option<string>({
-    check: selector,
-    resumes: ['selector of weights', ({ keep }) => textOf(keep.weightBy?.value)],
-    name: 'weight-by', value: 'SELECTOR',
+    ...selects('selector of weights', ({ keep }) => keep.weightBy?.value),
+    name: 'weight-by',
     help: 'take each record as often as a number in it says, such as 2.5; the number is .score, csv:score, tsv:3 or /(EXPR)/',
   }),
   /**
@@ -344,11 +349,8 @@ const ORDER = optionGroup('Order', {
     check: oneOfWords('position', 'ordinal'),
     neutral: 'position',
     excludes: [
-      ['skipBlank', '`skipBlank` cannot be combined with `keys` from ordinals: they keep files aligned, so no record may be left out'],
-      ['weights.0', `\`weights\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
-      ['mix', `\`mix\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
-      ['weightBy', `\`weightBy\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
-      ['weightsFrom', `\`weightsFrom\` cannot be combined with \`keys\` from ordinals: ${ALIGNED}`],
+      ['skipBlank', '`skipBlank` cannot be combined with `keys` ordinal, which keeps files aligned: no record may be left out'],
+      ...['weights.0', 'mix', 'weightBy', 'weightsFrom'].map(besideOrdinals),
     ],
     resumes: ['kind of keys', ({ key }) => key.from],
     name: 'key', value: 'KIND', ...oneWord('position', 'ordinal'),

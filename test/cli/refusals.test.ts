@@ -169,7 +169,7 @@ refuses('records and headers', [
   ['in --record-size 1073741825', 2, '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
   ['in --lines-per-record 1048577', 2, '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],
   ['in --tfrecord --header 1', 2, '--header takes lines, and these records are not text; give --skip-bytes, or…'],
-  ['--key ordinal --skip-blank in', 2, /--skip-blank cannot be combined with --key from ordinals/],
+  ['--key ordinal --skip-blank in', 2, /--skip-blank cannot be combined with --key ordinal/],
   ['--record-size 2 --skip-blank in', 2, 'records of size are not text, so none is blank; leave out --skip-blank'],
   ['in --npy --header 1', 2, 'records of npy have a header of their own; leave out --header'],
   ['in --webdataset --skip-bytes 1', 2, 'records of webdataset have a header of their own; leave out --skip-bytes'],

@@ -116,6 +116,27 @@ describe('a preview', () => {
     expect(records).toBe(3);
   });
 
+  it.each<Partial<ShuffleOptions>>([
+    { weightBy: 'csv:w', records: { by: 'csv' }, header: { lines: 1 } },
+    { weightBy: '/,(.*),/', header: { lines: 1 }, weightCap: '0.5' },
+  ])('knows about how often numbers make records come: %j', async (options) => {
+    const path = directory.path('numbers');
+    writeFileSync(path, `i,w,t\n${Array.from({ length: 20_000 }, (_, i) => `${i},${(i % 9) / 4},x\n`).join('')}`);
+    const { output } = await preview({ ...options, inputs: [path] });
+    const { records } = await shuffle({ ...base(), ...options, inputs: [path] });
+    expect((output.records?.expected ?? 0) / records).toBeCloseTo(1, 1);
+  });
+
+  it('does not know how often numbers of rows, or beside the data, make records come', async () => {
+    mkdirSync(directory.path('beside', directory.path()), { recursive: true });
+    writeFileSync(directory.path('beside', `${rows}.txt`), '2\n'.repeat(20));
+    for (const options of [{ weightBy: '.n' }, { weightsFrom: directory.path('beside') }]) {
+      const { inputs, temp, output } = await preview({ inputs: [rows], ...options });
+      expect(inputs.records?.expected).toBe(20);
+      expect([temp.bytes, output.records, output.bytes]).toEqual([undefined, undefined, undefined]);
+    }
+  });
+
   it('of nothing is one of nothing', async () => {
     writeFileSync(directory.path('empty'), '');
     const { inputs, output, temp } = await preview({ inputs: [directory.path('empty')] });

@@ -215,6 +215,12 @@ describe('a number', () => {
     await expect(run(text)).rejects.toThrow(message);
   });
 
+  it('is shown in quotes if it begins with white space', async () => {
+    await expect(run('a\t 2\n', { weightBy: 'tsv:2', missing: '1' })).rejects.toThrow(
+      /at byte 8 has " 2" as its weight/,
+    );
+  });
+
   it.each([
     ['{"n":1000000}\n', {}, 1_000_001],
     ['{"n":1e400}\n', { weightCap: 3 }, 4],
@@ -243,7 +249,7 @@ describe('a number', () => {
     [{ weightCap: 2e6 }, /`weightCap` 2000000: expected at most 1000000/],
     [{ missing: 'none' }, /`missing` "none" is the weight of records without a number/],
     [{ missing: '2000000' }, /expected a number from 0 to 1000000/],
-    [{ keys: 'ordinal' }, /`weightBy` cannot be combined with `keys` from ordinals/],
+    [{ keys: 'ordinal' }, /`weightBy` cannot be combined with `keys` ordinal/],
     [{ weightBy: `.${'x'.repeat(5000)}` }, /`weightBy` and `missing` take \d+ bytes; expected at most/],
     [
       {

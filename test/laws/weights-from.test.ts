@@ -233,7 +233,7 @@ describe('a file of numbers', () => {
     [{ weightBy: '.n' }, /`weightsFrom` and `weightBy` contradict each other/],
     [{ skipBlank: true }, /`skipBlank` cannot be combined with `weightsFrom`/],
     [{ unique: true }, /`weightsFrom` cannot be combined with `unique`/],
-    [{ keys: 'ordinal' }, /`weightsFrom` cannot be combined with `keys` from ordinals/],
+    [{ keys: 'ordinal' }, /`weightsFrom` cannot be combined with `keys` ordinal/],
   ] as const)('is refused with %j', async (more, message) => {
     await expect(shuffle(asked(more))).rejects.toThrow(message);
   });

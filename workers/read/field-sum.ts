@@ -123,8 +123,9 @@ export function recordWithoutNumber({ wasm, bytes }: Kernel): RecordWithoutNumbe
   };
 }
 
-/** Returns the value as one line, whatever its bytes are. */
+/** Returns the value as one line, whatever its bytes are; in quotes if it begins or ends with white space. */
 export function shownText(value: Uint8Array): string {
   const text = Buffer.from(value.subarray(0, MOST_SHOWN_BYTES)).toString().replace(/\p{C}/gu, '\ufffd');
-  return value.byteLength > MOST_SHOWN_BYTES ? `${text}...` : text;
+  const shown = text === text.trim() ? text : JSON.stringify(text);
+  return value.byteLength > MOST_SHOWN_BYTES ? `${shown}...` : shown;
 }
