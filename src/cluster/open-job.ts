@@ -167,7 +167,7 @@ function ioLimitsHere({ ioLimits }: ClusterPlan): Record<string, number> {
 }
 
 function companionsOf(plan: ClusterPlan): PagedList<FileInput> | undefined {
-  if (plan.spec.keep.weightBy?.value.selector.kind !== 'beside') return undefined;
+  if (plan.spec.keep.weightBy?.beside === undefined) return undefined;
   return plan.inputs.mapped(({ path, companion }) => {
     if (companion === undefined) throw new RangeError(`${path} has no companion`);
     return inputOf(companion, plan);

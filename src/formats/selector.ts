@@ -8,8 +8,6 @@
  *     tsv:site  tsv:3      a column of values that tabs separate
  *     key  key:/EXPR/      the key of a sample in a tar file, or the first group of an expression that matches it
  *     /EXPR/flags          the first group of an expression that matches the record
- *
- * A value may also lie beside the record, in a file of its own.
  */
 import { InputError, UsageError } from '../errors.js';
 import { type FramingSpec, framingOf } from './framing-table.js';
@@ -40,7 +38,6 @@ export type Selector = {
   | { readonly kind: 'key'; readonly expression: Expression | undefined }
   | { readonly kind: 'expression'; readonly expression: Expression }
   | { readonly kind: 'row'; readonly value: RowValueSpec }
-  | { readonly kind: 'beside'; readonly directory: string }
 );
 
 interface ColumnSelector {
@@ -144,7 +141,6 @@ export type SeekColumn = (sought: SoughtColumn) => RowValueSpec;
 /** Returns the rule with a column of rows in place of a field. */
 export function withRowColumn<R extends Rule>(rule: R, seek: SeekColumn, as: SoughtColumn['as'] = 'value'): R {
   const { text, ...selector } = rule.selector;
-  if (selector.kind === 'beside') return rule;
   const keys = selector.kind === 'field' ? selector.path : undefined;
   return { ...rule, selector: { text, kind: 'row', value: seek({ text, keys, as }) } };
 }
@@ -155,8 +151,8 @@ export function withNumberColumn(field: NumberField, seek: SeekColumn): NumberFi
   return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), as: 'whole' }) };
 }
 
-/** Returns what a record without a value lacks and what is expected, for messages. @param beside the place of one that lies beside it. */
-export function describeLack(selector: Selector, beside = ''): string {
+/** Returns what a record without a value lacks and what is expected, for messages. */
+export function describeLack(selector: Selector): string {
   const { text } = selector;
   switch (selector.kind) {
     case 'field':
@@ -169,8 +165,6 @@ export function describeLack(selector: Selector, beside = ''): string {
       return selector.expression === undefined
         ? 'no key; expected a sample with a file'
         : `a key without a match of ${text}; expected a key that the expression matches, with a value in its first group`;
-    case 'beside':
-      return `no number in ${beside}; expected one`;
     case 'expression':
       return `no match of ${text}; expected one with a value in its first group`;
   }

@@ -81,7 +81,7 @@ export async function countInputs(
 async function withOneColumn(readable: CountableInputs, request: ShuffleRequest) {
   const { inputs, field, rowFormat: format } = readable;
   const { spec, signal } = request;
-  const isAlone = spec.keep.weightBy?.value.selector.kind !== 'row';
+  const isAlone = spec.keep.weightBy?.value?.selector.kind !== 'row';
   if (field?.value === undefined || format === undefined || !isAlone) return { readable, request };
   const rowChoice = { ...spec.read.rowChoice, ...format.choiceOf?.(field.value) };
   const read = { ...spec.read, rowChoice };

@@ -159,7 +159,7 @@ async function resolve(options: ShuffleOptions, partBytes: number | undefined) {
   if (spec.key.from === 'position') warnOfMates(inputs, read, true, onWarning);
   const inputIds = chooseInputIds(request.inputIds, inputs);
   const grouped = await groupInputsOfJob(request.spec, inputs);
-  const companions = await findCompanions(spec.keep.weightBy?.value.selector, inputs, request.signal);
+  const companions = await findCompanions(spec.keep.weightBy?.beside?.directory, inputs, request.signal);
   refuseToResumeStreams(request, inputs);
   return { request, listed, outputs, rowFormat, inputIds, companions, grouped };
 }

@@ -200,27 +200,22 @@ export function completeWeightBy(
 ): KeepSpec['weightBy'] {
   if (weightBy === undefined && weightsFrom === undefined) return undefined;
   const value =
-    weightBy === undefined
-      ? { selector: selectorBeside(weightsFrom), missing, framing: format.framing }
-      : completeValueRule({ selector: weightBy, missing }, '`weightBy`', format);
+    weightBy === undefined ? undefined : completeValueRule({ selector: weightBy, missing }, '`weightBy`', format);
+  const beside = weightsFrom === undefined ? undefined : { directory: weightsFrom, missing };
+  if (beside !== undefined && !inputFactsOf(beside.directory).isOnDisk)
+    throw new UsageError(`\`weightsFrom\` ${beside.directory} is an address; expected a directory on a disk`);
   const text = String(weightCap);
   const cap = weightCap === undefined ? undefined : { ...readWeight(`\`weightCap\` ${text}`, weightCap), text };
   if (missing !== undefined && (!JSON_NUMBER.test(missing) || (cap === undefined && Number(missing) > MOST_COPIES)))
     throw new UsageError(
       `\`missing\` ${JSON.stringify(missing)} is the weight of records without a number; expected a number from 0 to ${MOST_COPIES}`,
     );
-  const byteLength = selectorByteLength(value);
+  const byteLength = value === undefined ? 0 : selectorByteLength(value);
   if (byteLength > MOST_WEIGHT_SELECTOR_BYTES)
     throw new UsageError(
       `\`weightBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_WEIGHT_SELECTOR_BYTES}: give a shorter path, or a shorter value`,
     );
-  return { value, cap };
-}
-
-function selectorBeside(directory = ''): Selector {
-  if (!inputFactsOf(directory).isOnDisk)
-    throw new UsageError(`\`weightsFrom\` ${directory} is an address; expected a directory on a disk`);
-  return { kind: 'beside', text: `files in ${directory}`, directory };
+  return { value, beside, cap };
 }
 
 /** Returns what finds the numbers to add up. Shares of a field are counted, so a job with them adds up that field. */

@@ -72,7 +72,7 @@ export async function sampleSections(inputs: SampledInputs): Promise<SectionRule
 export async function sampleMeanNumber(inputs: SampledInputs): Promise<number | undefined> {
   const { spec } = inputs;
   const rule = weightRuleOf(spec);
-  if (rule === undefined || !hasSamples(spec) || spec.keep.weightBy?.value.selector.kind === 'beside') return undefined;
+  if (rule === undefined || !hasSamples(spec) || spec.keep.weightBy?.beside !== undefined) return undefined;
   const { kernel, places, count } = await placeSamples(inputs, WINDOWS_OF_NUMBERS, MARK_BYTES);
   const { wasm, view } = kernel;
   prepareKeys(kernel, rule, false);

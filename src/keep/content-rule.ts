@@ -39,7 +39,14 @@ export interface ContentRule {
   /** The rule that divides records into sections. Absent: none does. */
   readonly sections?: SectionRule | undefined;
   /** The most that a number of a record may be; larger ones count as that if it is a cap. Absent: no number weighs a record. */
-  readonly limit?: { readonly most: Weight; readonly isCap: boolean } | undefined;
+  readonly limit?: NumberLimit | undefined;
+}
+
+export interface NumberLimit {
+  readonly most: Weight;
+  readonly isCap: boolean;
+  /** The number of records whose files have none. Absent: there must be one. */
+  readonly missing?: string | undefined;
 }
 
 interface SplitBounds {
@@ -80,7 +87,7 @@ function withSelectors<Spec extends RuledSpec>(
       ...spec.keep,
       unique: unique && { by: unique.by && change(unique.by, 'equal') },
       bundleBy: bundleBy && change(bundleBy, 'bundle'),
-      weightBy: weightBy && { ...weightBy, value: change(weightBy.value, 'weight') },
+      weightBy: weightBy && { ...weightBy, value: weightBy.value && change(weightBy.value, 'weight') },
       sum: sum && change(sum, 'sum'),
     },
     cut: {
@@ -170,6 +177,10 @@ function wholeRuleOf(spec: RuledSpec): ContentRule | undefined {
         ? undefined
         : { bounds: splitKeys(splits), key: splitBy && deriveSplitKey(key.seed) },
     sections: each,
-    limit: weightBy && { most: weightBy.cap ?? MOST_NUMBER, isCap: weightBy.cap !== undefined },
+    limit: weightBy && {
+      most: weightBy.cap ?? MOST_NUMBER,
+      isCap: weightBy.cap !== undefined,
+      missing: weightBy.beside?.missing,
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * `weightBy`: a number in each record says how often it comes, times the weight of its input. The kernel's `weighBlock` reads
- * the numbers, as decimals with 15 digits after the point. Pure.
+ * `weightBy` and `weightsFrom`: a number says how often each record comes, times the weight of its input. The kernel's
+ * `weighBlock` takes the numbers: from the records as decimals with 15 digits after the point, from files as doubles. Pure.
  */
 import type { ValueRule } from '../formats/selector.js';
 import { MOST_COPIES, mostCopiesOf, type Weight } from './weights.js';
@@ -10,7 +10,10 @@ export interface WeightBySpec {
 }
 
 interface NumberRule {
-  readonly value: ValueRule;
+  /** Finds the number in a record. Undefined: it lies beside the record. */
+  readonly value?: ValueRule | undefined;
+  /** The numbers that lie in files below a directory, and that of records without one. Absent: they are in the records. */
+  readonly beside?: { readonly directory: string; readonly missing: string | undefined } | undefined;
   /** Larger numbers count as this. Undefined: they do not. */
   readonly cap: (Weight & { readonly text: string }) | undefined;
 }

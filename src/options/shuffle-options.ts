@@ -325,6 +325,7 @@ const ORDER = optionGroup('Order', {
       ['weightBy', '`weightsFrom` and `weightBy` contradict each other: a record has one number; give one of them'],
       ['skipBlank', '`skipBlank` cannot be combined with `weightsFrom`: a blank record has a number, too; leave out one of them'],
     ],
+    resumes: ['directory of weights', ({ keep }) => keep.weightBy?.beside ?? 'none'],
     name: 'weights-from', value: 'DIR', parse: parsePath,
     help: 'take each record as often as its number in DIR says: those of a/b.jsonl.gz are in DIR/a/b.npy, .txt or .parquet',
   }),

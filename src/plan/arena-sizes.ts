@@ -18,14 +18,12 @@ export const MOST_SUB_PILES = 1024;
 export const SUB_PILE_FILL = 0.5;
 /** The kernel's room for the bounds of splits and the selector of the value that chooses between them. */
 export const MOST_SPLITS_BYTES = 12_288;
-/** The kernel's room for the selector of the number that weighs a record, without what is read past its end. */
+/** The kernel's room for the selector of the number that weighs a record, without what is read past its end, or for numbers beside records. */
 export const MOST_WEIGHT_SELECTOR_BYTES = 4784;
 /** Bytes of one pile's tally in the kernel. */
 export const TALLY_BYTES = 32;
 /** The kernel's table of records that are still in the buffers of their piles. */
 export const RECENT_TABLE_BYTES = 32 * KIB;
-/** The room for numbers that weigh records and lie in files of their own, as lines. */
-export const VALUES_BYTES = 16 * KIB;
 /** The kernel's table of sections. */
 export const SECTION_TABLE_BYTES = MIB;
 /** Records marked by one call of the framing. */

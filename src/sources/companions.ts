@@ -9,7 +9,6 @@ import { InputError, UsageError } from '../errors.js';
 import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import type { Framing } from '../formats/framing.js';
-import type { Selector } from '../formats/selector.js';
 import { versionOf, withFile } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { inputFactsOf, openInput } from '../places/inputs/input-kinds.js';
@@ -22,22 +21,22 @@ const ENDINGS = [NPY, '.txt', '.parquet'];
 
 /** Returns the companion of each input. Undefined: the inputs have none. */
 export async function findCompanions(
-  selector: Selector | undefined,
+  directory: string | undefined,
   inputs: Inputs,
   signal: AbortSignal | undefined,
 ): Promise<Inputs | undefined> {
-  if (selector?.kind !== 'beside') return undefined;
+  if (directory === undefined) return undefined;
   const companions = new PackedInputs();
   for (const [ordinal, input] of inputs.entries()) {
     await yieldAndCheckAbortAt(ordinal, signal);
-    companions.push(companionAt(companionPath(input, selector.directory), input));
+    companions.push(companionAt(companionPath(input, directory), input));
   }
   return companions;
 }
 
-function companionPath({ path, ...input }: Input, directory: string): string {
+function companionPath({ kind, path }: Input, directory: string): string {
   const facts = inputFactsOf(path);
-  if (input.kind !== 'file' || !(facts.isOnDisk || facts.isRemote))
+  if (kind !== 'file' || !(facts.isOnDisk || facts.isRemote))
     throw new UsageError(
       `\`weightsFrom\`: ${inputName(path)} has no path that names a file of weights; expected files as inputs`,
     );
@@ -72,17 +71,8 @@ export function withCompanions(inputs: Inputs, companions: Inputs | undefined): 
   return all;
 }
 
-/**
- * Returns whether an input is cut beside its companion: the ordinal of the record after a cut, and its value, are found quickly.
- * @param isLarge whether others would wait for the thread that reads all of it, so that it pays to count its records first.
- */
-export function isCutBeside(
-  companion: Input,
-  { rows, codec }: Input,
-  framing: Framing | undefined,
-  isLarge: boolean,
-): boolean {
-  const isKnown = rows !== undefined || framing?.recordBytes !== undefined;
-  const isCounted = codec === undefined && (isKnown || (isLarge && framing?.recordEnd !== undefined));
-  return companion.path.endsWith(NPY) && isCounted;
+/** Returns whether an input is cut beside its companion: the place of a cut tells the ordinal of the next record, and its value. */
+export function isCutBeside(companion: Input, { rows, codec }: Input, framing: Framing | undefined): boolean {
+  const isKnown = codec === undefined && (rows !== undefined || framing?.recordBytes !== undefined);
+  return isKnown && companion.path.endsWith(NPY);
 }

@@ -28,8 +28,6 @@ export interface MemberCuts {
 const TURN_BYTES = 16 * 2 ** 20;
 /** The cut points for each planned slice that make slices nearly equal. */
 const POINTS_PER_SLICE = 8;
-/** An input of so many slices is read once more to count its records, if values lie beside them. */
-const COUNTED_SLICES = 4;
 /** The most cut points of an input. If it has more, every other one is dropped. */
 const MOST_POINTS = 2 ** 16;
 
@@ -79,8 +77,7 @@ export async function describeForSlices(
     for (const [ordinal, input] of inputs.entries()) {
       const planned = cutInputs.get(ordinal) ?? plannedInput(input, framing, decodedBytes[ordinal] ?? 0, undefined);
       const companion = companions?.at(ordinal);
-      const isLarge = isWorthCutting(planned.decodedBytes, COUNTED_SLICES * sliceBytes);
-      if (companion === undefined || isCutBeside(companion, input, framing, isLarge)) yield planned;
+      if (companion === undefined || isCutBeside(companion, input, framing)) yield planned;
       else yield { ...planned, cutBytes: undefined, cutPoints: undefined };
     }
   }

@@ -21,8 +21,21 @@ export function copiesOfFraction(numerator: bigint, denominator: bigint): Copies
 
 /** The weight that a decimal number in a record gives, times the factor of its input. */
 export function weightOfNumber(number: string, factor = '1', cap = '1000000'): CopiesAndChance {
+  return weightOfParts(partsOf(number), factor, cap);
+}
+
+/** The weight that a double beside a record gives, which is exactly that of its bits. */
+export function weightOfDouble(number: number, factor = '1', cap = '1000000'): CopiesAndChance {
+  const [bits = 0n] = new BigUint64Array(Float64Array.of(number).buffer);
+  const digits = (bits & (2n ** 52n - 1n)) | (2n ** 52n);
+  const power = (bits >> 52n) - 1075n + 64n;
+  return weightOfParts(power < 0n ? digits >> -power : digits << power, factor, cap);
+}
+
+/** @param number in parts of 2^64. */
+function weightOfParts(number: bigint, factor: string, cap: string): CopiesAndChance {
   const least = (a: bigint, b: bigint) => (a < b ? a : b);
-  const parts = least(partsOf(number), partsOf(cap)) * partsOf(factor, 40);
+  const parts = least(number, partsOf(cap)) * partsOf(factor, 40);
   return { copies: Number(parts >> 128n), chance: (parts >> 64n) & (2n ** 64n - 1n) };
 }
 

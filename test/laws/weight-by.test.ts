@@ -19,7 +19,7 @@ import { tarEntry } from '../formats/plain-tar.js';
 import { anySettings, plainSettings } from './any-settings.js';
 import { SPLITS, SPLITS_BEGIN } from './reference-splits.js';
 import { expectReport, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
-import { keyedCopies, orderCopies, weightOfNumber } from './weighed-order.js';
+import { keyedCopies, orderCopies, weightOfDouble, weightOfNumber } from './weighed-order.js';
 
 const directory = useMemoryDirectory();
 const NUMBERS = [
@@ -332,7 +332,10 @@ describe('shares of a mix', () => {
     const ofInputs = numbers.map((ofInput, file) =>
       ofInput.map((w, i) => {
         const size = { records: whole, bytes: BigInt(records[file]?.[i]?.byteLength ?? 0) * whole }[unit];
-        return { u: partsOfTwo(weightOfNumber(w, '1', weightCap)), f: size ?? partsOfTen(amounts[file]?.[i] ?? '') };
+        return {
+          u: partsOfTwo(isBeside ? weightOfDouble(Number(w), '1', weightCap) : weightOfNumber(w, '1', weightCap)),
+          f: size ?? partsOfTen(amounts[file]?.[i] ?? ''),
+        };
       }),
     );
     const sums = ofInputs.map((ofInput) => ofInput.reduce((sum, { u, f }) => sum + u * f, 0n));

@@ -51,9 +51,13 @@ function write(input: string, kind: string, content: Buffer): string {
 
 beforeEach(() => mkdirSync(values()));
 
+/** Its decimal is that of the double. */
 const number = fc
-  .oneof(fc.double({ min: 0, max: 3, noNaN: true }), fc.nat({ max: 4 }), fc.constantFrom(0.1, 2.5, 1e-7, 3e-16))
-  .map((value) => String(Math.abs(value)));
+  .oneof(
+    fc.nat({ max: 3072 }).map((parts) => parts / 1024),
+    fc.nat({ max: 4 }),
+  )
+  .map(String);
 
 describe('numbers beside the data', () => {
   it('give what numbers in the records give, whatever the settings', async () => {
@@ -138,6 +142,28 @@ describe('numbers beside the data', () => {
     expect(lines).toEqual(copies.flatMap((count, i) => Array.from({ length: count }, () => String(i))));
   });
 
+  it('lie beside each of many inputs', async () => {
+    const inputs = Array.from({ length: 1030 }, (_, i) => {
+      write(directory.path(`n${i}`), 'txt', Buffer.from(`${i % 3}\n`));
+      writeFileSync(directory.path(`n${i}`), `${i}\n`);
+      return directory.path(`n${i}`);
+    });
+    expect((await run(inputs, { weightsFrom: values() })).records).toBe(1029);
+  });
+
+  it('are found after a cut, where records have one size', async () => {
+    const numbers = Float64Array.from({ length: 2000 }, (_, i) => ((i * 37) % 300) / 128);
+    const inputs = [directory.path('in.bin')];
+    writeFileSync(directory.path('in.bin'), new Uint8Array(numbers.buffer));
+    const asked = { records: { by: 'size', recordBytes: 8 }, weightsFrom: values() } as const;
+    for (const kind of ['txt', 'npy']) {
+      const path = write(directory.path('in'), kind, WRITERS[kind]?.([...numbers].map(String)) ?? Buffer.of());
+      await run(inputs, asked, kind);
+      rmSync(path);
+    }
+    expect(contentOf(directory.path('npy'))).toEqual(contentOf(directory.path('txt')));
+  });
+
   it('come out of tasks as of one job', async () => {
     const numbers = Array.from({ length: 300 }, (_, i) => String((i * 0.37) % 3));
     const inputs = ['x', 'y', 'z'].map((name, i) => {
@@ -174,21 +200,18 @@ describe('a file of numbers', () => {
     ['npy', npyOf('<f8', '3,', new Float64Array(3)), /has 4 records and .*in\.npy 3 values/],
     ['npy', npyOf('<f8', '5,', new Float64Array(5)), /has 4 records and .*in\.npy 5 values/],
     ['parquet', columnOf(['1', '1']), /has 4 records and .*in\.parquet 2 values/],
-    [
-      'txt',
-      '1\n1\n-1\n1\n',
-      /in\.jsonl: the record at byte 16 has -1 as its weight, line 3 of .*in\.txt; expected a number/,
-    ],
+    ['txt', '1\n1\n-1\n1\n', /in\.txt: line 3 has -1 as a weight; expected a number from 0 to 1000000: mend it/],
     [
       'npy',
       npyOf('<f8', '4,', Float64Array.of(1, 1, 1, Number.NaN)),
-      /the record at byte 24 has NaN as its weight, entry 3 of .*in\.npy/,
+      /in\.npy: entry 3 has no number as a weight; expected a number .* give `missing`/,
     ],
-    ['npy', npyOf('<f4', '4,', Float32Array.of(1, 1 / 0, 1, 1)), /has Infinity as its weight, entry 1 of .*in\.npy/],
-    ['txt', '1\n1\n1\n2000000\n', /has 2000000 as its weight, line 4 of .*give `weightCap`/],
-    ['txt', '1\n\n1\n1\n', /at byte 8 has no number in line 2 of .*in\.txt; expected one, or give `missing`/],
-    ['parquet', columnOf(['1', '', '1', '1']), /has no number in entry 1 of .*in\.parquet/],
-    ['txt', '1'.repeat(20_000), /a line has 16383 bytes or more; expected a number in each line/],
+    ['npy', npyOf('<f4', '4,', Float32Array.of(1, 1 / 0, 1, 1)), /in\.npy: entry 1 has Infinity as a weight/],
+    ['txt', '1\n1\n1\n2000000\n', /line 4 has 2000000 as a weight; .* give `weightCap`/],
+    ['txt', '1\n\n1\n1\n', /line 2 has no number as a weight; expected .* give `missing`/],
+    ['txt', '1\n1\n01\n1\n', /line 3 has 01 as a weight; expected a number in decimal, such as 0\.5/],
+    ['parquet', columnOf(['1', '', '1', '1']), /in\.parquet: entry 1 has no number/],
+    ['txt', '1'.repeat(20_000), /a line has 16384 bytes or more; expected a number in each line/],
     [
       'npy',
       npyOf('<c8', '4,', new Float64Array(4)),
@@ -210,6 +233,26 @@ describe('a file of numbers', () => {
     ['csv', '1\n', /the weights of .*in\.jsonl are missing: expected them in .*in\.npy, \.txt or \.parquet/],
   ])('named .%s is refused (%#)', async (kind, content, message) => {
     await expect(run(kind, content)).rejects.toThrow(message);
+  });
+
+  it('may not ask for too many copies by the factor of the input, but be capped', async () => {
+    const weights = [{ glob: '*', factor: 2 }];
+    const number = '600000\n0\n0\n0\n';
+    await expect(run('txt', number, { weights })).rejects.toThrow(
+      /line 1 has 600000 as a weight; .* from 0 to 500000:/,
+    );
+    rmSync(values(), { recursive: true });
+    expect(
+      (await run('npy', npyOf('<f8', '4,', Float64Array.of(1 / 0, 1, -0, 0)), { weights, weightCap: 3 })).records,
+    ).toBe(8);
+  });
+
+  it('may be of NumPy: with exponents, or NaN for a missing number', async () => {
+    const text = '1.000000000000000000e+00\n2.000000000000000000e+00\n0.000000000000000000e+00\n1E0\n';
+    expect((await run('txt', text)).records).toBe(4);
+    rmSync(values(), { recursive: true });
+    const numbers = Float32Array.of(Number.NaN, 1, 0, Number.NaN);
+    expect((await run('npy', npyOf('<f4', '4,', numbers), { missing: '2', force: true })).records).toBe(5);
   });
 
   it('may lack numbers where `missing` has one, and end without a newline', async () => {

@@ -17,7 +17,7 @@ import type { Kernel, ValueFinder } from '../kernel/kernel.js';
 
 /** Bytes of a selector before the part that depends on the kind: record-value.ts in the kernel has the layout. */
 const HEAD_BYTES = 28;
-const KINDS = { field: 0, column: 1, key: 2, expression: 2, row: 2, beside: 3 } as const satisfies Record<
+const KINDS = { field: 0, column: 1, key: 2, expression: 2, row: 2 } as const satisfies Record<
   Selector['kind'],
   number
 >;

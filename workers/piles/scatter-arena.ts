@@ -22,7 +22,6 @@ import {
   SLACK_BYTES,
   storedHeaderBytes,
   TALLY_BYTES,
-  VALUES_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -62,7 +61,6 @@ type PileSetSink = Pick<PileSetWriter, 'append' | 'keep' | 'commit'>;
 export class ScatterArena implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
-  readonly valuesAt: number | undefined;
   readonly #arena: Arena;
   readonly #writer: PileSetSink;
   readonly #pileCount: number;
@@ -95,8 +93,6 @@ export class ScatterArena implements RecordTaker {
     const strideBytes = bufferBytes + SLACK_BYTES;
     const buffers = layout.take(poolBuffers === undefined ? pileCount * strideBytes : 0, 4096);
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
-    const isBeside = sizes.content?.values.some(({ rule: { selector } }) => selector.kind === 'beside') === true;
-    this.valuesAt = isBeside ? layout.take(VALUES_BYTES) : undefined;
     const sections = sizes.sections === undefined ? 0 : layout.take(SECTION_TABLE_BYTES);
     const recent = dropsEqual ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);

@@ -27,7 +27,7 @@ import { withFileSource } from './file-source.js';
 import { beginAt, type PartSource, type ReadContext, type SourceFacts, type UseOfSource } from './part-source.js';
 import { ReadWindow } from './read-window.js';
 import { RecordReader, type RecordTaker } from './record-reader.js';
-import { type ValueLines, withValues } from './value-files.js';
+import { type PartNumbers, withNumbers } from './value-files.js';
 
 export interface PartReport extends SourceFacts {
   readonly coverage: Coverage;
@@ -58,9 +58,9 @@ export async function readPart(
   const sourceFacts: SourceFacts = {};
   const framing = read.framing && framingOf(read.framing);
   const context = { control, decoderMemory, read, framing, sourceFacts };
-  const readRecords = async (source: PartSource, values: ValueLines | undefined): Promise<PartReport> => {
+  const readRecords = async (source: PartSource, numbers: PartNumbers | undefined): Promise<PartReport> => {
     const { header, end } = source;
-    const reader = new RecordReader(part, source.framing, taker, job, values);
+    const reader = new RecordReader(part, source.framing, taker, job, numbers);
     if (header !== undefined) reader.knowHeader({ path: inputName(part.path), header });
     reader.begin(source.begin);
     let isAtEnd = false;
@@ -74,7 +74,7 @@ export async function readPart(
         if (!isAtEnd) reader.take(count, end);
       }
       const coverage = isAtEnd ? reader.endOfInput() : reader.endOfRange(end);
-      reader.requireAllValues();
+      reader.requireAllNumbers();
       await source.finish?.();
       return { coverage, header, ...sourceFacts };
     } catch (error) {
@@ -87,8 +87,8 @@ export async function readPart(
       throw error;
     }
   };
-  return withValues(part.values, taker, job, context, (values) =>
-    withSource(part, job, context, (source) => readRecords(source, values)),
+  return withNumbers(part, taker.kernel, job, context, (numbers) =>
+    withSource(part, job, context, (source) => readRecords(source, numbers)),
   );
 }
 

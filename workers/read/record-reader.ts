@@ -32,7 +32,7 @@ import {
   requireNumber,
   requireValue,
 } from './unfit-record.js';
-import type { ValueLines } from './value-files.js';
+import { NUMBERS_AT_A_TIME, type PartNumbers } from './value-files.js';
 import { WeighedSum } from './weighed-sum.js';
 
 /** Provides the memory that records are read into, and receives them. */
@@ -40,8 +40,6 @@ export interface RecordTaker {
   readonly kernel: Kernel;
   readonly window: RecordWindow;
   readonly table: number;
-  /** The place of values that lie beside records. Absent: it takes none. */
-  readonly valuesAt?: number | undefined;
   /**
    * Takes the first `count` records of the boundary table. Returns the bytes of the longest record taken so far.
    * @param base an address in the window, and `basePosition` its decoded position.
@@ -63,8 +61,8 @@ export class RecordReader implements FramingKernel {
   #scanner: RecordScanner;
   readonly #taker: RecordTaker;
   readonly #job: ReadSettings;
-  /** The values that lie beside the records. Undefined: none do. */
-  readonly #values: ValueLines | undefined;
+  /** The numbers that lie beside the records. Undefined: none do. */
+  readonly #numbers: PartNumbers | undefined;
   /** No record may have more. */
   readonly #longestBytes: number;
   /** The decoded position of the byte at the window's `filledEnd`. */
@@ -98,13 +96,14 @@ export class RecordReader implements FramingKernel {
   /** The numbers of columns that selectors name, where only the header of the stream tells them. */
   readonly #columns = new Map<ValuePurpose, number>();
 
-  constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, values?: ValueLines) {
+  constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, numbers?: PartNumbers) {
     this.#job = job;
-    this.#values = values;
+    this.#numbers = numbers;
     this.#part = part;
     this.#isOfRows = part.kind === 'rows';
     const { weight = ONCE } = part;
-    this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / mostCopiesOf(weight)));
+    const mostMarked = numbers === undefined ? BOUNDARY_COUNT : NUMBERS_AT_A_TIME;
+    this.#mostMarked = Math.max(1, Math.floor(mostMarked / mostCopiesOf(weight)));
     this.#makesCopies = job.content?.limit !== undefined || weight.copies !== 1 || weight.chance !== 0n;
     this.#framing = framing;
     this.#taker = taker;
@@ -259,16 +258,15 @@ export class RecordReader implements FramingKernel {
   #takeLast(): void {
     const { recordStart, filledEnd } = this.window;
     if (this.#dropped !== undefined) this.#refuseDropped(this.#dropped, filledEnd);
-    this.#values?.ready();
     this.view.setUint32(this.#table, recordStart, true);
     this.view.setUint32(this.#table + 4, filledEnd, true);
     this.#takeMarked(1, recordStart, this.#position(recordStart));
   }
 
-  /** Fails if the records of the input, which end with this part, are not as many as their values. */
-  requireAllValues(): void {
+  /** Fails if the records of the input, which end with this part, are not as many as their numbers. */
+  requireAllNumbers(): void {
     const { path, values } = this.#part;
-    if (values?.isLast === true) this.#values?.requireCount(path, values.first + this.#taken);
+    if (values?.isLast === true) this.#numbers?.requireCount(path, values.first + this.#taken);
   }
 
   endOfRange(position: number): Coverage {
@@ -386,8 +384,7 @@ export class RecordReader implements FramingKernel {
         this.#finished = true;
         break;
       }
-      const mostValued = this.#values?.ready() ?? BOUNDARY_COUNT;
-      const maxCount = inRange ? Math.min(this.#mostMarked, mostValued) : 1;
+      const maxCount = inRange ? this.#mostMarked : 1;
       const count = this.#scan(maxCount);
       if (count > 0) this.#takeMarked(count, base, basePosition);
       const isScanned = count < maxCount;
@@ -439,9 +436,8 @@ export class RecordReader implements FramingKernel {
     const marked = { kernel, table: this.#table, delimiterBytes: this.#framing.delimiter?.byteLength ?? 0 };
     const placeOf = (address: number) =>
       `${inputName(this.#part.path)}: ${this.#placeAt(address, count, base, basePosition)}`;
-    const valueAt = (address: number) => this.#valueAt(address, count);
-    for (const use of values) requireValue(marked, use, placeOf, valueAt);
-    requireNumber(kernel, values, placeOf, this.#part.weight, valueAt);
+    for (const use of values) requireValue(marked, use, placeOf);
+    requireNumber(kernel, values, placeOf, this.#part.weight);
   }
 
   /** Returns the bytes of the longest record so far. */
@@ -455,7 +451,7 @@ export class RecordReader implements FramingKernel {
     if (ordinal !== undefined && this.#framing.hasNames === true)
       this.#names += wasm.sumOfNames(this.#table, count, BigInt(ordinal));
     this.#taken += count;
-    this.#values?.taken(count);
+    this.#numbers?.place(count);
     for (const [purpose, column] of this.#columns)
       wasm.setSelectorColumn(this.#taker.kernel.selectors.get(purpose) ?? 0, column - 1);
     if (weight !== undefined) wasm.setCopies(weight.copies, weight.chance);
@@ -474,19 +470,9 @@ export class RecordReader implements FramingKernel {
 
   /** Returns the place of one of the last `count` records, by its address. */
   #placeAt(address: number, count: number, base: number, basePosition: number): string {
-    return this.#place(basePosition + address - base, this.#ordinalAt(address, count)).place;
-  }
-
-  /** Returns the ordinal, in the part, of one of the last `count` records. */
-  #ordinalAt(address: number, count: number): number {
     let index = 0;
     while (this.#tableStart(index) !== address) index += 1;
-    return this.#taken - count + index;
-  }
-
-  /** Returns the place of a value that lies beside one of the last `count` records. */
-  #valueAt(address: number, count: number): string | undefined {
-    return this.#values?.placeOf((this.#part.values?.first ?? 0) + this.#ordinalAt(address, count));
+    return this.#place(basePosition + address - base, this.#taken - count + index).place;
   }
 
   /** Returns the place of the first of the last `count` records that is over the limit. */

@@ -53,24 +53,14 @@ interface MarkedRecords {
 
 /** Says where the record at an address is, as the subject of a sentence. */
 type PlaceOf = (address: number) => string;
-/** Says where the value lies that is beside a record. Undefined: none is. */
-type ValueAt = (address: number) => string | undefined;
 
 /** Refuses the first record in which the kernel has found no value for a purpose, and that must have one. */
-export function requireValue(
-  marked: MarkedRecords,
-  { purpose, rule: { selector } }: ValueUse,
-  placeOf: PlaceOf,
-  valueAt?: ValueAt,
-): void {
+export function requireValue(marked: MarkedRecords, { purpose, rule: { selector } }: ValueUse, placeOf: PlaceOf): void {
   const { wasm, selectors } = marked.kernel;
   const address = wasm.firstRecordWithoutValue(selectors.get(purpose) ?? 0) >>> 0;
   if (address === 0) return;
-  const why =
-    selector.kind === 'row' || selector.kind === 'beside'
-      ? undefined
-      : whyUnfit(marked, address, selector.kind === 'field');
-  const lack = `has ${describeLack(selector, valueAt?.(address))}, or give \`missing\` a value for such records`;
+  const why = selector.kind === 'row' ? undefined : whyUnfit(marked, address, selector.kind === 'field');
+  const lack = `has ${describeLack(selector)}, or give \`missing\` a value for such records`;
   throw new InputError('ERR_FIELD_MISSING', `${placeOf(address)} ${why ?? lack}`);
 }
 
@@ -83,7 +73,6 @@ export function requireNumber(
   values: readonly ValueUse[],
   placeOf: PlaceOf,
   weight: Weight = ONCE,
-  valueAt?: ValueAt,
 ): void {
   const address = wasm.unfitRecord.value >>> 0;
   if (address === 0) return;
@@ -99,7 +88,7 @@ export function requireNumber(
     'ERR_FIELD_MISSING',
     purpose === 'sum'
       ? `${has} in ${name}, which \`sum\` adds up; expected a number from 0 to less than 10^15: ${remedy}`
-      : `${has} as its weight, ${valueAt?.(address) ?? name}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
+      : `${has} as its weight, ${name}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * Files with a number for each record of an input, by its ordinal: `.npy`, `.txt`, `.parquet`. Each is read from front to back,
- * some hundred numbers at a time, and becomes lines of text. The kernel takes a line for each record.
+ * some hundred numbers at a time, as doubles. The kernel takes one for each record.
  */
 import { extname } from 'node:path';
 import { corruptInputError, counted, InputError } from '../../src/errors.js';
@@ -10,62 +10,61 @@ import { npyArrayOf, npyHeader } from '../../src/formats/headers/npy-header.js';
 import type { RecordSource } from '../../src/formats/record-source.js';
 import { finderOfRows, loadRowFormat } from '../../src/formats/rows/registry.js';
 import type { RowValueFinder } from '../../src/formats/rows/row-format.js';
+import type { NumberLimit } from '../../src/keep/content-rule.js';
+import { factorOf, MOST_COPIES, ONCE } from '../../src/keep/weights.js';
 import { inputName, RegularInput } from '../../src/places/inputs/input-source.js';
-import { VALUES_BYTES } from '../../src/plan/arena-sizes.js';
 import type { InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { TaskSettings } from '../settings.js';
+import type { ReadSettings, TaskSettings } from '../settings.js';
 import { memoizedByJob } from '../thread-state.js';
-import { linesOfDoubles } from './decimal-lines.js';
+import { shownText } from './field-sum.js';
 import type { ReadContext } from './part-source.js';
 
 type PartValues = NonNullable<InputPart['values']>;
-/** Lines, each with its newline. A piece is valid until the next one. */
-type Pieces = Iterator<Uint8Array, void>;
+/** Numbers, at least one in each piece. NaN: a record has none. */
+type Pieces = Iterator<Float64Array, void>;
 
-/** A number takes 24 characters at the most, and a newline. */
-const NUMBERS_AT_A_TIME = Math.floor(VALUES_BYTES / 25);
-const NEWLINE = 0x0a;
-/** Records without a line have no copies, until the end of the input tells that they are too many. */
-const NOTHING = Buffer.from('0\n'.repeat(NUMBERS_AT_A_TIME));
+/** They lie in the kernel where the selector of weights would be. */
+export const NUMBERS_AT_A_TIME = 512;
+const READ_BYTES = 16 * 1024;
 
-/** The lines of a part, which the kernel takes one by one. */
-export interface ValueLines {
-  /** Returns for how many records the kernel has a line: at least one. */
-  ready(): number;
-  taken(count: number): void;
-  /** Returns the file and the place in it of the value of a record. */
-  placeOf(ordinal: number): string;
+/** The numbers of a part, which the kernel takes one by one. */
+export interface PartNumbers {
+  /** Places the numbers of the next records, `NUMBERS_AT_A_TIME` or fewer. */
+  place(count: number): void;
   /** Fails if the input has more or fewer records. Call it at the end of the input. */
   requireCount(inputPath: string, records: number): void;
 }
 
-function openLines(pieces: Pieces, { path, first }: PartValues, { kernel, valuesAt: at = 0 }: ValueTaker): ValueLines {
-  let [left, given] = [0, first];
-  const place = (lines: Uint8Array): number => {
-    const { bytes, wasm } = kernel;
-    bytes.set(lines, at);
-    wasm.takeLinesAt(at);
-    return Number(wasm.countByte(at, at + lines.byteLength, NEWLINE));
-  };
-  /** Returns the number of lines that it places: 0 at the end. */
-  const next = (): number => {
+function openNumbers(pieces: Pieces, { path, first }: PartValues, kernel: Kernel, accept: AcceptNumber): PartNumbers {
+  let piece: Float64Array = new Float64Array();
+  let [next, given] = [0, first];
+  const hasMore = (): boolean => {
+    if (next < piece.length) return true;
     const { value } = pieces.next();
-    const count = value === undefined ? 0 : place(value);
-    given += count;
-    return count;
+    if (value === undefined) return false;
+    piece = value.map((number, i) => accept(number, given + i));
+    next = 0;
+    given += piece.length;
+    return true;
   };
   return {
-    ready: () => {
-      if (left === 0) left = next() || place(NOTHING);
-      return left;
+    place: (count) => {
+      const address = kernel.wasm.weightSelectorAddress() >>> 0;
+      const room = new Float64Array(kernel.bytes.buffer, address, count);
+      let placed = 0;
+      while (placed < count && hasMore()) {
+        const numbers = piece.subarray(next, next + count - placed);
+        room.set(numbers, placed);
+        placed += numbers.length;
+        next += numbers.length;
+      }
+      // Records without a number have no copies, until the end of the input tells that they are too many.
+      room.fill(0, placed);
+      kernel.wasm.takeNumbersAt(address);
     },
-    taken: (count) => {
-      left -= count;
-    },
-    placeOf: (ordinal) => `${path.endsWith('.txt') ? `line ${ordinal + 1}` : `entry ${ordinal}`} of ${path}`,
     requireCount: (inputPath, records) => {
-      while (next() > 0);
+      while (hasMore()) next = piece.length;
       if (given === records) return;
       throw new InputError(
         'ERR_COUNTS_DIFFER',
@@ -75,81 +74,111 @@ function openLines(pieces: Pieces, { path, first }: PartValues, { kernel, values
   };
 }
 
-interface ValueTaker {
-  readonly kernel: Kernel;
-  /** The place of lines: `VALUES_BYTES`. Absent: the taker needs no values. */
-  readonly valuesAt?: number | undefined;
+/** Returns the number of a record, or that of records without one. Fails if it is out of range. */
+type AcceptNumber = (number: number, ordinal: number) => number;
+
+/** Rounds the most that an input with a factor allows. */
+function acceptorOf({ most, isCap, missing }: NumberLimit, { weight = ONCE }: InputPart, path: string): AcceptNumber {
+  const mostOfInput = MOST_COPIES / Math.max(1, factorOf(weight));
+  const end = isCap && factorOf(most) <= mostOfInput ? Number.POSITIVE_INFINITY : mostOfInput;
+  return (number, ordinal) => {
+    if (number >= 0 && number <= end) return number;
+    const isMissing = Number.isNaN(number);
+    if (isMissing && missing !== undefined) return Number(missing);
+    const remedy = isMissing
+      ? 'give `missing` a value for such records'
+      : number > end
+        ? 'give `weightCap` to take larger ones for less'
+        : 'mend it, or leave the record out';
+    throw unfitError(path, ordinal, isMissing ? 'no number' : `${number}`, `from 0 to ${mostOfInput}: ${remedy}`);
+  };
 }
 
-/** @param use gets the values of the records of a part; undefined: they have none. */
-export async function withValues<T>(
-  values: InputPart['values'],
-  taker: ValueTaker,
-  job: TaskSettings,
+function unfitError(path: string, ordinal: number, has: string, expected: string): InputError {
+  const place = path.endsWith('.txt') ? `line ${ordinal + 1}` : `entry ${ordinal}`;
+  return new InputError('ERR_FIELD_MISSING', `${path}: ${place} has ${has} as a weight; expected a number ${expected}`);
+}
+
+/** @param use gets the numbers that lie beside the records of a part; undefined: they have none. */
+export async function withNumbers<T>(
+  part: InputPart,
+  kernel: Kernel,
+  job: ReadSettings,
   context: ReadContext,
-  use: (lines: ValueLines | undefined) => Promise<T>,
+  use: (numbers: PartNumbers | undefined) => Promise<T>,
 ): Promise<T> {
-  if (values === undefined || taker.valuesAt === undefined) return use(undefined);
+  const { values } = part;
+  const limit = job.content?.limit;
+  if (values === undefined || limit === undefined) return use(undefined);
   const input = new RegularInput(values.path, values.version, context.control, UNGATED);
-  const useLines = async (pieces: Pieces) => {
-    const result = await use(openLines(pieces, values, taker));
+  const useNumbers = async (pieces: Pieces) => {
+    const result = await use(openNumbers(pieces, values, kernel, acceptorOf(limit, part, values.path)));
     input.requireUnchanged();
     return result;
   };
   const read = () => {
-    if (extname(values.path) === '.parquet') return withColumn(values, input, taker.kernel, job, context, useLines);
-    return useLines(extname(values.path) === '.npy' ? piecesOfArray(input, values) : piecesOfText(input));
+    if (extname(values.path) === '.parquet') return withColumn(values, input, kernel, job, context, useNumbers);
+    return useNumbers(extname(values.path) === '.npy' ? numbersOfArray(input, values) : numbersOfText(input));
   };
   return thenAlwaysAsync(read, () => input.close());
 }
 
-function* piecesOfText(input: RegularInput): Generator<Uint8Array, void> {
-  const room = Buffer.allocUnsafeSlow(VALUES_BYTES);
-  let held = 0;
+/** A number as JSON has it. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+function* numbersOfText(input: RegularInput): Generator<Float64Array, void> {
+  const room = Buffer.allocUnsafeSlow(READ_BYTES);
+  let [held, done] = [0, 0];
   for (let position = 0; ; ) {
-    const count = input.readAt(room, held, VALUES_BYTES - 1 - held, position);
+    const count = input.readAt(room, held, READ_BYTES - held, position);
     position += count;
-    let end = held + count;
-    if (end === held && held === VALUES_BYTES - 1)
-      throw corruptInputError(input.path, `a line has ${held} bytes or more; expected a number in each line`);
-    if (end === held && held > 0) room[end++] = NEWLINE;
-    const linesEnd = room.subarray(0, end).lastIndexOf(NEWLINE) + 1;
-    if (linesEnd > 0) yield room.subarray(0, linesEnd);
-    if (count === 0) return;
-    room.copyWithin(0, linesEnd, end);
+    const end = held + count;
+    if (end === 0) return;
+    const isLast = count === 0;
+    const linesEnd = isLast ? end : room.subarray(0, end).lastIndexOf('\n') + 1;
+    if (linesEnd === 0 && end === READ_BYTES)
+      throw corruptInputError(input.path, `a line has ${end} bytes or more; expected a number in each line`);
     held = end - linesEnd;
+    if (linesEnd === 0) continue;
+    const lines = room.toString('latin1', 0, isLast ? end : linesEnd - 1).split('\n');
+    yield Float64Array.from(lines.map((line, i) => numberOf(line, input.path, done + i)));
+    done += lines.length;
+    room.copyWithin(0, linesEnd, end);
   }
+}
+
+function numberOf(line: string, path: string, ordinal: number): number {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+  if (text === '') return Number.NaN;
+  if (NUMBER.test(text)) return Number(text);
+  throw unfitError(path, ordinal, shownText(Buffer.from(text, 'latin1')), 'in decimal, such as 0.5');
 }
 
 /** More than a header of NumPy has. */
 const MOST_HEAD_BYTES = 10_240;
 
-/** Returns the halves: with its exponent moved, one is a number of 32 bits. Infinity becomes NaN. */
-function halvesIn(bytes: ArrayBuffer): Float32Array {
-  const moved = Uint32Array.from(new Uint16Array(bytes), (bits) => ((bits & 0x8000) << 16) | ((bits & 0x7fff) << 13));
-  return new Float32Array(moved.buffer).map((each) => (each * 2 ** 112 < 2 ** 16 ? each * 2 ** 112 : Number.NaN));
+function halfOf(bits: number): number {
+  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+  if (exponent === 31 && fraction !== 0) return Number.NaN;
+  const size = exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
+  return (bits < 0x8000 ? 1 : -1) * (exponent === 31 ? Number.POSITIVE_INFINITY : size);
 }
 
-/** The arrays of whole numbers, by NumPy's name of their type without the order of bytes. */
+/** The methods that read an element, by NumPy's name of its type without the order of bytes. */
 // biome-ignore format: a table
-const WHOLE: Readonly<Record<string, new (bytes: ArrayBuffer) => Pick<readonly unknown[], 'join'>>> = {
-  b1: Uint8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, u8: BigUint64Array,
-  i1: Int8Array, i2: Int16Array, i4: Int32Array, i8: BigInt64Array,
-};
-const FLOATS: Readonly<Record<string, (bytes: ArrayBuffer) => Float64Array>> = {
-  f2: (bytes) => new Float64Array(halvesIn(bytes)),
-  f4: (bytes) => new Float64Array(new Float32Array(bytes)),
-  f8: (bytes) => new Float64Array(bytes),
+const GETTERS: Readonly<Record<string, Extract<keyof DataView, `get${string}`>>> = {
+  b1: 'getUint8', u1: 'getUint8', u2: 'getUint16', u4: 'getUint32', u8: 'getBigUint64', f2: 'getUint16', f4: 'getFloat32',
+  i1: 'getInt8', i2: 'getInt16', i4: 'getInt32', i8: 'getBigInt64', f8: 'getFloat64',
 };
 
-function* piecesOfArray(input: RegularInput, { path, version, first }: PartValues): Generator<Uint8Array, void> {
+function* numbersOfArray(input: RegularInput, { path, version, first }: PartValues): Generator<Float64Array, void> {
   const head = Buffer.alloc(MOST_HEAD_BYTES);
   const header = npyHeader.measure(head.subarray(0, input.readAt(head, 0, MOST_HEAD_BYTES, 0)), true, path);
   if (header === undefined) throw new RangeError('the head of a file has its header');
   const { dtype, rowShape, rowBytes, rows } = npyArrayOf(header.bytes);
   const type = dtype.replace(/^[<>|=]/, '');
-  const [WholeArray, floatsIn] = [WHOLE[type], FLOATS[type]];
-  if ((WholeArray ?? floatsIn) === undefined || rowShape.length > 0)
+  const getter = GETTERS[type];
+  if (getter === undefined || rowShape.length > 0)
     throw corruptInputError(
       path,
       `holds rows of dtype ${dtype} and shape (${rowShape.join(', ')}); expected one number in each, such as <f4 and shape ()`,
@@ -159,13 +188,14 @@ function* piecesOfArray(input: RegularInput, { path, version, first }: PartValue
       path,
       `has ${version.byteLength} bytes, expected ${header.byteLength + rows * rowBytes} by its header; make it again`,
     );
-  for (let done = first; done < rows; done += NUMBERS_AT_A_TIME) {
-    const bytes = new Uint8Array(Math.min(NUMBERS_AT_A_TIME, rows - done) * rowBytes);
-    input.readAt(bytes, 0, bytes.byteLength, header.byteLength + done * rowBytes);
-    const end = dtype.startsWith('>') ? bytes.byteLength : 0;
-    for (let at = 0; at < end; at += rowBytes) bytes.subarray(at, at + rowBytes).reverse();
-    if (floatsIn !== undefined) yield linesOfDoubles(floatsIn(bytes.buffer));
-    if (WholeArray !== undefined) yield Buffer.from(`${new WholeArray(bytes.buffer).join('\n')}\n`, 'latin1');
+  const view = new DataView(new ArrayBuffer(READ_BYTES));
+  const isLittle = !dtype.startsWith('>');
+  const most = READ_BYTES / rowBytes;
+  for (let done = first; done < rows; done += most) {
+    const numbers = new Float64Array(Math.min(most, rows - done));
+    input.readAt(new Uint8Array(view.buffer), 0, numbers.length * rowBytes, header.byteLength + done * rowBytes);
+    for (let i = 0; i < numbers.length; i++) numbers[i] = Number(view[getter](i * rowBytes, isLittle));
+    yield type === 'f2' ? numbers.map(halfOf) : numbers;
   }
 }
 
@@ -189,28 +219,24 @@ async function withColumn<T>(
   const part = { ...file, start: 0, end: facts[0]?.rows ?? 0 };
   const thread = await columnThreadOf(job);
   return thread.openPart(part, rows, { ...context, input }, (source) =>
-    use(piecesOfColumn(source, finderOfRows(value), kernel)),
+    use(numbersOfColumn(source, finderOfRows(value), kernel)),
   );
 }
 
-function* piecesOfColumn(source: RecordSource, find: RowValueFinder, { wasm }: Kernel): Generator<Uint8Array, void> {
-  const rows = Buffer.allocUnsafeSlow(VALUES_BYTES);
-  const marks = new DataView(new ArrayBuffer(8 * NUMBERS_AT_A_TIME));
-  const scanner = source.framing.openScanner({ bytes: rows, view: marks, wasm }, VALUES_BYTES, 'beginning');
+function* numbersOfColumn(source: RecordSource, find: RowValueFinder, { wasm }: Kernel): Generator<Float64Array, void> {
+  const rows = Buffer.allocUnsafeSlow(READ_BYTES);
+  // A row has a byte or more.
+  const marks = new DataView(new ArrayBuffer(8 * READ_BYTES));
+  const scanner = source.framing.openScanner({ bytes: rows, view: marks, wasm }, READ_BYTES, 'beginning');
   for (let held = 0; ; ) {
-    const count = source.read({ bytes: rows }, held, VALUES_BYTES - held);
+    const count = source.read({ bytes: rows }, held, READ_BYTES - held);
     if (typeof count !== 'number') throw new RangeError('a column is read at once');
     if (count === 0) return;
-    const end = held + count;
-    let start = 0;
-    for (let marked = NUMBERS_AT_A_TIME; marked === NUMBERS_AT_A_TIME; ) {
-      marked = scanner.scan(start, end, start, 0, NUMBERS_AT_A_TIME);
-      if (marked === 0) break;
-      const texts = Array.from({ length: marked }, (_, i) => find(rows, marks.getUint32(8 * i, true))?.text ?? '');
-      yield Buffer.from(`${texts.join('\n')}\n`, 'latin1');
-      start = marks.getUint32(8 * marked - 4, true);
-    }
-    rows.copyWithin(0, start, end);
-    held = end - start;
+    const marked = scanner.scan(0, held + count, 0, 0, READ_BYTES);
+    const end = marked === 0 ? 0 : marks.getUint32(8 * marked - 4, true);
+    const numberAt = (_: unknown, i: number) => Number(find(rows, marks.getUint32(8 * i, true))?.text);
+    if (marked > 0) yield Float64Array.from({ length: marked }, numberAt);
+    rows.copyWithin(0, end, held + count);
+    held += count - end;
   }
 }

@@ -9,7 +9,6 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import type { RowValueSpec } from '../../src/formats/rows/row-format.js';
 import type { NumberField } from '../../src/formats/selector.js';
 import { inputName } from '../../src/places/inputs/input-source.js';
-import { VALUES_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Arena } from '../arena.js';
 import { prepareKeys } from '../piles/record-values.js';
@@ -58,16 +57,13 @@ class RecordCounter extends ReadArena {
   records = 0;
   sum = 0n;
   weighedSum = 0n;
-  readonly valuesAt: number | undefined;
   readonly #isByNumber: boolean;
   readonly #inputPath: string;
   readonly #delimiterBytes: number;
   readonly #field: NumberField | undefined;
 
   constructor(arena: Arena, job: ReadSettings, inputPath: string, field: NumberField | undefined) {
-    const pathBytes = field?.path.byteLength ?? 0;
-    super(arena, job, pathBytes + VALUES_BYTES);
-    this.valuesAt = job.content && this.own + pathBytes;
+    super(arena, job, field?.path.byteLength);
     if (job.content !== undefined) prepareKeys(this.kernel, job.content, false);
     this.#isByNumber = job.content?.limit !== undefined;
     this.#inputPath = inputPath;

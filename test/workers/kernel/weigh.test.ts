@@ -5,7 +5,7 @@ import { parseSelector } from '#src/formats/selector.js';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { prepareKeys } from '#workers/piles/record-values.js';
 import { WeighedSum } from '#workers/read/weighed-sum.js';
-import { weightOfNumber } from '../../laws/weighed-order.js';
+import { weightOfDouble, weightOfNumber } from '../../laws/weighed-order.js';
 import { scatterWithKernel } from './kernel-scatter.js';
 
 const kernel = new Kernel();
@@ -16,26 +16,42 @@ const decimal = fc.oneof(
   fc.double({ min: 0, max: 4, noNaN: true }).map((value) => Math.abs(value).toFixed(15)),
 );
 
+const limit = { most: { copies: 4, chance: 2n ** 63n }, isCap: true };
+
 it('weights have the parts that exact arithmetic gives', () => {
   const check = (number: string, factor: string) => {
-    prepareKeys(
-      kernel,
-      {
-        isDistinct: false,
-        values: [{ purpose: 'weight', rule }],
-        splits: undefined,
-        limit: { most: { copies: 1_000_000, chance: 0n }, isCap: false },
-      },
-      false,
-    );
+    prepareKeys(kernel, { isDistinct: false, values: [{ purpose: 'weight', rule }], splits: undefined, limit }, false);
     const record = Buffer.from(`{"n":${number}}\n`);
     const input = { records: [record], basePosition: 0n, inputKey: 1n };
     scatterWithKernel(kernel, ARENA_START, PILES, input, 1, { weight: weightOfNumber('1', factor) });
     const sum = new WeighedSum();
     sum.add(kernel.wasm);
-    const { copies, chance } = weightOfNumber(number, factor);
+    const { copies, chance } = weightOfNumber(number, factor, '4.5');
     const parts = (BigInt(copies) << 64n) + chance;
     expect(sum.expected).toEqual({ records: `${parts}`, bytes: `${parts * BigInt(record.byteLength)}` });
   };
   fc.assert(fc.property(decimal, decimal, check), { numRuns: 300 });
+});
+
+const double = fc.oneof(
+  fc.double({ min: 0, max: 4, noNaN: true }),
+  fc.tuple(fc.double({ min: 1, max: 2, noNaN: true }), fc.integer({ min: -80, max: 3 })).map(([a, b]) => a * 2 ** b),
+  fc.constantFrom(-0, 1 - 2 ** -53, 2 ** -64, 2 ** -65, 5e-324, 4.5, 1e300, Number.POSITIVE_INFINITY),
+);
+
+it('doubles beside records have the weights of their bits', () => {
+  const check = (number: number, factor: string) => {
+    prepareKeys(kernel, { isDistinct: false, values: [], splits: undefined, limit }, false);
+    const address = kernel.wasm.weightSelectorAddress() >>> 0;
+    kernel.view.setFloat64(address, number, true);
+    kernel.wasm.takeNumbersAt(address);
+    const input = { records: [Buffer.from('1\n')], basePosition: 0n, inputKey: 1n };
+    scatterWithKernel(kernel, ARENA_START, PILES, input, 1, { weight: weightOfNumber('1', factor) });
+    const sum = new WeighedSum();
+    sum.add(kernel.wasm);
+    const { copies, chance } = weightOfDouble(Math.abs(number), factor, '4.5');
+    const parts = (BigInt(copies) << 64n) + chance;
+    expect(sum.expected).toEqual({ records: `${parts}`, bytes: `${2n * parts}` });
+  };
+  fc.assert(fc.property(double, decimal, check), { numRuns: 500 });
 });

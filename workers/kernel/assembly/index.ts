@@ -30,7 +30,7 @@ export {
   valueEnd as nonNumberValueEnd,
   nonNumberValue,
 } from './json-field';
-export { setSelectorColumn, compareValues, firstRecordWithoutValue, takeLinesAt, useSelector, valueHash } from './record-value';
+export { setSelectorColumn, compareValues, firstRecordWithoutValue, useSelector, valueHash } from './record-value';
 export { sectionByNone, sectionByValue } from './section-keys';
 export { splitByFirstCopy, splitByNone, splitByValue, splitsAddress } from './split-keys';
 export {
@@ -95,6 +95,7 @@ export {
   madeBytes,
   madeRecords,
   setCopies,
+  takeNumbersAt,
   unfitAt,
   unfitEnd,
   unfitReason,

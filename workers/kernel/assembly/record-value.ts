@@ -8,7 +8,6 @@
 //              FIELD: path, as json-field.ts has it
 //              COLUMN: index from 0 u32 | separator u32 | whether quotes enclose values u32
 //              HOST: room for a value that the host finds
-//              BESIDE: nothing; the values are the lines after `takeLinesAt`, one for each record
 
 import { cellAt, columnHash, compareCells, endOfCell, findCell, hasColumn, isCellQuoted, setColumnToFind } from './csv-column';
 import { haveSameBytes, compareBytes } from './duplicates';
@@ -31,19 +30,9 @@ import { hashAfterQuote, hashInCache, hashOfPieces } from './record-hash';
 
 const FIELD: u32 = 0;
 const COLUMN: u32 = 1;
-const BESIDE: u32 = 3;
 const BODY: usize = 28;
 const QUOTE: u32 = 0x22;
 const NULL: u32 = 0x6c6c756e;
-const NEWLINE: u32 = 0x0a;
-const RETURN: u32 = 0x0d;
-
-let nextLine: usize = 0;
-
-/** Has values that lie beside records be the lines from an address on: one each time that one is read. */
-export function takeLinesAt(address: usize): void {
-  nextLine = address;
-}
 
 /** The lane of the hash of pieces that the host fills with a long value, as in json-field.ts. */
 const LANE: u32 = 1;
@@ -221,13 +210,6 @@ function findCharacters(selector: usize, start: usize, end: usize): bool {
   } else if (kind == COLUMN) {
     foundAt = findCell(start, end);
     foundEnd = endOfCell;
-  } else if (kind == BESIDE) {
-    foundAt = nextLine;
-    foundEnd = foundAt;
-    while (load<u8>(foundEnd) != NEWLINE) foundEnd += 1;
-    nextLine = foundEnd + 1;
-    if (foundEnd > foundAt && load<u8>(foundEnd - 1) == RETURN) foundEnd -= 1;
-    if (foundEnd == foundAt) foundAt = 0;
   } else {
     const byteLength = findValue(selector, start, end);
     foundAt = byteLength == 0 ? 0 : selector + BODY;

@@ -1,5 +1,5 @@
-// The weights of records: that of their input, times the number that a selector finds in each. A weight is a number of whole
-// copies, and the chance of one more, a part of 2^64.
+// The weights of records: that of their input, times the number that a selector finds in each, or that lies beside it. A weight
+// is a number of whole copies, and the chance of one more, a part of 2^64.
 //
 //   weight   16 bytes: chance u64 | whole copies u32 | free u32
 
@@ -19,6 +19,10 @@ const RECIPROCAL: u64 = 2_322_443_360_429_758_898;
 let inputCopies: u32 = 1;
 let inputChance: u64 = 0;
 let isByValue: bool = false;
+/** The next number that lies beside records; 0: numbers are in the records. */
+let nextNumber: usize = 0;
+/** A larger number beside a record counts as this, which is above any cap. */
+const MOST_NUMBER: f64 = 4_294_967_296.0;
 let capCopies: u32 = 0;
 let capChance: u64 = 0;
 let isCapped: bool = false;
@@ -83,8 +87,14 @@ export function weightSelectorAddress(): usize {
   return scratchAt(WEIGHT_SELECTOR_PLACE);
 }
 
+/** Has the doubles from an address on weigh records, one each. Their products with the weight of the input keep to the limit. */
+export function takeNumbersAt(address: usize): void {
+  nextNumber = address;
+}
+
 export function weighByNone(): void {
   isByValue = false;
+  nextNumber = 0;
   unfitRecord = 0;
 }
 
@@ -101,7 +111,7 @@ export function weighByValue(copies: u32, chance: u64, isCap: bool): void {
 
 /** Writes the weights of the `count` records of a block, and adds them up. */
 export function weighBlock(block: usize, count: u32): void {
-  if (isByValue) useSelector(scratchAt(WEIGHT_SELECTOR_PLACE));
+  if (isByValue && nextNumber == 0) useSelector(scratchAt(WEIGHT_SELECTOR_PLACE));
   const end = block + ((count as usize) << 3);
   let weight = scratchAt(WEIGHTS_PLACE);
   for (let mark = block; mark < end; mark += 8, weight += WEIGHT_BYTES) {
@@ -136,19 +146,32 @@ let chance: u64 = 0;
 /** Sets the weight of a record by its number. Returns whether it has one that fits. */
 function weighByNumber(start: usize, end: usize): bool {
   if (unfitRecord != 0) return false;
-  const found = readValue(scratchAt(WEIGHT_SELECTOR_PLACE), start, end);
-  if (found == NO_VALUE) return false;
-  const isNumber = found == NUMBER;
-  if (!isNumber && !isTooLarge) return refuse(start, NO_WEIGHT);
-  const whole = isNumber ? wholeOfNumber : u64.MAX_VALUE;
-  chance = isNumber ? partsOfTwo(partsOfNumber) : 0;
+  let whole = u64.MAX_VALUE;
+  if (nextNumber != 0) whole = takeNumber();
+  else {
+    const found = readValue(scratchAt(WEIGHT_SELECTOR_PLACE), start, end);
+    if (found == NO_VALUE) return false;
+    const isNumber = found == NUMBER;
+    if (!isNumber && !isTooLarge) return refuse(start, NO_WEIGHT);
+    if (isNumber) whole = wholeOfNumber;
+    chance = isNumber ? partsOfTwo(partsOfNumber) : 0;
+  }
   if (whole > (capCopies as u64) || (whole == (capCopies as u64) && chance > capChance)) {
     if (!isCapped) return refuse(start, NO_WEIGHT);
     copies = capCopies;
     chance = capChance;
   } else copies = whole as u32;
   if (inputCopies == 1 && inputChance == 0) return true;
-  return multiplyByInput() || refuse(start, NO_PRODUCT);
+  return multiplyByInput() || nextNumber != 0 || refuse(start, NO_PRODUCT);
+}
+
+/** Returns the whole part of the next number beside records, and sets the chance. Both steps are exact. */
+function takeNumber(): u64 {
+  const number = min<f64>(load<f64>(nextNumber), MOST_NUMBER);
+  nextNumber += 8;
+  const whole = floor<f64>(number);
+  chance = ((number - whole) * 18446744073709551616.0) as u64;
+  return whole as u64;
 }
 
 export function refuse(start: usize, reason: u32): bool {
