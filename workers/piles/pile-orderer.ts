@@ -206,23 +206,16 @@ export class PileOrderer {
     return this.#wasm.orderChecksum.value;
   }
 
-  /** Returns the end of the records from `index` on that are in one bundle. */
-  endOfBundle(index: number): number {
-    return this.#wasm.endOfBundle(index) >>> 0;
+  /** True if records of one key and one value are a bundle, which comes in several parts if it is large. */
+  get isBundled(): boolean {
+    return this.#parts.job.content?.isBundled === true;
   }
 
-  /** Returns the first record of the bundle of the record at `index`. */
-  beginOfBundle(index: number): number {
-    return this.#wasm.beginOfBundle(index) >>> 0;
-  }
-
-  /** Measures as the kernel's `measureUpTo`. */
-  measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
-    return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
-  }
-
-  get measuredBytes(): number {
-    return Number(this.#wasm.measuredByteLength.value);
+  /** Measures as the kernel's `measureUnits`. Returns the index, all bytes and those of the last unit. */
+  measureUnits(index: number, limit: number, by: 'rank' | 'byte') {
+    const next = this.#wasm.measureUnits(index, BigInt(limit), by === 'rank', this.isBundled) >>> 0;
+    const { measuredByteLength, lastUnitBytes } = this.#wasm;
+    return { next, byteLength: Number(measuredByteLength.value), lastBytes: Number(lastUnitBytes.value) };
   }
 
   get kernel(): Kernel {

@@ -16,7 +16,7 @@ import {
 } from '../../src/piles/pile-totals.js';
 import type { Crossing } from '../../src/plan/shard-cuts.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
-import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
+import type { PileOrderer } from '../piles/pile-orderer.js';
 
 export interface MeasureCrossingsTask extends PilesTask {
   readonly pile: number;
@@ -27,85 +27,35 @@ export interface MeasureCrossingsTask extends PilesTask {
 
 /** The record, or bundle, across each limit, in bytes from the beginning of the pile. No record lies across a rank. */
 export async function measureCrossings(task: MeasureCrossingsTask): Promise<Crossing[]> {
-  const { by, limits, job } = task;
+  const { pile, by, limits } = task;
   const { order } = await openPileOrderer(task);
-  if (job.content?.isBundled === true) return measureBundles(task, order);
   const crossings: Crossing[] = [];
-  let rank = 0;
-  let byte = 0;
-  const measure = (recordCount: number) => {
-    let index = 0;
-    for (const limit of limits.slice(crossings.length)) {
-      const endIndex = by === 'rank' ? Math.min(recordCount, index + limit - rank) : recordCount;
-      const startLimit = by === 'byte' ? BigInt(Math.max(0, limit - byte)) : NO_LIMIT;
-      const next = order.measureUpTo(index, endIndex, startLimit);
-      rank += next - index;
-      byte += order.measuredBytes;
-      index = next;
-      // The rest is in the next part of the pile.
-      if ((by === 'rank' ? rank : byte) < limit) return;
-      const crossingBytes = by === 'byte' && byte > limit ? order.byteLengthOf(index - 1) : 0;
-      crossings.push({ start: byte - crossingBytes, end: byte });
-    }
-  };
-  for (const { order: orderPile } of order.piles(task.pile, task.pile + 1)) {
-    await orderPile(async (recordCount) => {
-      inPhase('gather', () => measure(recordCount));
-    });
-  }
-  return crossings;
-}
-
-async function measureBundles({ pile, by, limits }: MeasureCrossingsTask, order: PileOrderer): Promise<Crossing[]> {
-  const crossings: Crossing[] = [];
-  /** Limits in a bundle whose end is not reached. */
-  const pending: { readonly limit: number; readonly start: number }[] = [];
   const reached = { rank: 0, byte: 0 };
-  /** The byte at which the bundle before `index` begins, and its key. */
-  let begin = 0;
+  /** The byte at which the last record or bundle begins, and its key. */
+  let start = 0;
   let key: bigint | undefined;
-  let index = 0;
-  const nextLimit = () => limits[crossings.length + pending.length];
-  const advance = (endIndex: number, startLimit = NO_LIMIT) => {
-    const next = order.measureUpTo(index, Math.max(index, endIndex), startLimit);
-    reached.rank += next - index;
-    reached.byte += order.measuredBytes;
-    index = next;
-  };
-  const findBegin = () => {
-    const first = order.beginOfBundle(index - 1);
-    order.measureUpTo(first, index, NO_LIMIT);
-    // A large bundle comes in several parts.
-    if (first > 0) begin = reached.byte - order.measuredBytes;
-  };
-  const endBundle = () => {
+  const nextLimit = () => limits[crossings.length] ?? Number.POSITIVE_INFINITY;
+  const cross = () => {
     const { byte: end, [by]: place } = reached;
-    for (const { limit, start } of pending.splice(0)) crossings.push({ start: limit === place ? end : start, end });
-    begin = end;
+    while (nextLimit() <= place) crossings.push({ start: nextLimit() === place ? end : start, end });
   };
   const measure = (recordCount: number) => {
-    index = 0;
-    if (order.keyAt(0) !== key) endBundle();
-    for (let limit = nextLimit(); limit !== undefined; limit = nextLimit()) {
-      const left = Math.max(0, limit - reached[by]);
-      if (by === 'rank') advance(Math.min(recordCount, index + left));
-      else advance(recordCount, BigInt(left));
-      if (reached[by] < limit) break;
-      findBegin();
-      advance(order.endOfBundle(index - 1));
-      for (let within: number | undefined = limit; within !== undefined && within <= reached[by]; within = nextLimit())
-        pending.push({ limit: within, start: begin });
-      if (index === recordCount) break;
-      endBundle();
+    let isContinued = order.isBundled && order.keyAt(0) === key;
+    for (let index = 0; index < recordCount; isContinued = false) {
+      if (!isContinued) cross();
+      if (nextLimit() === Number.POSITIVE_INFINITY) return;
+      const { next, byteLength, lastBytes } = order.measureUnits(index, Math.max(1, nextLimit() - reached[by]), by);
+      reached.rank += next - index;
+      reached.byte += byteLength;
+      if (!isContinued || lastBytes < byteLength) start = reached.byte - lastBytes;
+      index = next;
     }
-    advance(recordCount);
-    findBegin();
     key = order.keyAt(recordCount - 1);
   };
   for (const { order: orderPile } of order.piles(pile, pile + 1)) {
     await orderPile(async (recordCount) => inPhase('gather', () => measure(recordCount)));
   }
-  endBundle();
+  cross();
   return crossings;
 }
 

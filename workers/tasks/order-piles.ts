@@ -36,8 +36,8 @@ export async function orderPiles(task: OrderPilesTask): Promise<void> {
     let found = NO_TOTALS;
     await orderPile(async (count) => {
       control.throwIfAborted();
-      order.measureUpTo(0, count, NO_LIMIT);
-      found = addRecordTotals(found, { records: count, bytes: order.measuredBytes, checksum: 0n });
+      const { byteLength } = order.measureUnits(0, count, 'rank');
+      found = addRecordTotals(found, { records: count, bytes: byteLength, checksum: 0n });
       if (found.records > inPile.records || found.bytes > inPile.bytes) return;
       let end = filled;
       for (let index = 0; index < count; index++) {

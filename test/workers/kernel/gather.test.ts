@@ -6,7 +6,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { KernelOrder, WHOLE_KEY_SPACE } from './kernel-order.js';
-import { byteLengthOf, checksumOf, encodeStored, gather, type KeyedRecord, measureUpTo, order } from './kernel-twin.js';
+import {
+  byteLengthOf,
+  checksumOf,
+  encodeStored,
+  gather,
+  type KeyedRecord,
+  measureUnits,
+  order,
+} from './kernel-twin.js';
 
 const kernel = new Kernel();
 const NO_LIMIT = 2n ** 63n - 1n;
@@ -92,14 +100,12 @@ describe('hashInPlace', () => {
   });
 });
 
-describe('measureUpTo', () => {
+describe('measureUnits', () => {
   it.each([0, 1, lengths.length - 1])('equals the twin at every rank and byte, from record %d on', (index) => {
     const { pile, ordered } = loadPile(lengths);
-    for (let rank = 0; rank <= lengths.length + 1; rank++) {
-      for (let limit = 0n; limit <= BigInt(byteLengthOf(ordered)) + 1n; limit++) {
-        expect(pile.measureUpTo(index, rank, limit)).toEqual(measureUpTo(ordered, index, rank, limit));
-      }
-      expect(pile.measureUpTo(index, rank, NO_LIMIT)).toEqual(measureUpTo(ordered, index, rank, NO_LIMIT));
+    for (const byRank of [true, false]) {
+      for (let limit = 0; limit <= (byRank ? lengths.length : byteLengthOf(ordered)) + 1; limit++)
+        expect(pile.measureUnits(index, limit, byRank)).toEqual(measureUnits(ordered, index, limit, byRank));
     }
   });
 });

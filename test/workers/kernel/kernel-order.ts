@@ -117,9 +117,9 @@ export class KernelOrder {
   }
 
   /** @returns the next index, and the bytes of the records before it. */
-  measureUpTo(index: number, endIndex: number, startLimit: bigint) {
+  measureUnits(index: number, limit: number, byRank: boolean) {
     const { wasm } = this.#kernel;
-    const next = wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
+    const next = wasm.measureUnits(index, BigInt(limit), byRank, false) >>> 0;
     return { next, byteLength: BigInt.asUintN(64, wasm.measuredByteLength.value) };
   }
 

@@ -196,9 +196,10 @@ export function gather(
   return taken;
 }
 
-/** The first record from `index` on whose index is `endIndex`, or that starts `startLimit` bytes or more behind the first. */
-export function measureUpTo(ordered: readonly KeyedRecord[], index: number, endIndex: number, startLimit: bigint) {
-  const passed = gather(ordered, index, Math.max(index, endIndex), Number.POSITIVE_INFINITY, startLimit);
+/** Passes over records from `index` on until they have `limit` records or bytes. */
+export function measureUnits(ordered: readonly KeyedRecord[], index: number, limit: number, byRank: boolean) {
+  const [endIndex, startLimit] = byRank ? [index + limit, 2n ** 63n] : [ordered.length, BigInt(limit)];
+  const passed = gather(ordered, index, endIndex, Number.POSITIVE_INFINITY, startLimit);
   return { next: index + passed.length, byteLength: BigInt(byteLengthOf(passed)) };
 }
 

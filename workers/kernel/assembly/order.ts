@@ -208,25 +208,6 @@ function compareEntries(a: u64, b: u64): i32 {
   return compareStored(storedA, storedB);
 }
 
-/** Returns the end of the ordered records from `index` on that have one key and one value. */
-export function endOfBundle(index: u32): u32 {
-  let end = index + 1;
-  for (; end < walkedCount; end++) {
-    const at = sorted + ((end as usize) << 3);
-    if (compareEntries(load<u64>(at - 8), load<u64>(at)) != 0) break;
-  }
-  return end;
-}
-
-/** Returns the first ordered record of one key and one value with that at `index`. */
-export function beginOfBundle(index: u32): u32 {
-  for (; index > 0; index--) {
-    const at = sorted + ((index as usize) << 3);
-    if (compareEntries(load<u64>(at - 8), load<u64>(at)) != 0) break;
-  }
-  return index;
-}
-
 /**
  * Touches, as `prefetchRecords` does, the next entries that are as good as sure to be compared with one shortly before: the upper
  * bits of their keys are equal. Returns the address after the last entry.
@@ -397,14 +378,38 @@ export function hashInPlace(index: u32, endIndex: u32): void {
   for (; index < endIndex; index++) orderChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
+/** The bytes of the last unit that `measureUnits` passed over. */
+export let lastUnitBytes: u64 = 0;
+
 /**
- * Passes over the ordered records from `index` on, up to the first that starts `startLimit` bytes or more after it. Returns
- * that index, at most `endIndex`; `measuredByteLength` gives the bytes of those before it.
+ * Passes over units of the order from `index` on, records or whole bundles, until they have `limit` records or bytes. Returns the
+ * index after them; `measuredByteLength` gives their bytes.
  */
-export function measureUpTo(index: u32, endIndex: u32, startLimit: u64): u32 {
+export function measureUnits(index: u32, limit: u64, byRank: bool, areBundles: bool): u32 {
+  const first = index;
   let bytes: u64 = 0;
-  const end = min<u32>(endIndex, walkedCount);
-  for (; index < end && bytes < startLimit; index++) bytes += load<u32>(storedAt(index), 8) as u64;
+  // Nearly always, the records of one key are one bundle. Their values are compared where the limit lies among them.
+  let byValue = false;
+  while (index < walkedCount && (byRank ? ((index - first) as u64) : bytes) < limit) {
+    const begin = index;
+    const before = bytes;
+    do {
+      bytes += load<u32>(storedAt(index), 8) as u64;
+      index += 1;
+    } while (areBundles && index < walkedCount && isOfOneBundle(index, byValue));
+    lastUnitBytes = bytes - before;
+    if (!areBundles || byValue || (byRank ? ((index - first) as u64) : bytes) < limit) continue;
+    byValue = true;
+    index = begin;
+    bytes = before;
+  }
   measuredByteLength = bytes;
   return index;
+}
+
+/** Compares the record at `index` of the order with the one before it: by their keys, or also by their values. */
+function isOfOneBundle(index: u32, byValue: bool): bool {
+  const at = sorted + ((index as usize) << 3);
+  if (byValue) return compareEntries(load<u64>(at - 8), load<u64>(at)) == 0;
+  return load<u32>(at - 4) == load<u32>(at, 4) && load<u64>(storedAt(index - 1)) == load<u64>(storedAt(index));
 }
