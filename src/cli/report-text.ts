@@ -141,7 +141,8 @@ export function describeEmptyShards({
   const counts = parts.map(
     (part) => `${part.name}${splits === undefined ? '' : '='}${Math.min(part.shards.length, part.records || 1)}`,
   );
-  const hasFewer = sections === undefined && parts.some((part) => part.emptyShards !== undefined && part.records > 0);
+  const hasFewer =
+    sections === undefined && parts.some((part) => part.records > 0 && part.records < part.shards.length);
   return [
     `${emptyShards} of ${formatPlural(shards.length, 'shard')} ${emptyShards === 1 ? 'is' : 'are'} empty${hasFewer ? `: --shards ${counts.join()} would do` : ''}`,
   ];

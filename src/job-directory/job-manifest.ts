@@ -45,6 +45,8 @@ export const splitSummary = object({
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: checksumText,
+  /** How many of its shards have no record. Absent: none. */
+  emptyShards: optional(wholeNumber()),
 });
 
 const manifestInputs = object({
@@ -238,6 +240,8 @@ const memberShape = object({
   checksum: checksumText,
   /** The part of each split. Absent: the order is not split. */
   splits: optional(list(splitSummary)),
+  /** How many of its shards have no record. Absent: none. */
+  emptyShards: optional(wholeNumber()),
 });
 
 export type MemberNote = ValueOf<typeof memberShape>;

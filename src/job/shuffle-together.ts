@@ -225,8 +225,8 @@ class TogetherJob {
     );
     if (found === undefined) return undefined;
     const staged = isCut ? report.shards : [output];
-    const splits = report.splits?.map(({ shards: paths, name, records, bytes, checksum }) => {
-      return { name, records, bytes, checksum, shardCount: paths.length };
+    const splits = report.splits?.map(({ shards: paths, name, records, bytes, checksum, emptyShards }) => {
+      return { name, records, bytes, checksum, shardCount: paths.length, emptyShards };
     });
     const names = isCut ? this.#shardNames(member, splits, staged.length) : [member.name];
     const files = staged.map((path, shard) => ({
@@ -234,8 +234,8 @@ class TogetherJob {
       name: names[shard] ?? '',
       byteLength: byteLengthOf(path),
     }));
-    const { records, bytes, checksum } = report;
-    return { files, ...found, records, bytes, checksum, splits };
+    const { records, bytes, checksum, emptyShards } = report;
+    return { files, ...found, records, bytes, checksum, splits, emptyShards };
   }
 
   #shardNames(member: TupleMember, splits: MemberNote['splits'], shardCount: number): readonly string[] {
@@ -316,10 +316,10 @@ class TogetherJob {
   #report(): Omit<ShuffleTogetherReport, 'seconds' | 'resumedMembers'> {
     const { members, common, outputPath } = this.#job;
     const records = this.#notes[0]?.records ?? 0;
-    const reports = this.#notes.map(({ files, bytes, checksum, splits }, member) => {
+    const reports = this.#notes.map(({ files, bytes, checksum, ...parts }, member) => {
       const paths = files.map(({ name }) => join(outputPath, name));
       const name = members[member]?.name ?? '';
-      const reported = reportShards({ records, splits }, this.#shards.shards === undefined ? [] : paths);
+      const reported = reportShards(parts, this.#shards.shards === undefined ? [] : paths);
       return { name, files: paths, bytes, checksum, splits: reported.splits, emptyShards: reported.emptyShards };
     });
     return { records, seed: common.spec.key.seed, members: reports };

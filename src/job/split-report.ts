@@ -8,7 +8,7 @@ import { type RecordTotals, textOfTotals } from '../piles/pile-totals.js';
 import type { SplitSummary } from '../places/outputs/commit-journal.js';
 import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { OutputSummary } from '../places/outputs/staged-output.js';
-import type { ShardCuts } from '../plan/shard-cuts.js';
+import { countEmptyShards, type ShardCuts } from '../plan/shard-cuts.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { FoundSplit, WrittenOutput } from '../stages/between-passes.js';
 import type { Callbacks, OutputRequest } from './request.js';
@@ -65,7 +65,8 @@ export function summaryOf(
   { sum: rule, repeat = false }: Partial<SumSpec & RepeatSpec>,
 ): OutputSummary {
   const splits = summarizeSplits(found, cuts);
-  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits };
+  const emptyShards = 'parts' in cuts ? undefined : countEmptyShards(cuts, written);
+  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits, emptyShards };
   if (rule === undefined || repeat) return total;
   const sumOf = sumsOfShards(regions);
   const parts = 'parts' in cuts ? cuts.parts : [];
@@ -79,11 +80,12 @@ export function summaryOf(
 
 /** @param paths of all shards; none if there is one output. */
 export function reportOutput(
-  { records, bytes, checksum, splits, sums }: Omit<OutputSummary, 'shardCount'>,
+  { records, bytes, checksum, ...parts }: Omit<OutputSummary, 'shardCount'>,
   paths: readonly string[],
 ): ReportedOutput {
+  const { sums } = parts;
   const sum = sums && { of: sums.of, total: sums.total };
-  return { records, bytes, checksum, sum, ...reportShards({ records, splits, sums }, paths) };
+  return { records, bytes, checksum, sum, ...reportShards(parts, paths) };
 }
 
 function summarizeSplits(
@@ -92,8 +94,9 @@ function summarizeSplits(
 ): readonly SplitSummary[] | undefined {
   if (found === undefined || !('parts' in cuts)) return undefined;
   return found.map((split, i) => {
-    const shardCount = cuts.parts[i]?.cuts.shardCount ?? 1;
-    return { name: split.name, shardCount, ...textOfTotals(split) };
+    const ofPart = cuts.parts[i]?.cuts;
+    const emptyShards = ofPart && countEmptyShards(ofPart, split);
+    return { name: split.name, shardCount: ofPart?.shardCount ?? 1, ...textOfTotals(split), emptyShards };
   });
 }
 
@@ -106,18 +109,13 @@ function reportSplits(
   return splits?.map(({ shardCount, ...split }, i) => {
     const first = shard;
     shard += shardCount;
-    return {
-      ...split,
-      sum: sums?.splits[i],
-      shards: paths.slice(first, shard),
-      emptyShards: emptyShards(split.records, shardCount),
-    };
+    return { ...split, sum: sums?.splits[i], shards: paths.slice(first, shard) };
   });
 }
 
 /** @param paths of all shards; none if there is one output. */
 export function reportShards(
-  { records, ...output }: Pick<OutputSummary, 'records' | 'splits' | 'sums'>,
+  output: Pick<OutputSummary, 'splits' | 'sums' | 'emptyShards'>,
   paths: readonly string[],
 ): Pick<ShuffleReport, 'shards' | 'splits' | 'sections' | 'emptyShards'> {
   const ofSplits = reportSplits(output, paths);
@@ -126,14 +124,10 @@ export function reportShards(
   // Sections lie in the order of their keys, which follow from a sample: what is told must not.
   const shards = isOfSections ? (ofSplits ?? []).flatMap((section) => section.shards) : paths;
   const ofAll = ofSplits?.reduce((sum, split) => sum + (split.emptyShards ?? 0), 0) || undefined;
-  return { shards, ...parts, emptyShards: ofSplits ? ofAll : emptyShards(records, paths.length) };
+  const emptyShards = ofSplits === undefined && paths.length > 0 ? output.emptyShards : ofAll;
+  return { shards, ...parts, emptyShards };
 }
 
 function byName(a: SplitReport, b: SplitReport): number {
   return a.name < b.name ? -1 : 1;
-}
-
-/** Whatever the rule: cuts by count leave shards empty only where records are too few, others only without any. */
-function emptyShards(records: number, shardCount: number): number | undefined {
-  return shardCount > records ? shardCount - records : undefined;
 }

@@ -5,6 +5,7 @@
  * to cut (`../sinks/part-cursor.ts`).
  */
 import { counted, InputError, UsageError } from '../errors.js';
+import type { Amount } from '../piles/pile-totals.js';
 
 /** Plain data; crosses threads. */
 export type ShardCuts = PlainCuts | PartCuts;
@@ -313,22 +314,22 @@ export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Pro
   return cuts;
 }
 
-/** Cuts the output between bundles. Shards may be empty, where bundles are large. @param warn receives a line that says so. */
+/** Cuts the output between bundles. Shards may be empty, where bundles are large. */
 export async function cutBetweenBundles(
-  { shardCount, totalRecords, totalBytes }: BundlesToCut,
+  { shardCount, totalRecords }: BundlesToCut,
   measure: MeasureCrossings,
-  warn: (line: string) => void,
 ): Promise<FittedCuts> {
-  const crossings = await measure(
-    Array.from({ length: shardCount - 1 }, (_, i) => proportion(i + 1, totalRecords, shardCount)),
-  );
-  const ends = [...crossings.map(({ end }) => end), totalBytes];
-  const emptyCount = ends.filter((end, shard) => end === (ends[shard - 1] ?? 0)).length;
-  if (emptyCount > 0 && totalBytes > 0)
-    warn(
-      `${counted(emptyCount, 'shard')} of ${shardCount} ${emptyCount === 1 ? 'has' : 'have'} no records, because a bundle fills several; give fewer shards`,
-    );
-  return fittedCuts([0, ...ends.slice(0, -1)]);
+  const ranks = Array.from({ length: shardCount - 1 }, (_, i) => proportion(i + 1, totalRecords, shardCount));
+  const crossings = await measure(ranks);
+  return fittedCuts([0, ...crossings.map(({ end }) => end)]);
+}
+
+/** Returns how many shards of an output or part have no record. Undefined: none. */
+export function countEmptyShards(cuts: PlainCuts, { records, bytes }: Amount): number | undefined {
+  // Arithmetic cuts leave shards empty only where records are too few.
+  if (!('starts' in cuts)) return Math.max(0, cuts.shardCount - records) || undefined;
+  const ends = [...cuts.starts.subarray(1), bytes];
+  return ends.filter((end, shard) => end === cuts.starts[shard]).length || undefined;
 }
 
 /** Refuses bundles that no shard may have. One that is so large lies across some byte that is measured. */

@@ -227,7 +227,7 @@ async function fitPart(
   };
   return 'roomBytes' in cuts
     ? fitCuts(cuts, (bytes) => measure('byte', bytes))
-    : cutBetweenBundles(cuts, (ranks) => measure('rank', ranks), work.onWarning);
+    : cutBetweenBundles(cuts, (ranks) => measure('rank', ranks));
 }
 
 function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly OrderPart[] {

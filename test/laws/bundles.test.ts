@@ -61,6 +61,10 @@ async function expectBundles(
     Buffer.concat([header, ...ofShard.flatMap(({ records }) => records), trailer]).toString('latin1'),
   );
   expect(shards.map((shard) => shard.toString('latin1'))).toEqual(expected);
+  const empty = shardsOfBundles(bundles, rule ?? { by: 'count', shardCount: 1 }, around).filter(
+    (ofShard) => ofShard.length === 0,
+  );
+  expect(report.emptyShards).toBe(rule === undefined ? undefined : empty.length || undefined);
   expectReport(
     report,
     bundles.flatMap(({ records }) => records),

@@ -56,6 +56,8 @@ const shape = object({
   splits: optional(list(splitSummary)),
   /** The sums of a number in each record: of all, and of each split. Absent: nothing is added up. */
   sums: optional(object({ of: text, total: text, splits: list(text) })),
+  /** How many shards have no record, of an output without splits. Absent: none. */
+  emptyShards: optional(wholeNumber()),
 });
 
 export type SplitSummary = ValueOf<typeof splitSummary>;

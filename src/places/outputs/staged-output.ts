@@ -44,7 +44,7 @@ import { isShard } from './shard-names.js';
  */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
-export interface OutputSummary extends OutputTotals, Partial<Pick<CommitJournal, 'sums'>> {
+export interface OutputSummary extends OutputTotals, Partial<Pick<CommitJournal, 'sums' | 'emptyShards'>> {
   readonly shardCount: number;
 }
 
@@ -239,7 +239,7 @@ export class StagedOutput {
   }
 
   async #describeMoves(
-    { records, bytes, checksum, splits, sums }: OutputSummary,
+    { records, bytes, checksum, splits, sums, emptyShards }: OutputSummary,
     shards: readonly number[],
   ): Promise<CommitJournal> {
     const { to } = this.#place;
@@ -251,7 +251,8 @@ export class StagedOutput {
     const appeared = replaced.find(isShard);
     if (appeared !== undefined && !to.mayReplace) throw outputAppearedError(this.#place.pathOf(appeared));
     const intoExisting = shardsAt(to).exists;
-    return { outputIdentity, phase: 'move-aside', byteLengths, ...totals, sums, intoExisting, names, replaced };
+    const described = { ...totals, sums, emptyShards };
+    return { outputIdentity, phase: 'move-aside', byteLengths, ...described, intoExisting, names, replaced };
   }
 
   /** An undamaged journal may be of other outputs. */

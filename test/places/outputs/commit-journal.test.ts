@@ -25,6 +25,7 @@ const journal: CommitJournal = {
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
   splits: undefined,
+  emptyShards: undefined,
   sums: { of: '.n', total: '123456789012345678.5', splits: [] },
 };
 

@@ -46,7 +46,14 @@ interface Kind {
   readonly journal: () => CommitJournal;
 }
 
-const totals = { records: 2, bytes: 10, checksum: '00000000000000ab', splits: undefined, sums: undefined };
+const totals = {
+  records: 2,
+  bytes: 10,
+  checksum: '00000000000000ab',
+  splits: undefined,
+  sums: undefined,
+  emptyShards: undefined,
+};
 const byteLengths = NEW.map((text) => text.length);
 const out = (...names: string[]) => directory.path('out', ...names);
 const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): CommitJournal => ({

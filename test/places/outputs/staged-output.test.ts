@@ -242,6 +242,7 @@ describe('StagedOutput', () => {
       bytes: 1,
       splits: undefined,
       sums: undefined,
+      emptyShards: undefined,
     } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };
