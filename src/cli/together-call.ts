@@ -6,49 +6,31 @@ import type { CommandCall, ParsedWords } from './command.js';
 import { readSeedFrom } from './named-files.js';
 import { describeTogether, emptySplitsWarning } from './report-text.js';
 
-const NO_MEANING = 'it has no meaning for tuples of files';
-
-/** The options that do not go with aligned files. */
+/** The options that do not go with aligned files, by the reason. */
 const REASONS: Readonly<Record<string, string>> = {
-  'skip-blank': 'a line that is blank in one member may not be so in the others',
-  repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
-  unique: 'a record that comes twice in one member may belong to two records of another',
-  'unique-by': 'the other members do not have the values of one member',
-  'group-by': 'the other members do not have the values of one member',
-  'split-by': 'only one member has the value, and all members must be split alike',
-  each: 'only one member has the value, and all members must be divided alike',
-  missing: 'the other members do not have the values of one member',
-  weight: 'each tuple comes once; shuffle each file by itself',
-  mix: 'each tuple comes once; shuffle each file by itself',
-  'weight-by': 'only one member has the number, and each tuple comes once',
-  'weights-from': 'each tuple comes once; shuffle each file by itself',
-  'weight-cap': 'only one member has the number, and each tuple comes once',
-  sum: 'only one member has the number',
-  'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
-  prefix: 'each member keeps its name',
-  columns: 'aligned files cannot be Parquet',
-  hive: 'aligned files cannot be Parquet',
-  hdf5: 'each member has datasets of its own, and all of them are taken',
-  'parquet-codec': 'aligned files cannot be Parquet',
-  'row-group-bytes': 'aligned files cannot be Parquet',
-  'row-group-rows': 'aligned files cannot be Parquet',
-  key: 'the keys of aligned files always come from ordinals',
-  'input-ids': 'the id of an input is the ordinal of its tuple',
-  echo: 'the records of aligned files come from files',
-  'files-from': 'name each tuple with a --together of its own',
-  'files0-from': 'name each tuple with a --together of its own',
-  hidden: 'name each file',
-  include: 'name each file',
-  exclude: 'name each file',
-  endpoint: 'aligned files lie on disks',
-  'requester-pays': 'aligned files lie on disks',
-  'no-sign-request': 'aligned files lie on disks',
-  's3-header': 'aligned files lie on disks',
-  'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
-  'keep-temp': 'the temp files of one member make way for the next; leave it out',
-  profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
-  'input-range': NO_MEANING,
-  report: NO_MEANING,
+  'a line that is blank in one member may not be so in the others': 'skip-blank',
+  'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed': 'repeat',
+  'a record that comes twice in one member may belong to two records of another': 'unique',
+  'the other members do not have the values of one member': 'unique-by group-by missing',
+  'only one member has the value, and all members must be split alike': 'split-by',
+  'only one member has the value, and all members must be divided alike': 'each',
+  'each tuple comes once; shuffle each file by itself': 'weight mix weights-from',
+  'only one member has the number, and each tuple comes once': 'weight-by weight-cap',
+  'only one member has the number': 'sum',
+  'it would cut the members at different records; give --shards or --shard-records': 'shard-bytes',
+  'each member keeps its name': 'prefix',
+  'aligned files cannot be Parquet': 'columns hive parquet-codec row-group-bytes row-group-rows',
+  'each member has datasets of its own, and all of them are taken': 'hdf5',
+  'the keys of aligned files always come from ordinals': 'key',
+  'the id of an input is the ordinal of its tuple': 'input-ids',
+  'the records of aligned files come from files': 'echo',
+  'name each tuple with a --together of its own': 'files-from files0-from',
+  'name each file': 'hidden include exclude',
+  'aligned files lie on disks': 'endpoint requester-pays no-sign-request s3-header',
+  'a job of aligned files keeps what it needs beside its output; give --resume alone': 'job-dir',
+  'the temp files of one member make way for the next; leave it out': 'keep-temp',
+  'each member is a shuffle of its own; profile one of them with --key ordinal': 'profile',
+  'it has no meaning for tuples of files': 'input-range report',
 };
 
 export interface TogetherCall {
@@ -64,8 +46,8 @@ export function togetherCallOf({
   const { together } = values;
   if (together === undefined) return undefined;
   for (const { name } of given) {
-    const reason = REASONS[name];
-    if (reason !== undefined) throw new UsageError(`--${name} cannot be combined with --together: ${reason}`);
+    const refusal = Object.entries(REASONS).find(([, names]) => names.split(' ').includes(name));
+    if (refusal !== undefined) throw new UsageError(`--${name} cannot be combined with --together: ${refusal[0]}`);
   }
   const [operand] = operands;
   if (operand !== undefined)

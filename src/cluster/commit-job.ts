@@ -10,7 +10,7 @@ import { removeFile } from '../io/files.js';
 import { checksumText, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames, nameExists, statPath } from '../io/paths.js';
 import { moveIntoPlace } from '../io/rename-and-sync.js';
-import { type ReportedRecords, reportKept } from '../job/shuffle-report.js';
+import { NOTHING_KNOWN, type ReportedRecords, reportKept } from '../job/shuffle-report.js';
 import { type ReportedOutput, reportOutput, summaryOf } from '../job/split-report.js';
 import { CLUSTER_COMMITTED_FILE } from '../job-directory/job-paths.js';
 import { NoteKind, type ShuffledNote } from '../job-directory/notes.js';
@@ -32,8 +32,6 @@ export interface ClusterOutput extends ReportedOutput, ReportedRecords {
   /** The path or address of the output. */
   readonly output: string;
 }
-
-const NOTHING_KNOWN = { groups: undefined, blank: undefined, leftOut: undefined, duplicates: undefined };
 
 /** @returns undefined if another process has committed the job meanwhile. */
 export async function commitJob(job: ClusterJob): Promise<ClusterOutput | undefined> {

@@ -5,7 +5,7 @@
  */
 
 import { selectorByteLength } from '../../workers/piles/record-values.js';
-import { requireWhole, UsageError } from '../errors.js';
+import { counted, requireWhole, UsageError } from '../errors.js';
 import { lineEndOf, NEWLINE } from '../formats/framing.js';
 import { type FramingSpec, formatOfKind, framingOf, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { MOST_LINES } from '../formats/framings/lines.js';
@@ -13,18 +13,18 @@ import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import { textBytes } from '../formats/record-kind.js';
 import { parseSelector, type Selector, type ValueRule } from '../formats/selector.js';
-import type { Equality } from '../keep/distinct.js';
 import type { KeepSpec } from '../keep/keep-spec.js';
+import type { MixSpec } from '../keep/mix.js';
 import { isComputed } from '../keep/numbers.js';
-import { nameOfSelector, type SectionRule } from '../keep/sections.js';
-import { type CutSpec, splitKeys } from '../keep/splits.js';
+import { nameOfSelector } from '../keep/sections.js';
+import { type CutSpec, requireShares, type ShardSpec } from '../keep/splits.js';
 import { MOST_COPIES } from '../keep/weights.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
 import { inputFactsOf } from '../places/inputs/input-kinds.js';
 import { addressOfNumbers } from '../places/inputs/number-lines.js';
 import { MOST_SPLITS_BYTES, MOST_WEIGHT_SELECTOR_BYTES } from '../plan/arena-sizes.js';
 import type { AskedInput } from '../sources/expand-names.js';
-import type { OutputSpec, ShuffleSpec } from '../spec.js';
+import type { ShuffleSpec } from '../spec.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import type { NumberRange } from '../values/number-range.js';
 import { readWeight } from './mix-options.js';
@@ -85,25 +85,57 @@ function lineEndIn(framing: FramingSpec, option: string): string {
   );
 }
 
-export function completeSplitValues(
-  { splitBy, uniqueBy, groupBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'groupBy' | 'missing'>,
+const NAMED_SELECTOR = /^(\w+)=(.+)$/su;
+
+/** Completes the rules that take a value of each record. */
+export function completeValues(
+  options: ShuffleOptions,
   format: RecordFormat,
-  { cut: { splits } }: OutputSpec,
-): ValueRule | undefined {
-  if (splitBy === undefined || splits === undefined) return undefined;
-  const rule = completeValueRule({ selector: splitBy, missing }, '`splitBy`', format);
-  if (splits.some(({ rule: each }) => 'records' in each))
-    throw new UsageError(
-      '`splitBy` keeps records together, so no split can have an exact number: give `splits` shares',
-    );
-  const other = uniqueBy === undefined ? groupBy && '`groupBy`' : '`uniqueBy`';
-  const selectors = other === undefined ? 1 : 2;
-  const byteLength = splitKeys(splits).byteLength + selectors * selectorByteLength(rule);
-  if (byteLength > MOST_SPLITS_BYTES)
-    throw new UsageError(
-      `\`splitBy\`${other === undefined ? '' : `, ${other}`} and ${splits.length} splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or fewer splits`,
-    );
-  return rule;
+  { splits = [] }: ShardSpec,
+  mix: MixSpec,
+): Pick<KeepSpec, 'unique' | 'bundleBy' | 'weightBy' | 'sum'> & Pick<CutSpec, 'splitBy' | 'each'> {
+  const { unique = false, missing } = options;
+  const [, name, section = options.each] = NAMED_SELECTOR.exec(options.each ?? '') ?? [];
+  const ruleOf = (option: string, selector: string | undefined) =>
+    selector === undefined ? undefined : completeValueRule({ selector, missing }, option, format);
+  const uniqueBy = ruleOf('`uniqueBy`', options.uniqueBy);
+  const bundleBy = ruleOf('`groupBy`', options.groupBy);
+  const splitBy = ruleOf('`splitBy`', options.splitBy);
+  const each = ruleOf('`each`', section);
+  const weightBy = completeWeightBy(options, format);
+  const sum = completeSum(options, format, mix);
+  if (splitBy !== undefined) requireShares('`splitBy`', splits);
+  requireRoom({ uniqueBy, groupBy: bundleBy, splitBy, each, sum }, splits.length, MOST_SPLITS_BYTES);
+  requireRoom({ weightBy: weightBy?.value }, 0, MOST_WEIGHT_SELECTOR_BYTES);
+  return {
+    unique: unique || uniqueBy !== undefined ? { by: uniqueBy } : undefined,
+    bundleBy,
+    weightBy,
+    sum,
+    splitBy,
+    each: each && { value: each, name: name ?? nameOfSelector(each.selector), ranges: [] },
+  };
+}
+
+const KEY_BYTES = 8;
+
+/** Fails if the selectors, beside the bounds of splits, take more than the kernel has for them. */
+function requireRoom(
+  rules: Readonly<Record<string, ValueRule | undefined>>,
+  splitCount: number,
+  mostBytes: number,
+): void {
+  const given = Object.entries(rules).flatMap(([option, rule]) => (rule === undefined ? [] : [{ option, rule }]));
+  const boundBytes = KEY_BYTES * Math.max(0, splitCount - 1);
+  const byteLength = given.reduce((sum, { rule }) => sum + selectorByteLength(rule), boundBytes);
+  if (given.length === 0 || byteLength <= mostBytes) return;
+  const words = [
+    ...given.map(({ option }) => `\`${option}\``),
+    ...(splitCount > 0 ? [counted(splitCount, 'split')] : []),
+  ];
+  throw new UsageError(
+    `${words.join(', ')} and \`missing\` take ${byteLength} bytes; expected at most ${mostBytes}: give shorter paths, a shorter value, or fewer splits`,
+  );
 }
 
 /** @param option the option of the selector, in backquotes. */
@@ -141,61 +173,19 @@ function requireFormat(
     );
 }
 
-const NAMED_SELECTOR = /^(\w+)=(.+)$/su;
-
-export function completeEach(
-  { each, missing }: Pick<ShuffleOptions, 'each' | 'missing'>,
-  format: RecordFormat,
-): SectionRule | undefined {
-  if (each === undefined) return undefined;
-  const [, name, selector = each] = NAMED_SELECTOR.exec(each) ?? [];
-  const value = completeValueRule({ selector, missing }, '`each`', format);
-  const byteLength = selectorByteLength(value);
-  if (byteLength > MOST_SPLITS_BYTES)
-    throw new UsageError(
-      `\`each\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
-    );
-  return { value, name: name ?? nameOfSelector(value.selector), ranges: [] };
-}
-
-export function completeUnique(options: ShuffleOptions, format: RecordFormat): Equality | undefined {
-  const { unique = false, uniqueBy, missing } = options;
-  if (uniqueBy === undefined) return unique ? { by: undefined } : undefined;
-  return { by: completeCommonValue({ selector: uniqueBy, missing }, '`uniqueBy`', format) };
-}
-
-export function completeBundles(
-  { groupBy, missing }: Pick<ShuffleOptions, 'groupBy' | 'missing'>,
-  format: RecordFormat,
-): KeepSpec['bundleBy'] {
-  return groupBy === undefined ? undefined : completeCommonValue({ selector: groupBy, missing }, '`groupBy`', format);
-}
-
-/** Completes the rule of a value that records have in common. */
-function completeCommonValue(
-  given: { readonly selector: string; readonly missing: string | undefined },
-  option: string,
-  format: RecordFormat,
-): ValueRule {
-  const rule = completeValueRule(given, option, format);
-  const byteLength = selectorByteLength(rule);
-  if (byteLength > MOST_SPLITS_BYTES)
-    throw new UsageError(
-      `${option} and \`missing\` take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give a shorter path, or a shorter value`,
-    );
-  return rule;
-}
-
 /** A number as JSON has it, from 0 on. */
 const JSON_NUMBER = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d{1,2})?$/i;
+/** A sum has room for numbers below it. */
+const MOST_SUMMED = 10 ** 15;
 
-export function completeWeightBy(
-  {
-    weightBy,
-    weightsFrom,
-    weightCap,
-    missing,
-  }: Pick<ShuffleOptions, 'weightBy' | 'weightsFrom' | 'weightCap' | 'missing'>,
+/** @param what says what the value stands for, and which numbers are expected. */
+function requireMissingNumber(missing: string | undefined, isFit: (value: number) => boolean, what: string): void {
+  if (missing === undefined || (JSON_NUMBER.test(missing) && isFit(Number(missing)))) return;
+  throw new UsageError(`\`missing\` ${JSON.stringify(missing)} is ${what}`);
+}
+
+function completeWeightBy(
+  { weightBy, weightsFrom, weightCap, missing }: ShuffleOptions,
   format: RecordFormat,
 ): KeepSpec['weightBy'] {
   if (weightBy === undefined && weightsFrom === undefined) return undefined;
@@ -206,50 +196,31 @@ export function completeWeightBy(
     throw new UsageError(`\`weightsFrom\` ${beside.directory} is an address; expected a directory on a disk`);
   const text = String(weightCap);
   const cap = weightCap === undefined ? undefined : { ...readWeight(`\`weightCap\` ${text}`, weightCap), text };
-  if (missing !== undefined && (!JSON_NUMBER.test(missing) || (cap === undefined && Number(missing) > MOST_COPIES)))
-    throw new UsageError(
-      `\`missing\` ${JSON.stringify(missing)} is the weight of records without a number; expected a number from 0 to ${MOST_COPIES}`,
-    );
-  const byteLength = value === undefined ? 0 : selectorByteLength(value);
-  if (byteLength > MOST_WEIGHT_SELECTOR_BYTES)
-    throw new UsageError(
-      `\`weightBy\` and \`missing\` take ${byteLength} bytes; expected at most ${MOST_WEIGHT_SELECTOR_BYTES}: give a shorter path, or a shorter value`,
-    );
+  requireMissingNumber(
+    missing,
+    (number) => cap !== undefined || number <= MOST_COPIES,
+    `the weight of records without a number; expected a number from 0 to ${MOST_COPIES}`,
+  );
   return { value, beside, cap };
 }
 
 /** Returns what finds the numbers to add up. Shares of a field are counted, so a job with them adds up that field. */
-export function completeSum(
-  { sum, missing: given }: Pick<ShuffleOptions, 'sum' | 'missing'>,
-  format: RecordFormat,
-  { mix, unique, bundleBy }: Pick<KeepSpec, 'mix' | 'unique' | 'bundleBy'>,
-  { splits = [], splitBy, each }: CutSpec,
-): KeepSpec['sum'] {
-  const field = mix.shares?.field?.name;
-  const selector = sum ?? field;
+function completeSum(options: ShuffleOptions, format: RecordFormat, { shares }: MixSpec): KeepSpec['sum'] {
+  const field = shares?.field?.name;
+  const selector = options.sum ?? field;
   if (selector === undefined) return undefined;
   if (selector !== (field ?? selector))
     throw new UsageError(
       `\`sum\` ${selector}: the shares of \`mix\` count ${field}, and a job adds up one field; leave out \`sum\``,
     );
-  const missing = field === undefined ? given : undefined;
-  if (missing !== undefined && !(JSON_NUMBER.test(missing) && Number(missing) < MOST_SUMMED))
-    throw new UsageError(
-      `\`missing\` ${JSON.stringify(missing)} is the number of records in which \`sum\` finds none; expected a number from 0 to less than 10^15`,
-    );
-  const rule = completeValueRule({ selector, missing }, '`sum`', format);
-  const rules = [rule, unique?.by, bundleBy, splitBy, each?.value].filter((other) => other !== undefined);
-  const byteLength = rules.reduce((all, other) => all + selectorByteLength(other), KEY_BYTES * splits.length);
-  if (byteLength > MOST_SPLITS_BYTES)
-    throw new UsageError(
-      `\`sum\`, the other selectors and the splits take ${byteLength} bytes; expected at most ${MOST_SPLITS_BYTES}: give shorter paths, or fewer splits`,
-    );
-  return rule;
+  const missing = field === undefined ? options.missing : undefined;
+  requireMissingNumber(
+    missing,
+    (number) => number < MOST_SUMMED,
+    'the number of records in which `sum` finds none; expected a number from 0 to less than 10^15',
+  );
+  return completeValueRule({ selector, missing }, '`sum`', format);
 }
-
-const KEY_BYTES = 8;
-/** A sum has room for numbers below it. */
-const MOST_SUMMED = 10 ** 15;
 
 const MOST_NUMBERS = 2n ** 64n;
 

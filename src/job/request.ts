@@ -38,18 +38,7 @@ import type { InputIdRule } from '../sources/ids.js';
 import type { OutputSpec, ReadSpec, ShuffleSpec } from '../spec.js';
 import { isPath, requireKnownOptions } from '../values/known-options.js';
 import { completeMix } from './mix-options.js';
-import {
-  completeBundles,
-  completeEach,
-  completeSplitValues,
-  completeSum,
-  completeUnique,
-  completeWeightBy,
-  computedRange,
-  numbersInput,
-  rangeOf,
-  recordFormatOf,
-} from './record-options.js';
+import { completeValues, computedRange, numbersInput, rangeOf, recordFormatOf } from './record-options.js';
 import { completeShards } from './shard-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
@@ -147,23 +136,18 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   const kind = options.header === undefined ? (options.records?.by ?? 'lines') : undefined;
   const output = completeOutput(options, kind, options.records === undefined && options.header === undefined);
   const { read, ...choice } = completeInputs(options);
-  const unique = completeUnique(options, read);
-  const bundleBy = completeBundles(options, read);
-  const splitBy = completeSplitValues(options, read, output.spec);
   const mix = completeMix(options);
-  const weightBy = completeWeightBy(options, read);
-  const cut = { ...output.spec.cut, splitBy, each: completeEach(options, read) };
-  const sum = completeSum(options, read, { mix, unique, bundleBy }, cut);
+  const { splitBy, each, ...values } = completeValues(options, read, output.spec.cut, mix);
   const requested: ShuffleSpec = {
     read,
     key: { seed: seed ?? generateSeed(), from: keys },
-    keep: { ...output.spec.keep, repeat, unique, bundleBy, weightBy, mix, sum },
-    cut,
+    keep: { ...output.spec.keep, ...values, repeat, mix },
+    cut: { ...output.spec.cut, splitBy, each },
     write: output.spec.write,
   };
   requireWholeBundles(requested.keep, requested.cut);
   requireCopiesTogether(requested.keep, requested.cut);
-  if (unique !== undefined && mix.shares !== undefined)
+  if (values.unique !== undefined && mix.shares !== undefined)
     throw new UsageError(
       `shares of \`mix\` cannot be combined with ${options.uniqueBy === undefined ? '`unique`' : '`uniqueBy`'}: they are counted before duplicates are dropped; give weights to the groups`,
     );

@@ -24,21 +24,20 @@ interface SampledInputs {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Returns whether samples of the inputs have records: rows, and inputs that a program decodes, have none. */
-function hasSamples({ read: { framing, decompressProgram } }: ShuffleSpec): boolean {
-  return framing !== undefined && decompressProgram === undefined;
-}
-
-/** Returns a kernel, and the samples, of which each in turn lies in its memory. @param roomBytes kept free before them. */
+/**
+ * Returns a kernel, and the samples, of which each in turn lies in its memory. Rows, and inputs that a program decodes, have no
+ * sample. @param roomBytes kept free before them.
+ */
 async function placeSamples(
   { spec, files, signal }: SampledInputs,
   sampleWindows: typeof WINDOWS_OF_SECTIONS,
   roomBytes: number,
 ) {
-  const { framing } = spec.read;
-  if (framing === undefined) throw new RangeError('rows have no sample');
+  const { framing, decompressProgram } = spec.read;
+  if (framing === undefined || decompressProgram !== undefined) return undefined;
   const sampleSeed = deriveSampleSeed(spec.key.seed);
   const { samples } = await sampleRecords(files, framing, sampleSeed, signal, undefined, sampleWindows);
+  if (samples.length === 0) return undefined;
   const kernel = new Kernel();
   const start = ARENA_START + roomBytes + SLACK_BYTES;
   const longest = samples.reduce((most, { byteLength }) => Math.max(most, byteLength), 0);
@@ -55,8 +54,9 @@ async function placeSamples(
 /** Returns the ranges of the values that divide the output, as far as samples of the inputs have these. */
 export async function sampleSections(inputs: SampledInputs): Promise<SectionRule['ranges']> {
   const { each } = inputs.spec.cut;
-  if (each === undefined || !hasSamples(inputs.spec)) return [];
-  const { kernel, places } = await placeSamples(inputs, WINDOWS_OF_SECTIONS, selectorByteLength(each.value));
+  const placed = each && (await placeSamples(inputs, WINDOWS_OF_SECTIONS, selectorByteLength(each.value)));
+  if (each === undefined || placed === undefined) return [];
+  const { kernel, places } = placed;
   placeSelector(kernel, ARENA_START, each.value);
   kernel.wasm.useSelector(ARENA_START);
   const bytesOf = new Map<bigint, number>();
@@ -72,8 +72,10 @@ export async function sampleSections(inputs: SampledInputs): Promise<SectionRule
 export async function sampleMeanNumber(inputs: SampledInputs): Promise<number | undefined> {
   const { spec } = inputs;
   const rule = weightRuleOf(spec);
-  if (rule === undefined || !hasSamples(spec) || spec.keep.weightBy?.beside !== undefined) return undefined;
-  const { kernel, places, count } = await placeSamples(inputs, WINDOWS_OF_NUMBERS, MARK_BYTES);
+  const isBeside = spec.keep.weightBy?.beside !== undefined;
+  const placed = rule && !isBeside && (await placeSamples(inputs, WINDOWS_OF_NUMBERS, MARK_BYTES));
+  if (!placed) return undefined;
+  const { kernel, places, count } = placed;
   const { wasm, view } = kernel;
   prepareKeys(kernel, rule, false);
   wasm.setCopies(1, 0n);
@@ -82,7 +84,6 @@ export async function sampleMeanNumber(inputs: SampledInputs): Promise<number | 
     view.setUint32(ARENA_START + 4, end, true);
     wasm.weighBlock(ARENA_START, 1);
   }
-  if (count === 0) return undefined;
   const [whole, parts] = [wasm.expectedRecords.value, wasm.expectedRecordParts.value];
   return (Number(BigInt.asUintN(64, whole)) + Number(BigInt.asUintN(64, parts)) / 2 ** 64) / count;
 }

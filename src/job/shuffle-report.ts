@@ -31,16 +31,17 @@ export function peakMemoryBytes(): number {
   return 1024 * process.resourceUsage().maxRSS;
 }
 
-/** The part of a report about work that a job had not to do, or that an earlier attempt had done. */
-export const NOT_DONE = {
+export type ReportedRecords = Pick<ShuffleReport, 'groups' | 'blank' | 'leftOut' | 'duplicates'>;
+
+export const NOTHING_KNOWN: ReportedRecords = {
   leftOut: undefined,
   blank: undefined,
   groups: undefined,
   duplicates: undefined,
-  tempBytes: 0,
-  decoders: {},
-  resumed: undefined,
-} as const;
+};
+
+/** The part of a report about work that a job had not to do, or that an earlier attempt had done. */
+export const NOT_DONE = { ...NOTHING_KNOWN, tempBytes: 0, decoders: {}, resumed: undefined } as const;
 
 export function reportShuffle(
   prepared: PreparedShuffle,
@@ -69,17 +70,14 @@ export function reportShuffle(
   };
 }
 
-interface DecidedScatter extends Scattered {
-  readonly found: Pass1Facts;
-}
-
-export type ReportedRecords = Pick<ShuffleReport, 'groups' | 'blank' | 'leftOut' | 'duplicates'>;
-
 /** Returns what became of the records that were read. @param weighing undefined: the inputs have no weights. */
 export function reportKept(
   { read, keep }: Pick<ShuffleSpec, 'read' | 'keep'>,
   weighing: Weighing | undefined,
-  { scattered: { found, twice, piles }, distinct }: Pick<OutputDecision<DecidedScatter>, 'scattered' | 'distinct'>,
+  {
+    scattered: { found, twice, piles },
+    distinct,
+  }: Pick<OutputDecision<Scattered & { found: Pass1Facts }>, 'scattered' | 'distinct'>,
   written: Amount,
 ): ReportedRecords {
   const groups = found.groups?.map((group, i) => {

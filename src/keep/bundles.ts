@@ -7,7 +7,7 @@ import { UsageError } from '../errors.js';
 import { deriveBundleKey } from '../floor/keys.js';
 import type { ValueRule } from '../formats/selector.js';
 import { type CopySpec, mayCopy } from './mix.js';
-import type { CutSpec } from './splits.js';
+import { type CutSpec, requireShares } from './splits.js';
 
 export interface BundleSpec {
   /** The value that the records of a bundle have in common. Undefined: each record is for itself. */
@@ -27,10 +27,7 @@ export function bundleKeyOf(keep: BundleSpec, seed: string): bigint | undefined 
 export function requireWholeBundles(keep: BundleSpec & CopySpec, { splits = [], splitBy }: CutSpec): void {
   const { bundleBy } = keep;
   if (bundleBy === undefined) return;
-  if (splits.some(({ rule }) => 'records' in rule))
-    throw new UsageError(
-      '`groupBy` keeps records together, so no split can have an exact number: give `splits` shares',
-    );
+  requireShares('`groupBy`', splits);
   if (splitBy !== undefined && splitBy.selector.text !== bundleBy.selector.text)
     throw new UsageError(
       '`splitBy` cannot be combined with `groupBy` of another value: a bundle could be in several splits; give both the same selector',

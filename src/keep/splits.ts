@@ -61,6 +61,14 @@ function areRanksCut(keep: HeadSpec, { splits = [] }: ShardSpec): boolean {
   return isHead(keep) || splits.some(({ rule }) => 'records' in rule);
 }
 
+/** Fails if a split has a number of records. @param option that keeps records together. */
+export function requireShares(option: string, splits: readonly Pick<SplitSpec, 'rule'>[]): void {
+  if (!splits.some(({ rule }) => 'records' in rule)) return;
+  throw new UsageError(
+    `${option} keeps records together, so no split can have an exact number: give \`splits\` shares`,
+  );
+}
+
 /** Refuses copies where splits have ranges of ranks: copies of a record would come into several of them. */
 export function requireCopiesTogether(keep: HeadSpec & CopySpec, cut: CutSpec): void {
   if (cut.splits === undefined || isSplitByValue(cut) || !areRanksCut(keep, cut) || !mayCopy(keep)) return;

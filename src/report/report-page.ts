@@ -2,7 +2,7 @@
 
 import { FEWEST_RECORDS, sum } from '../job/report/self-check.js';
 import type { ExpectedRange, Moment, WatchedDevice } from '../options/report-facts.js';
-import type { GroupReport, JobReport, PassSeconds } from '../options/reports.js';
+import type { GroupReport, JobReport, PassSeconds, SplitReport } from '../options/reports.js';
 import { formatBytes, formatCount, formatDecimal, formatPlural, formatSeconds } from '../values/format-numbers.js';
 import { escapedXml, scatterChart, throughputChart, timelineChart } from './charts.js';
 import { budgetText, nameText, numberText, percentText, secondsFormat, speedText } from './format-text.js';
@@ -201,38 +201,45 @@ function places({ sample, sampleMissing, result }: JobReport): string {
   return section(title, figure(scatterChart(sample, result.records), caption));
 }
 
+type Column<Row> = readonly [head: string, textOf: (row: Row, i: number) => string];
+
+function tableOf<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const cells = rows.map((row, i) => columns.map(([, textOf]) => textOf(row, i)));
+  return table(
+    caption,
+    columns.map(([head]) => head),
+    cells,
+  );
+}
+
 function partsAndMix({ result, askedSplits = [], askedShares }: JobReport): string {
   const { splits, sections, groups, sum } = result;
-  const parts: string[] = [];
-  if (sections !== undefined)
-    parts.push(
-      table(
-        'Records of each value',
-        ['Directory', '#Records', '#Bytes', ...(sum ? [`#${sum.of}`] : []), '#Shards', 'Checksum'],
-        sections.map(({ name, records, bytes, sum: ofSection, checksum, shards }) => [
-          ...[name, formatCount(records), formatBytes(bytes), ...(sum ? [formatDecimal(ofSection ?? '0')] : [])],
-          ...[formatCount(shards.length), checksum],
-        ]),
-      ),
-    );
-  if (splits !== undefined)
-    parts.push(
-      table(
-        'Splits, as asked and as they came out',
-        ['Split', 'Asked', '#Records', '#Expected', '#Bytes', ...(sum ? [`#${sum.of}`] : []), '#Shards', 'Checksum'],
-        splits.map(({ name, records, bytes, sum: ofSplit, checksum, shards }, i) => {
-          const { asked = '', expected } = askedSplits[i] ?? {};
-          const chance = expected === undefined ? 'by values' : spreadText(expected);
-          const sums = ofSplit === undefined ? [] : [formatDecimal(ofSplit)];
-          return [
-            ...[name, asked, formatCount(records), chance, formatBytes(bytes), ...sums],
-            ...[formatCount(shards.length), checksum],
-          ];
-        }),
-      ),
-    );
-  if (groups !== undefined) parts.push(mixTable(groups, askedShares, sum?.of));
+  const nameOf = ({ name }: SplitReport) => name;
+  const records: Column<SplitReport> = ['#Records', (part) => formatCount(part.records)];
+  const others: readonly Column<SplitReport>[] = [
+    ['#Bytes', ({ bytes }) => formatBytes(bytes)],
+    ...columnIf<SplitReport>(sum && `#${sum.of}`, (part) => formatDecimal(part.sum ?? '0')),
+    ['#Shards', ({ shards }) => formatCount(shards.length)],
+    ['Checksum', ({ checksum }) => checksum],
+  ];
+  const parts = [
+    sections && tableOf('Records of each value', sections, [['Directory', nameOf], records, ...others]),
+    splits &&
+      tableOf('Splits, as asked and as they came out', splits, [
+        ['Split', nameOf],
+        ['Asked', (_, i) => askedSplits[i]?.asked ?? ''],
+        records,
+        ['#Expected', (_, i) => spreadText(askedSplits[i]?.expected)],
+        ...others,
+      ]),
+    groups && mixTable(groups, askedShares, sum?.of),
+  ].filter((part) => part !== undefined);
   return parts.length === 0 ? '' : section(sections === undefined ? 'Splits and mix' : 'Values and mix', ...parts);
+}
+
+/** @param head undefined: there is no such column. */
+function columnIf<Row>(head: string | undefined, textOf: Column<Row>[1]): readonly Column<Row>[] {
+  return head === undefined ? [] : [[head, textOf]];
 }
 
 /** The shares are those of the output, in the unit of the mix. */
@@ -242,41 +249,24 @@ function mixTable(groups: readonly GroupReport[], shares: JobReport['askedShares
   );
   const all = Math.max(1, sum(amounts.map((amount = 0) => amount)));
   const partOf = new Map(shares?.groups.map(({ name, part }) => [name, part]));
-  const rows = groups.map(
-    (
-      {
-        name = groups.length === 1 ? 'all inputs' : 'other inputs',
-        factor,
-        inputCount,
-        read,
-        expected,
-        weighed,
-        epochs,
-        sum: ofGroup,
-      },
-      i,
-    ) => [
-      name,
-      numberText(factor),
-      formatCount(inputCount),
-      formatCount(read.records),
-      formatCount(expected.records),
-      formatCount(weighed.records),
-      formatBytes(weighed.bytes),
-      numberText(epochs),
-      ...(field === undefined ? [] : [ofGroup?.read ?? '', ofGroup?.weighed ?? ''].map(formatDecimal)),
-      ...(shares === undefined
-        ? []
-        : [percentText(partOf.get(name) ?? 0), amounts[i] === undefined ? '' : percentText(amounts[i] / all)]),
-    ],
-  );
-  const heads = [
-    ...['Group', '#Factor', '#Inputs', '#Records read', '#Expected', '#Came out', '#Bytes', '#Epochs'],
-    ...(field === undefined ? [] : [`#${field} read`, `#${field}`]),
-    ...(shares === undefined ? [] : ['#Share asked', '#Share']),
-  ];
+  const nameOf = ({ name = groups.length === 1 ? 'all inputs' : 'other inputs' }: GroupReport) => name;
   const caption = 'Groups of inputs: how often each record comes, and how many records that made';
-  return table(shares === undefined ? caption : `${caption}; shares of the output in ${shares.unit}`, heads, rows);
+  return tableOf(shares === undefined ? caption : `${caption}; shares of the output in ${shares.unit}`, groups, [
+    ['Group', nameOf],
+    ['#Factor', ({ factor }) => numberText(factor)],
+    ['#Inputs', ({ inputCount }) => formatCount(inputCount)],
+    ['#Records read', ({ read }) => formatCount(read.records)],
+    ['#Expected', ({ expected }) => formatCount(expected.records)],
+    ['#Came out', ({ weighed }) => formatCount(weighed.records)],
+    ['#Bytes', ({ weighed }) => formatBytes(weighed.bytes)],
+    ['#Epochs', ({ epochs }) => numberText(epochs)],
+    ...columnIf<GroupReport>(field && `#${field} read`, (group) => formatDecimal(group.sum?.read ?? '')),
+    ...columnIf<GroupReport>(field && `#${field}`, (group) => formatDecimal(group.sum?.weighed ?? '')),
+    ...columnIf<GroupReport>(shares && '#Share asked', (group) => percentText(partOf.get(nameOf(group)) ?? 0)),
+    ...columnIf<GroupReport>(shares && '#Share', (_, i) =>
+      amounts[i] === undefined ? '' : percentText(amounts[i] / all),
+    ),
+  ]);
 }
 
 function time({ profile, watch }: JobReport): string {
@@ -344,26 +334,28 @@ function throughput({ devices, moments }: NonNullable<JobReport['watch']>, profi
 
 function deviceTable(devices: readonly WatchedDevice[], moments: readonly Moment[]): string {
   const last = moments.at(-1);
-  const rows = devices.map(({ name, kind, mostCalls }, i) => {
-    const calls = moments.map(({ traffic }) => traffic[i]?.calls ?? 0);
-    const { readBytes = 0, writtenBytes = 0 } = last?.traffic[i] ?? {};
-    return [
-      name,
-      kind,
-      formatBytes(readBytes),
-      formatBytes(writtenBytes),
-      speedText(readBytes + writtenBytes, last?.seconds ?? 0),
-      numberText(sum(calls) / calls.length),
-      formatCount(mostCalls),
-      percentText(calls.filter((count) => count >= mostCalls).length / calls.length),
-    ];
-  });
-  const heads = ['Device', 'Kind', '#Read', '#Written', '#Read and written', '#Mean calls', '#Gate', '#At its gate'];
+  const callsOf = (i: number) => moments.map(({ traffic }) => traffic[i]?.calls ?? 0);
+  const trafficOf = (i: number) => last?.traffic[i] ?? { readBytes: 0, writtenBytes: 0 };
+  const bytesOf = (i: number) => trafficOf(i).readBytes + trafficOf(i).writtenBytes;
   const caption = `Devices, looked at ${formatPlural(moments.length, 'time')}. Inputs, temp data and output that lie on them count.`;
-  return table(caption, heads, rows);
+  return tableOf(caption, devices, [
+    ['Device', ({ name }) => name],
+    ['Kind', ({ kind }) => kind],
+    ['#Read', (_, i) => formatBytes(trafficOf(i).readBytes)],
+    ['#Written', (_, i) => formatBytes(trafficOf(i).writtenBytes)],
+    ['#Read and written', (_, i) => speedText(bytesOf(i), last?.seconds ?? 0)],
+    ['#Mean calls', (_, i) => numberText(sum(callsOf(i)) / moments.length)],
+    ['#Gate', ({ mostCalls }) => formatCount(mostCalls)],
+    [
+      '#At its gate',
+      ({ mostCalls }, i) => percentText(callsOf(i).filter((calls) => calls >= mostCalls).length / moments.length),
+    ],
+  ]);
 }
 
-function spreadText({ mean, standardDeviation }: ExpectedRange): string {
+function spreadText(expected: ExpectedRange | undefined): string {
+  if (expected === undefined) return 'by values';
+  const { mean, standardDeviation } = expected;
   return standardDeviation === 0 ? formatCount(mean) : `${formatCount(mean)} ± ${numberText(standardDeviation)}`;
 }
 
