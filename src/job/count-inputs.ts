@@ -59,7 +59,8 @@ export async function countInputs(
   return releasingAll(async (releases) => {
     const control = createReadControl(inline, plan.spareBytes, deviceGates);
     const threadCount = inline ? 0 : Math.min(plan.workers, slices.length);
-    const planned = { inputBytes, memoryNeed: estimate };
+    // A job that counts scatters once.
+    const planned = { inputBytes, readBytes: 0, memoryNeed: estimate };
     const phases = phasesOfShuffle({ request, plan: planned, isCounted: true, earlier: undefined });
     const progress = new JobProgress(control, request, deviceGates, phases, releases);
     const threads = await startThreads({ threadCount, startCount: threadCount }, progress, () => {}, releases);

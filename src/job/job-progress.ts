@@ -142,6 +142,7 @@ interface PhasedJob {
   readonly request: Pick<ShuffleRequest, 'spec'>;
   readonly plan: {
     readonly inputBytes: number | undefined;
+    readonly readBytes: number;
     readonly memoryNeed: Pick<MemoryNeed, 'recordBytes' | 'meanRecordBytes'>;
   };
   readonly isCounted: boolean;
@@ -149,16 +150,18 @@ interface PhasedJob {
 }
 
 export function phasesOfShuffle({ request: { spec }, plan, isCounted, earlier }: PhasedJob): readonly PhaseBytes[] {
-  const { inputBytes, memoryNeed } = plan;
+  const { inputBytes, readBytes, memoryNeed } = plan;
   const { recordBytes, meanRecordBytes } = memoryNeed;
+  // The piles are those of both scatters, if there are two.
   const onPiles = inputBytes === undefined ? undefined : recordBytes;
+  const onFirst = isScatteredTwice(spec) && onPiles !== undefined ? readBytes : undefined;
   const { keep } = spec;
   const isKnown = onPiles !== undefined && !isEndless(keep);
-  const written = isKnown ? recordsOfOutput(keep, onPiles, meanRecordBytes) : undefined;
+  const written = isKnown ? recordsOfOutput(keep, onPiles - (onFirst ?? 0), meanRecordBytes) : undefined;
   return [
     ...(isCounted ? [{ phase: 'count' as const, bytes: inputBytes }] : []),
     { phase: 'scatter', bytes: inputBytes },
-    ...(measuresPiles(spec, earlier) ? [{ phase: 'measure' as const, bytes: onPiles }] : []),
+    ...(measuresPiles(spec, earlier) ? [{ phase: 'measure' as const, bytes: onFirst ?? onPiles }] : []),
     { phase: 'shuffle', bytes: written },
     { phase: 'commit', bytes: 0 },
   ];

@@ -112,6 +112,21 @@ describe.skipIf(!isOnPath('python3'))('a program in Python', () => {
     expect(python('unique.py', ...words, seed, ...inputs)).toBe(await shuffled(inputs, { ...options, ...rule }));
   });
 
+  it.each([undefined, '.site'])('prints copies of kept records in a split by %j', async (splitBy) => {
+    const inputs = makeFiles(names, (i) => `{"id":${i % 350},"site":"s${i % 23}","w":${(i % 9) / 4}}\n`);
+    const rules = { uniqueBy: '.id', weightBy: '.w', splitBy, weights: [{ glob: inputs[1] ?? '', factor: '1.7' }] };
+    const halves = ['a', 'b'].map((name) => ({ name, share: 0.5 }));
+    await shuffle({ inputs, seed, output: file('kept'), splits: halves, ...rules });
+    const files = readdirSync(file('kept')).filter((name) => !name.startsWith('.'));
+    const by = ['--weight-by', '.w', ...(splitBy === undefined ? [] : ['--split-by', splitBy])];
+    const weighed = [inputs[0] ?? '', `${inputs[1]}=1.7`, ...inputs.slice(2)];
+    const printed = [
+      ['0', '0.5'],
+      ['0.5', '1'],
+    ].map((part) => python('kept.py', seed, '.id', ...by, '--split', ...part, ...weighed));
+    expect(printed).toEqual(files.toSorted().map((name) => readFileSync(join(file('kept'), name), 'latin1')));
+  });
+
   it('prints bundles, and cuts them into shards', async () => {
     const inputs = makeFiles(names, (i) => `{"i":${i},"meta":{"chat":${value(i)}}}\n`);
     const options = { groupBy: '.meta.chat', missing: 'none' };

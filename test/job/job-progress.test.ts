@@ -132,6 +132,7 @@ describe('between the passes', () => {
   ];
   it.each<[string, Partial<ShuffleOptions>, string[]]>([
     ['records are drawn from those that stay', { unique: true, repeat: true, headCount: 500 }, ['measure']],
+    ['copies are made of those that stay', { unique: true, weights: [{ glob: '**', factor: '1.5' }] }, ['measure']],
     ...(fromCi ? casesOfCi : []),
   ])('a phase of its own tells how far it is where %s', async (_, options, between) => {
     const inputs = [TEXT, TEXT].map((text, i) => {
@@ -155,6 +156,12 @@ describe('between the passes', () => {
     expect(begunIn(told)).toEqual(phases);
     for (const { phases: expected } of told) expect(expected.map(({ phase }) => phase)).toEqual(phases);
     if (between.includes('measure')) expectPhase(told, 'measure', 2 * TEXT.length, 2 * TEXT.length);
+    // Before pass 1, nobody knows how many are equal.
+    if (options.headCount === undefined)
+      expect(told[0]?.phases).toContainEqual({
+        phase: 'shuffle',
+        bytes: 2 * TEXT.length * (options.weights === undefined ? 1 : 1.5),
+      });
   });
 });
 
