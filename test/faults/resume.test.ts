@@ -82,7 +82,16 @@ describe('a resumable job', () => {
     }),
   };
 
+  const copies: Stop = {
+    name: 'killed when the second scatter commits a pile set',
+    sabotage: killWhenCommitted(SLICES + 3),
+    words: ['--unique', '--weight', '**=1.5'],
+    options: { unique: true, weights: [{ glob: '**', factor: '1.5' }] },
+    prepare: () => {},
+  };
+
   const STOPS: readonly Stop[] = [
+    copies,
     { name: 'stopped by SIGINT in pass 2', sabotage: stopBy('SIGINT', PASS_2), exitCode: 130 },
     { name: 'killed when a pile set is committed', sabotage: killWhenCommitted(3) },
   ];
@@ -100,7 +109,7 @@ describe('a resumable job', () => {
     expect(existsSync(job.output)).toBe(false);
     const { job: kept } = findJobPaths(directory.temp, directory.path());
     const committed = committedIn(kept);
-    expect(committed).toBeGreaterThan(1);
+    expect(committed).toBeGreaterThan(stop === copies ? SLICES : 1);
     const finishedRanges = namesBelow(kept).some((name) => name.startsWith('done-'));
     if (exitCode !== undefined)
       expect(stopped.failure).toMatchObject({

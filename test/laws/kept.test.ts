@@ -2,10 +2,11 @@
  * The law of rules that meet: one of equal records is kept first; the value of the kept record chooses its split; the number in
  * it says how often it comes. The output is what docs/ORDER.md defines, for any settings, with exact counts.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { namesBelow } from '../faults/resumable-job.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { anySettings, plainSettings, type Settings, tightOnThreads } from './any-settings.js';
@@ -170,7 +171,11 @@ describe('kept records', () => {
     }
   });
 
-  it.each([0, 1])('are the same when the job is stopped in the second scatter, and resumed', async (leastBytes) => {
+  it.each([
+    ['at its beginning', 0, 0],
+    ['when it has made pile sets', 1, 0],
+    ['when it has made pile sets, of which one is damaged later', 1, 1],
+  ])('are the same when the job is stopped in the second scatter %s, and resumed', async (_, leastBytes, damaged) => {
     const lines = Array.from(
       { length: 4000 },
       (_, i) => `{"u":${(i * 7) % 900},"s":"s${i % 31}","w":${(i % 9) / 4}}\n`,
@@ -202,8 +207,15 @@ describe('kept records', () => {
       tuning,
     );
     await expect(stopped).rejects.toThrow(/interrupted|stopped|aborted/i);
-    const report = await shuffle(job, tuning);
-    expect(report.resumed?.pileSets).toBeGreaterThan(0);
+    const names = namesBelow(directory.path());
+    const committed = names.filter((name) => /set-\d+\.index$/.test(name)).length;
+    expect(committed > Math.ceil(lines.join('').length / tuning.sliceBytes)).toBe(leastBytes > 0);
+    const last = names.findLast((name) => name.endsWith('.0.pile')) ?? '';
+    if (damaged > 0) truncateSync(directory.path(last), 1);
+    const warnings: string[] = [];
+    const report = await shuffle({ ...job, onWarning: (line) => warnings.push(line) }, tuning);
+    expect(warnings).toEqual(damaged === 0 ? [] : [expect.stringMatching(/has 1 bytes, .*; this part is made again$/)]);
+    expect(report.resumed?.pileSets).toBe(committed - damaged);
     expect(readFileSync(job.output, 'latin1')).toBe(readFileSync(directory.path('whole'), 'latin1'));
   });
 
