@@ -97,6 +97,10 @@ export function subtractRecordTotals(all: RecordTotals, part: RecordTotals): Rec
   return { ...subtractAmount(all, part), checksum: BigInt.asUintN(64, all.checksum - part.checksum) };
 }
 
+export function addAmounts(a: Amount, b: Amount): Amount {
+  return { records: a.records + b.records, bytes: a.bytes + b.bytes };
+}
+
 export function subtractAmount(all: Amount, part: Amount): Amount {
   return { records: all.records - part.records, bytes: all.bytes - part.bytes };
 }

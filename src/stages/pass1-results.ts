@@ -5,7 +5,7 @@ import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } fro
 import { headerRuleOf } from '../formats/record-format.js';
 import type { GroupAmount, Weighing } from '../keep/mix.js';
 import { NO_SUMS } from '../keep/sum.js';
-import { type Amount, addTotals, emptyTotals, type PileTotals } from '../piles/pile-totals.js';
+import { type Amount, addAmounts, addTotals, emptyTotals, NO_TOTALS, type PileTotals } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
 import { isFileInput } from '../sources/input.js';
 import { type Coverage, madeOf, type ReadableInputs, readBytesOf } from '../sources/input-part.js';
@@ -35,7 +35,7 @@ export class Pass1Results {
   readonly #groups: GroupAmounts | undefined;
   readonly #sections: GatheredSections | undefined;
   readonly startFindings = new StartFindings();
-  readonly blank = { records: 0, bytes: 0 };
+  blank: Amount = { records: 0, bytes: 0 };
   /** The end of the records of each input, in decoded bytes. */
   readonly recordEnds: Float64Array;
   #firstHeader: FoundHeader | undefined;
@@ -43,7 +43,7 @@ export class Pass1Results {
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
   /** The records that were read and put on no pile. */
-  readonly #leftOut = { records: 0, bytes: 0 };
+  leftOut: Amount = { records: 0, bytes: 0 };
 
   constructor({ inputs, firstHeader, weighing, settings }: Pass1Work, pileCount: number, sumsKeys = false) {
     this.#inputs = inputs;
@@ -58,10 +58,6 @@ export class Pass1Results {
     this.#coverage = new CoverageCheck(inputs, weighing?.weights);
     this.#groups = weighing === undefined ? undefined : new GroupAmounts(weighing);
     this.recordEnds = new Float64Array(inputs.length);
-  }
-
-  get leftOut(): Amount {
-    return { ...this.#leftOut };
   }
 
   /** The amounts of groups. Undefined: the inputs have no weights. */
@@ -93,8 +89,7 @@ export class Pass1Results {
     for (const part of coverage) {
       this.#coverage.add(part);
       this.#groups?.add(part);
-      this.blank.records += part.blank?.records ?? 0;
-      this.blank.bytes += part.blank?.bytes ?? 0;
+      this.blank = addAmounts(this.blank, part.blank ?? NO_TOTALS);
       const input = this.#inputs.at(part.inputOrdinal);
       if (input !== undefined) this.startFindings.add(part, this.#coverage.headerOf(input, part.inputOrdinal));
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
@@ -102,8 +97,7 @@ export class Pass1Results {
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
     this.#sections?.add(result.sections ?? []);
     addTotals(this.#totals, totals);
-    this.#leftOut.records += leftOut?.records ?? 0;
-    this.#leftOut.bytes += leftOut?.bytes ?? 0;
+    this.leftOut = addAmounts(this.leftOut, leftOut ?? NO_TOTALS);
   }
 
   #addHeader(inputOrdinal: number, header: Header): void {
@@ -120,7 +114,7 @@ export class Pass1Results {
   /** Verifies that the piles hold all of the inputs. */
   piles(): ScatteredPiles {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
-    this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
+    this.#coverage.verify(piles.bytes + this.leftOut.bytes);
     return { ...piles, sections: this.#sections?.sections() };
   }
 }
@@ -139,20 +133,16 @@ export class GroupAmounts {
     const group = this.#weighing.groupOf[part.inputOrdinal] ?? -1;
     const before = this.amounts[group];
     if (before === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
-    const { read, weighed, expected, sums = NO_SUMS } = before;
-    const made = madeOf(part);
-    const more = part.weighed?.expected;
+    const { read, weighed, expected = { records: 0n, bytes: 0n }, sums = NO_SUMS } = before;
+    const { records = 0, expected: more, sums: moreSums } = part.weighed ?? {};
     this.amounts[group] = {
-      read: { records: read.records + (part.weighed?.records ?? 0), bytes: read.bytes + readBytesOf(part) },
-      weighed: { records: weighed.records + made.records, bytes: weighed.bytes + made.bytes },
+      read: addAmounts(read, { records, bytes: readBytesOf(part) }),
+      weighed: addAmounts(weighed, madeOf(part)),
       expected: more && {
-        records: (expected?.records ?? 0n) + BigInt(more.records),
-        bytes: (expected?.bytes ?? 0n) + BigInt(more.bytes),
+        records: expected.records + BigInt(more.records),
+        bytes: expected.bytes + BigInt(more.bytes),
       },
-      sums: part.weighed?.sums && {
-        read: sums.read + BigInt(part.weighed.sums.read),
-        made: sums.made + BigInt(part.weighed.sums.made),
-      },
+      sums: moreSums && { read: sums.read + BigInt(moreSums.read), made: sums.made + BigInt(moreSums.made) },
     };
   }
 }

@@ -4,21 +4,27 @@
  * here, and has a number after those of the slices of inputs.
  */
 import type { ShuffleSettings } from '../../workers/settings.js';
-import type { ScatterPilesTask } from '../../workers/tasks/scatter-piles.js';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { VerificationError } from '../errors.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { keptRuleOf } from '../keep/content-rule.js';
 import { contentKeyOf } from '../keep/distinct.js';
 import type { GroupAmount, Weighing } from '../keep/mix.js';
-import { type Amount, addTotals, emptyTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
+import { type Amount, addAmounts, addTotals, emptyTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import { ENTRY_BYTES, SLACK_BYTES, storedHeaderBytes, TALLY_BYTES } from '../plan/arena-sizes.js';
 import { planPileRanges } from '../plan/pile-ranges.js';
 import type { ShuffleSpec } from '../spec.js';
 import { GroupAmounts } from './pass1-results.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { committingEach, type SliceFate, takeVerified } from './scatter-slices.js';
-import { type PilePart, type PilesWork, pilesTask, type ScatteredPiles, scatteredPiles } from './shuffle-work.js';
+import { committingEach, type SliceFate, type TakeSlice, takeVerified } from './scatter-slices.js';
+import {
+  bytesOfPart,
+  type PilePart,
+  type PilesWork,
+  pilesTask,
+  type ScatteredPiles,
+  scatteredPiles,
+} from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** Pile buffers are at least as large: the plan of the memory counts them as a part of the longest record. */
@@ -74,40 +80,30 @@ export function scatterKept(
   slices: readonly number[],
   fate: SliceFate,
 ): Promise<void> {
-  const { settings, onWarning } = work;
+  const { spec, weighing, piles, parts, firstSlice, settings, attempt, onWarning } = work;
   const { pool, stop, control } = threads;
-  const tasks = tasksOf(work, slices, fate.giveName !== undefined);
-  return committingEach(work, threads, slices, fate, (take) => {
-    const run = (task: ScatterPilesTask) =>
-      takeVerified(settings.layout, task.pileSetName, () => pool.run('scatter-piles', task), onWarning);
-    const done = (result: ScatterResult, task: ScatterPilesTask & { readonly slice: number }) => {
-      control.count('orderedBytes', task.expected.bytes);
-      take(result, task.slice);
-    };
-    return runTasks(tasks, run, done, tasksAtOnce(threads), stop);
-  });
-}
-
-function tasksOf(work: KeptWork, slices: readonly number[], commitsPileSets: boolean) {
-  const { spec, weighing, piles, settings, attempt } = work;
   const contentKey = contentKeyOf(spec.keep, spec.key.seed);
   if (contentKey === undefined) throw new RangeError('the job scatters its records once');
-  const ofScatter = { bufferBytes: planBufferBytes(work), readBytes: 0, commitsPileSets, content: keptRuleOf(spec) };
-  const target = { ...settingsOfKept(settings), ...ofScatter };
-  return slices.map((slice) => {
-    const { first, end } = work.parts[slice - work.firstSlice] ?? { first: 0, end: 0 };
-    return {
-      ...pilesTask(work, `kept-${slice}`),
-      slice,
-      first,
-      end,
-      expected: sumOverPiles(totalsOfRange(piles.totals, first, end)),
-      target,
-      pileSetName: pileSetName(slice, attempt),
-      contentKey,
-      weights: weighing?.groups.map(({ weight }) => weight),
+  const commitsPileSets = fate.giveName !== undefined;
+  const rest = { bufferBytes: planBufferBytes(work), readBytes: 0, commitsPileSets, content: keptRuleOf(spec) };
+  const target = { ...settingsOfKept(settings), ...rest };
+  const weights = weighing?.groups.map(({ weight }) => weight);
+  const run = (slice: number) => {
+    const { first, end } = parts[slice - firstSlice] ?? { first: 0, end: 0 };
+    const expected = sumOverPiles(totalsOfRange(piles.totals, first, end));
+    const ofPiles = { ...pilesTask(work, `kept-${slice}`), first, end, expected };
+    const name = pileSetName(slice, attempt);
+    const task = { ...ofPiles, target, pileSetName: name, contentKey, weights };
+    return takeVerified(target.layout, name, () => pool.run('scatter-piles', task), onWarning);
+  };
+  const scatter = (take: TakeSlice) => {
+    const done: TakeSlice = (result, slice) => {
+      control.count('orderedBytes', bytesOfPart(piles.totals, parts[slice - firstSlice]));
+      take(result, slice);
     };
-  });
+    return runTasks(slices, run, done, tasksAtOnce(threads), stop);
+  };
+  return committingEach(work, threads, slices, fate, scatter);
 }
 
 /** Leaves room for the largest pile if it can, and always for the longest record and to scatter its pile again. */
@@ -145,10 +141,6 @@ export function gatherKept<From extends { readonly piles: ScatteredPiles }>(
     return { name: pileSet.name, index: pileSet.index, diskBytes: pileSet.diskBytes };
   });
   const piles = scatteredPiles(pileSets, totals, read.longestRecordBytes);
-  const kept = { records: 0, bytes: 0 };
-  for (const { read: ofGroup } of groups?.amounts ?? [{ read: piles }]) {
-    kept.records += ofGroup.records;
-    kept.bytes += ofGroup.bytes;
-  }
+  const kept = groups?.amounts.map((group) => group.read).reduce(addAmounts) ?? piles;
   return { ...from, piles, twice: { read, kept, groups: groups?.amounts } };
 }

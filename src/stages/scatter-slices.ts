@@ -98,7 +98,7 @@ export async function scatterInputs(
 }
 
 type DoneSlice = ScatterResult & PileSetOfSlice;
-type TakeSlice = (result: ScatterResult, slice: number) => void;
+export type TakeSlice = (result: ScatterResult, slice: number) => void;
 
 /** The fate of the slices that a pass has scattered. */
 export interface SliceFate {
