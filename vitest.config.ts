@@ -77,7 +77,12 @@ export default defineConfig({
     // Few machines answer for their role at once.
     env: { NODE_EXTRA_CA_CERTS: '', XDG_STATE_HOME: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true', AWS_CA_BUNDLE: '' },
     projects: [
-      ...project('shared process', shared, { ...asBuilt, ...frugal, isolate: false }),
+      ...project('shared process', shared, {
+        ...asBuilt,
+        ...frugal,
+        isolate: false,
+        setupFiles: ['test/fixtures/property-seed.ts', 'test/fixtures/bundled-threads.ts'],
+      }),
       ...project('own process', own, asBuilt),
       ...project('replaced modules', mocked, frugal),
     ],

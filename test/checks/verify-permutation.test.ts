@@ -149,7 +149,7 @@ describe('a difference', () => {
           extra: { records: isCut ? 2 : 1 },
         });
       }),
-      { numRuns: atScale(4, 40) },
+      { numRuns: atScale(4, 20, 40) },
     );
   });
 

@@ -111,7 +111,7 @@ describe('quoteShellWords', () => {
         expect(oneLine(quoted)).toBe(quoted);
         expect(wordsReadBy('bash', quoted)).toEqual(words);
       }),
-      { numRuns: atScale(8, 40) },
+      { numRuns: atScale(8, 20, 40) },
     );
   });
 
@@ -121,7 +121,7 @@ describe('quoteShellWords', () => {
       fc.property(fc.array(plainWord, { minLength: 1, maxLength: 30 }), (words) => {
         expect(wordsReadBy('sh', quoteShellWords(words))).toEqual(words);
       }),
-      { numRuns: atScale(8, 40) },
+      { numRuns: atScale(8, 20, 40) },
     );
   });
 });

@@ -37,7 +37,7 @@ describe.each(OUTPUT_CODECS)('%s', (codec) => {
         const stored = Buffer.concat(contents.map(([bytes, how]) => encoder[how](bytes)));
         expect(decodeWithTool(codec, stored).equals(Buffer.concat(contents.map(([bytes]) => bytes)))).toBe(true);
       }),
-      { numRuns: atScale(12, 40) },
+      { numRuns: atScale(12, 20, 40) },
     );
   });
 

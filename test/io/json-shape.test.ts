@@ -104,7 +104,7 @@ describe('readShape', () => {
         if (problem === 'it fits') expect(JSON.parse(JSON.stringify(read(value)))).toEqual(value);
         else expect(problem).toMatch(/^[^\n]{1,400}$/);
       }),
-      { numRuns: atScale(300, 2000) },
+      { numRuns: atScale(300, 1000, 2000) },
     );
   });
 });

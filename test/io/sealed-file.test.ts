@@ -30,7 +30,7 @@ describe('seal', () => {
           );
         },
       ),
-      { numRuns: atScale(20, 100) },
+      { numRuns: atScale(20, 50, 100) },
     );
   });
 });
@@ -113,7 +113,7 @@ describe('unseal', () => {
         fc.pre(!bytes.equals(sealed));
         expect(() => read(bytes)).toThrow(VerificationError);
       }),
-      { numRuns: atScale(80, 2000) },
+      { numRuns: atScale(80, 1000, 2000) },
     );
   });
 

@@ -104,7 +104,7 @@ describe('finished ranges', () => {
           }
         }
       }),
-      { numRuns: atScale(200, 1000) },
+      { numRuns: atScale(200, 500, 1000) },
     );
   });
 });

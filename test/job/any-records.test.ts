@@ -64,7 +64,7 @@ describe.each(Object.entries(framedInputs))('an index of %s', (kind, framed) => 
           await records.close();
         }
       }),
-      { numRuns: atScale(6, 30, 60) },
+      { numRuns: atScale(6, 15, 60) },
     );
   });
 });

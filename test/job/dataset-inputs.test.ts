@@ -63,7 +63,7 @@ describe('rows of datasets', () => {
         await shuffle(job(), { ...INLINE, ...tuning });
         expect(readFileSync(directory.path('out.h5')).equals(expected)).toBe(true);
       }),
-      { numRuns: atScale(2, 20, 100) },
+      { numRuns: atScale(2, 10, 100) },
     );
   });
 

@@ -81,7 +81,7 @@ describe('a PileWriter', () => {
         expect(contentOf(store())).toEqual(expectedContent('42', { x: all }));
         rmSync(store(), { recursive: true });
       }),
-      { numRuns: atScale(1, 20) },
+      { numRuns: atScale(1, 10, 20) },
     );
   });
 

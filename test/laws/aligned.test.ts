@@ -149,7 +149,7 @@ const options = fc.record(
 describe('aligned files', () => {
   it('have their records at one place in all members, whatever the settings', async () => {
     const job = fc.record({ counts, forms, seed: fc.string(), settings: anySettings, options });
-    await fc.assert(fc.asyncProperty(job, expectLaws), { numRuns: atScale(4, 25, 400) });
+    await fc.assert(fc.asyncProperty(job, expectLaws), { numRuns: atScale(4, 13, 400) });
   });
 
   it.runIf(fromCi)('have them when large files are cut and threads share the work', async () => {

@@ -95,7 +95,7 @@ function makeSkewed(count: number, values: number, often: number): ValuedInputs 
 describe('bundles', () => {
   it.each(VALUED_INPUTS)('by %s are whole and in order, whatever the settings', async (_, cases) => {
     await fc.assert(fc.asyncProperty(cases, fc.string(), anySettings, rules, expectBundles), {
-      numRuns: atScale(3, 15, 2000),
+      numRuns: atScale(3, 8, 2000),
     });
   });
 
@@ -113,7 +113,7 @@ describe('bundles', () => {
         .tuple(tightSettings, fc.boolean())
         .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
       await fc.assert(fc.asyncProperty(skewed, fc.string(), settings, rules, expectBundles), {
-        numRuns: atScale(1, 6, 400),
+        numRuns: atScale(1, 3, 400),
       });
     },
   );

@@ -73,13 +73,13 @@ describe('a compressed output', () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, compression, (each, compress) => expectLaws(each, compress)),
-      { numRuns: atScale(2, 12, 60) },
+      { numRuns: atScale(2, 6, 60) },
     );
   });
 
   it('decodes to the plain shards, one by one, whatever the settings', async () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: atScale(3, 10, 40) });
+    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: atScale(3, 5, 40) });
   });
 
   const withHeaders = fc.constantFrom(...Object.values(framedInputs)).chain((framed) =>
@@ -105,7 +105,7 @@ describe('a compressed output', () => {
         const { bytes } = await shuffleToFile(directory, { ...each, compress });
         expect(decoded(compress, bytes).equals(plain.bytes)).toBe(true);
       }),
-      { numRuns: atScale(2, 12, 60) },
+      { numRuns: atScale(2, 6, 60) },
     );
   });
 
@@ -122,7 +122,7 @@ describe('a compressed output', () => {
           await expectShardLaws(job, compress, { by: 'count', shardCount });
         },
       ),
-      { numRuns: atScale(1, 2, 4) },
+      { numRuns: atScale(1, 1, 4) },
     );
   });
 

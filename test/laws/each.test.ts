@@ -131,7 +131,7 @@ describe('sections', () => {
     'by %s have the records of their value in the plain order, whatever the settings',
     async (_, cases) => {
       await fc.assert(fc.asyncProperty(cases, fc.string(), anySettings, expectSections), {
-        numRuns: atScale(1, 12, 1500),
+        numRuns: atScale(1, 6, 1500),
       });
     },
   );
@@ -161,7 +161,7 @@ describe('sections', () => {
       }
     };
     const counts = [fc.integer({ min: 1500, max: 6000 }), fc.integer({ min: 1, max: 60 })] as const;
-    await fc.assert(fc.asyncProperty(...counts, fc.string(), tightOnThreads, check), { numRuns: atScale(1, 3, 200) });
+    await fc.assert(fc.asyncProperty(...counts, fc.string(), tightOnThreads, check), { numRuns: atScale(1, 2, 200) });
   });
 
   it('multiply with weights, and do so by ordinals', async () => {

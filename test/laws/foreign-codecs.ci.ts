@@ -19,7 +19,7 @@ const directory = useMemoryDirectory();
 const MIB = 2 ** 20;
 
 /** Some megabytes, so that there are many blocks and, of programs with several threads, many members. */
-const lines = Buffer.from(Array.from({ length: 50_000 }, (_, i) => `${i} ${'x'.repeat((i * 7919) % 150)}\n`).join(''));
+const lines = Buffer.from(Array.from({ length: 25_000 }, (_, i) => `${i} ${'x'.repeat((i * 7919) % 150)}\n`).join(''));
 const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
 
 async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void> {
@@ -32,10 +32,10 @@ async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void
   }
 }
 
-const PYTHON = 'import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdin.buffer.read(), 6))';
 const NAMED =
   'import gzip, sys; f = gzip.GzipFile("a name", "wb", 9, sys.stdout.buffer); f.write(sys.stdin.buffer.read()); f.close()';
-const ZSTD = ['-1', '-T0', '-T2 -B512K', '--no-check', '--no-content-size', '--fast=5', '--ultra -20'];
+/** Every second of them in CI. */
+const ZSTD = ['-1', '-T0', '-T2 -B512K', '--no-check', '--no-content-size', '--ultra -20', '--fast=5'];
 
 const WRITERS: readonly (readonly [codec: string, words: string, ...argv: string[]])[] = [
   ['gzip', 'gzip -1'],
@@ -45,7 +45,6 @@ const WRITERS: readonly (readonly [codec: string, words: string, ...argv: string
   ['gzip', 'igzip'],
   ['bgzf', 'bgzip'],
   ['bgzf', 'bgzip --threads 2'],
-  ['gzip', 'python3', '-c', PYTHON],
   ['gzip', 'python3', '-c', NAMED],
   ...sampled(ZSTD, 1, 0, 2).map((words) => ['zstd', `zstd ${words} -q -c`] as const),
   ['zstd', 'pzstd -p 4 -q -c'],

@@ -3,7 +3,7 @@
  * lines and arrays. All records are present, in another order. Without Python or NumPy, the tests are skipped.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
@@ -20,12 +20,21 @@ interface Form {
   readonly name: string;
   /** Writes \`0\`, \`1\` and \`2\` with the ending of the form. @param sys.argv[1:] the words of a case. */
   readonly write: string;
-  /** Compares the files on both sides of \`--\`, and prints what is told of the others. */
+  /** Compares the files in front of the first `--` with those behind each, and prints what is told of these. */
   readonly compare: string;
   readonly ending: string;
   readonly options: Pick<ShuffleOptions, 'records' | 'header'>;
   readonly cases: readonly { readonly words: readonly string[]; readonly told: string }[];
 }
+
+/** The words of the command, cut at each `--`. */
+const GROUPS = `
+import sys
+groups = [[]]
+for word in sys.argv[1:]:
+    groups.append([]) if word == "--" else groups[-1].append(word)
+inputs, *outputs = groups
+`;
 
 /** Rows whose fields hold all that must be quoted. */
 const CSV: Form = {
@@ -48,18 +57,19 @@ for i in range(3):
         for row in range(300 * i):
             writer.writerow([f"{i}.{row}", fields[row % 9], fields[row // 9 % 9]])
 `,
-  compare: `
-import csv, sys
+  compare: `${GROUPS}
+import csv
 def read(path):
     with open(path, newline="") as file:
         return list(csv.reader(file))
-cut = sys.argv.index("--")
-before, behind = ([read(path) for path in paths] for paths in (sys.argv[1:cut], sys.argv[cut + 1:]))
-assert all(rows[0] == before[0][0] for rows in behind)
 rows = lambda tables: [row for table in tables for row in table[1:]]
-assert rows(before) != rows(behind)
-assert sorted(rows(before)) == sorted(rows(behind))
-print(len(rows(behind)))
+before = [read(path) for path in inputs]
+for group in outputs:
+    behind = [read(path) for path in group]
+    assert all(rows[0] == before[0][0] for rows in behind)
+    assert rows(before) != rows(behind)
+    assert sorted(rows(before)) == sorted(rows(behind))
+    print(len(rows(behind)))
 `,
 };
 
@@ -83,16 +93,17 @@ for i in range(3):
     with open(f"{i}.jsonl", "w", newline="", encoding="utf-8") as file:
         file.write(end.join(lines) + (end if i < 2 else ""))
 `,
-  compare: `
-import json, sys
-cut = sys.argv.index("--")
+  compare: `${GROUPS}
+import json
 read = lambda paths: [line for path in paths for line in open(path, "rb").read().split(b"\\n") if line]
-before, behind = read(sys.argv[1:cut]), read(sys.argv[cut + 1:])
 ids = lambda lines: [json.loads(line)["id"] for line in lines]
-assert ids(before) != ids(behind)
 key = lambda each: each["id"]
-assert sorted(map(json.loads, before), key=key) == sorted(map(json.loads, behind), key=key)
-print(len(behind), sum(line.endswith(b"\\r") for line in behind))
+before = read(inputs)
+for group in outputs:
+    behind = read(group)
+    assert ids(before) != ids(behind)
+    assert sorted(map(json.loads, before), key=key) == sorted(map(json.loads, behind), key=key)
+    print(len(behind), sum(line.endswith(b"\\r") for line in behind))
 `,
 };
 
@@ -119,18 +130,18 @@ for i, rows in enumerate([1000, 37, 0]):
     with open(f"{i}.npy", "wb") as file:
         np.lib.format.write_array(file, array, version=(version, 0))
 `,
-  compare: `
-import sys, numpy as np
-cut = sys.argv.index("--")
-before = [np.load(path) for path in sys.argv[1:cut]]
-behind = [np.load(path, mmap_mode="r") for path in sys.argv[cut + 1:]]
-for array in behind:
-    assert array.dtype == before[0].dtype and array.shape[1:] == before[0].shape[1:], (array.dtype, array.shape)
-    assert array.offset % 64 == 0, array.offset
+  compare: `${GROUPS}
+import numpy as np
 rows = lambda arrays: [row.tobytes() for array in arrays for row in array]
-assert rows(before) != rows(behind)
-assert sorted(rows(before)) == sorted(rows(behind))
-print(len(rows(behind)))
+before = [np.load(path) for path in inputs]
+for group in outputs:
+    behind = [np.load(path, mmap_mode="r") for path in group]
+    for array in behind:
+        assert array.dtype == before[0].dtype and array.shape[1:] == before[0].shape[1:], (array.dtype, array.shape)
+        assert array.offset % 64 == 0, array.offset
+    assert rows(before) != rows(behind)
+    assert sorted(rows(before)) == sorted(rows(behind))
+    print(len(rows(behind)))
 `,
 };
 
@@ -144,18 +155,16 @@ it.for(CASES)(
     const inputs = [0, 1, 2].map((i) => directory.path(`${i}${ending}`));
     const [first = '', middle = '', last = ''] = inputs;
     writeFileSync(`${middle}.gz`, gzipSync(readFileSync(middle)));
-    const output = directory.path(`out${ending}`);
-    const job = { ...options, output, seed: 'python', workers: 2, tempDirs: [directory.temp] };
-    for (const [given, tuning] of [
-      [inputs, { sliceBytes: 500, inline: false }],
-      [[first, `${middle}.gz`, last], { inline: true }],
-    ] as const) {
-      await shuffle({ ...job, inputs: given }, tuning);
-      expect(python(each.compare, ...inputs, '--', output)).toBe(each.told);
-      rmSync(output);
+    const job = { ...options, seed: 'python', workers: 2, tempDirs: [directory.temp] };
+    const outputs = ['plain', 'of-gzip'].map((way) => directory.path(`${way}${ending}`));
+    for (const [i, given] of [inputs, [first, `${middle}.gz`, last]].entries()) {
+      const tuning = i === 0 ? { sliceBytes: 500, inline: false } : { inline: true };
+      await shuffle({ ...job, inputs: given, output: outputs[i] ?? '' }, tuning);
     }
-    const { shards } = await shuffle({ ...job, inputs, shards: { by: 'count', shardCount: 3 } }, { inline: false });
+    const rule = { shards: { by: 'count', shardCount: 3 }, output: directory.path('shards') } as const;
+    const { shards } = await shuffle({ ...job, ...rule, inputs }, { inline: true });
     expect(shards).toHaveLength(3);
-    expect(python(each.compare, ...inputs, '--', ...shards)).toBe(each.told);
+    const groups = [...outputs.map((output) => [output]), shards].flatMap((group) => ['--', ...group]);
+    expect(python(each.compare, ...inputs, ...groups)).toBe(Array.from({ length: 3 }, () => each.told).join('\n'));
   },
 );

@@ -83,7 +83,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const expected = Array.from({ length: shardCount }, (__, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: atScale(2, 9, 160) },
+      { numRuns: atScale(2, 5, 160) },
     );
   });
 });
@@ -137,7 +137,7 @@ describe('a large input', () => {
           return head + Buffer.concat(records).toString('latin1');
         });
         // Of ranges of all lengths some end at each byte of a delimiter.
-        for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(23, 11, 1)) {
+        for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(23, 17, 1)) {
           const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
           const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
           // The two kinds of keys take turns.

@@ -35,7 +35,7 @@ describe('the head', () => {
   it('is the beginning of the order, whatever the settings', async () => {
     const headCount = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 5, max: 120 }));
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), headCount, settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectHead), { numRuns: atScale(6, 60, 3000) });
+    await fc.assert(fc.asyncProperty(job, expectHead), { numRuns: atScale(6, 30, 3000) });
   });
 
   it('is the beginning of the order where piles are scattered again, and on worker threads', async () => {
@@ -49,7 +49,7 @@ describe('the head', () => {
           settings: ofJob,
         }),
       ),
-      { numRuns: atScale(2, 8, 400) },
+      { numRuns: atScale(2, 4, 400) },
     );
   });
 });

@@ -136,7 +136,7 @@ describe('kept records', () => {
     const inputs = fc.array(fc.array(line, { maxLength: 120 }), { minLength: 1, maxLength: 3 });
     const headCount = fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined });
     await fc.assert(fc.asyncProperty(inputs, rules, fc.string(), anySettings, headCount, expectKept), {
-      numRuns: atScale(3, 25, 3000),
+      numRuns: atScale(3, 13, 3000),
     });
   });
 
@@ -153,7 +153,7 @@ describe('kept records', () => {
       fc.asyncProperty(large, rules, fc.string(), tightOnThreads, (lines, given, seed, settings) =>
         expectKept(lines, given, seed, settings),
       ),
-      { numRuns: atScale(1, 6, 400) },
+      { numRuns: atScale(1, 3, 400) },
     );
   });
 

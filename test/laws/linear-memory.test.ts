@@ -48,7 +48,7 @@ describe('a linear memory', () => {
         const { tempBytes } = await expectReferenceOrder(inputs, { ...THREADS, ...tuning }, { workers });
         expect(tempBytes).toBe(0);
       }),
-      { numRuns: atScale(3, 15, 100) },
+      { numRuns: atScale(3, 8, 100) },
     );
   });
 

@@ -45,6 +45,6 @@ it('the records stay in place', async () => {
   };
   const inputs = fc.array(input, { minLength: 1, maxLength: 4 });
   await fc.assert(fc.asyncProperty(inputs, fc.boolean(), fc.string(), anySettings, check), {
-    numRuns: atScale(20, 150, 6000),
+    numRuns: atScale(20, 75, 6000),
   });
 });

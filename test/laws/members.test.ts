@@ -92,7 +92,7 @@ describe.each(
         const job = { spec, stored: write(bytes, memberBytes), sliceBytes, workers: ofWorkers };
         expect((await outputOf(job)).toString('latin1')).toBe(expected.toString('latin1'));
       }),
-      { numRuns: atScale(2, 6, 30) },
+      { numRuns: atScale(2, 3, 30) },
     );
   });
 });
@@ -118,7 +118,7 @@ describe('members that do not hold what they say', () => {
         },
       ),
       {
-        numRuns: atScale(4, 25, 200),
+        numRuns: atScale(4, 13, 200),
         // An extra field that reaches into the members behind it, up to the content of one.
         examples: [[[{ at: 10, value: 219 }], 1]],
       },

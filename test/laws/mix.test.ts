@@ -82,7 +82,7 @@ describe('shares', () => {
         expect(report.groups?.map(({ read }) => BigInt(read[mix.unit]))).toEqual(plain.amounts);
       },
     );
-    const numRuns = atScale(12, 60, 3000);
+    const numRuns = atScale(12, 30, 3000);
     await fc.assert(property, { numRuns });
     expect(refused).toBeGreaterThan(0);
     expect(refused).toBeLessThan((9 / 10) * numRuns);
@@ -126,7 +126,7 @@ describe('shares', () => {
       const epochs = report.groups?.map(({ read, weighed }) => weighed.records / Math.max(1, read.records));
       expect(report.groups?.map((group) => group.epochs)).toEqual(epochs);
     });
-    await fc.assert(property, { numRuns: atScale(4, 30, 1500) });
+    await fc.assert(property, { numRuns: atScale(4, 15, 1500) });
   });
 
   it('hold in the output, on worker threads, too', async () => {

@@ -8,7 +8,7 @@ import { drawsOf, identityOrder, shuffleRange } from '#src/checks/permutation-te
 import { describeRecord } from '#workers/tasks/sample-windows.js';
 import { atScale, fromCi } from '../fixtures/scale.js';
 
-const SETS = atScale(1, 4, 200);
+const SETS = atScale(1, 2, 200);
 const RECORDS = 200_000;
 const SOURCES = 5;
 const WINDOWS = 32;

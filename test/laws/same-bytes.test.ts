@@ -24,7 +24,7 @@ function sorted(records: readonly Buffer[]): string[] {
 }
 
 /** Times the cases of `npm test`. */
-const times = atScale(1, 2, 80);
+const times = atScale(1, 1, 80);
 
 describe('one output', () => {
   const directory = useMemoryDirectory();

@@ -87,7 +87,7 @@ describe.each<Encoding>(sampled(['plain', 'gzip'], 2))('spare memory for %s inpu
   });
 
   it('is had by one of two threads, and the other one goes to the disk', async () => {
-    for (const spare of sampled([0.5, 1.5, 2.5], 3, 1)) {
+    for (const spare of sampled([0.5, 1.5, 2.5], 3, 1, 3)) {
       const tempBytes = await expectSameBytes(INPUTS, settingsWith(spare * MIB, encoding, 2));
       expect(tempBytes).toBeGreaterThan(0);
       expect(tempBytes).toBeGreaterThanOrEqual(STORED_BYTES - Math.floor(spare) * MIB);

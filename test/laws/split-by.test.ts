@@ -46,7 +46,7 @@ async function expectSplits(given: ValuedInputs, seed: string, settings: Setting
 describe('splits', () => {
   it.each(VALUED_INPUTS)('by %s keep records of one value together, whatever the settings', async (_, cases) => {
     const property = fc.asyncProperty(cases, fc.string(), anySettings, expectSplits);
-    await fc.assert(property, { numRuns: atScale(4, 30, 2000) });
+    await fc.assert(property, { numRuns: atScale(4, 15, 2000) });
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
@@ -65,7 +65,7 @@ describe('splits', () => {
     };
     const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];
     await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), tightOnThreads, check), {
-      numRuns: atScale(2, 5, 300),
+      numRuns: atScale(2, 3, 300),
     });
   });
 });

@@ -106,7 +106,7 @@ describe('splits', () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), splits: shares, settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, (each) => expectSplits(each, undefined, oneShard)),
-      { numRuns: atScale(6, 40, 3000) },
+      { numRuns: atScale(6, 20, 3000) },
     );
   });
 
@@ -120,7 +120,7 @@ describe('splits', () => {
         rules.splice(restAt % (rules.length + 1), 0, { name: 'rest', rest: true });
         await expectSplits({ ...each, splits: rules }, undefined, oneShard);
       }),
-      { numRuns: atScale(4, 25, 2000) },
+      { numRuns: atScale(4, 13, 2000) },
     );
   });
 });

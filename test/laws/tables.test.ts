@@ -121,7 +121,7 @@ describe('an output of tables', () => {
         expect([...others.files.keys()]).toEqual([...files.keys()]);
         for (const [path, bytes] of files) expect(others.files.get(path)?.equals(bytes), path).toBe(true);
       }),
-      { numRuns: atScale(4, 35, 400) },
+      { numRuns: atScale(4, 18, 400) },
     );
   });
 
@@ -167,7 +167,7 @@ describe('an output of tables', () => {
           else expect(bytesOf(group)).toBeLessThanOrEqual(options.rowGroupBytes + 1000);
         }
       }),
-      { numRuns: atScale(3, 25, 300) },
+      { numRuns: atScale(3, 13, 300) },
     );
   });
 });

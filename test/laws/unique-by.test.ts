@@ -68,7 +68,7 @@ describe('records unique', () => {
   it.each(VALUED_INPUTS)('by %s are the first ones of their values, whatever the settings', async (_, cases) => {
     const headCount = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined, freq: 3 });
     await fc.assert(fc.asyncProperty(cases, fc.string(), anySettings, headCount, expectFirst), {
-      numRuns: atScale(4, 40, 2000),
+      numRuns: atScale(4, 20, 2000),
     });
   });
 
@@ -87,7 +87,7 @@ describe('records unique', () => {
       .map((drawn) => makeSkewed(...drawn));
     await fc.assert(
       fc.asyncProperty(skewed, fc.string(), settings, (given, seed, ofJob) => expectFirst(given, seed, ofJob)),
-      { numRuns: atScale(1, 12, 400) },
+      { numRuns: atScale(1, 6, 400) },
     );
   });
 

@@ -65,7 +65,7 @@ describe('unique records', () => {
     const inputs = anyInputs.map((each) => [...each, ...each.slice(0, 1)]);
     const headCount = fc.option(fc.nat({ max: 30 }), { nil: undefined, freq: 3 });
     const job = fc.record({ inputs, seed: fc.string(), headCount, settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectUnique), { numRuns: atScale(6, 50, 3000) });
+    await fc.assert(fc.asyncProperty(job, expectUnique), { numRuns: atScale(6, 25, 3000) });
   });
 
   it('are the same where piles are too large, with many equal records, and on worker threads', async () => {
@@ -74,7 +74,7 @@ describe('unique records', () => {
       fc.asyncProperty(skewed, fc.string(), headCount, tightOnThreads, (lines, seed, count, ofJob) =>
         expectUnique({ inputs: makeSkewed(lines), seed, headCount: count, settings: ofJob }),
       ),
-      { numRuns: atScale(1, 8, 600) },
+      { numRuns: atScale(1, 4, 600) },
     );
   });
 
@@ -100,7 +100,7 @@ describe('unique records', () => {
         const { bytes } = await shuffleToFile(directory, { inputs, seed: 'spread', unique: true, settings });
         expect(bytes.equals(expected)).toBe(true);
       }),
-      { numRuns: atScale(1, 8, 500) },
+      { numRuns: atScale(1, 4, 500) },
     );
   });
 

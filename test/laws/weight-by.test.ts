@@ -110,7 +110,7 @@ describe('numbers in records', () => {
       expect(groups.reduce((all, { weighed }) => all + weighed.records, 0)).toBe(ordered.length);
       expect(groups.reduce((all, { read }) => all + read.records, 0)).toBe(records.flat().length);
     };
-    await fc.assert(fc.asyncProperty(job, check), { numRuns: atScale(8, 40, 3000) });
+    await fc.assert(fc.asyncProperty(job, check), { numRuns: atScale(8, 20, 3000) });
   });
 
   it('have all copies of a record in one split', async () => {
@@ -130,7 +130,7 @@ describe('numbers in records', () => {
         ),
       );
     };
-    await fc.assert(fc.asyncProperty(job, check), { numRuns: atScale(4, 20, 1000) });
+    await fc.assert(fc.asyncProperty(job, check), { numRuns: atScale(4, 10, 1000) });
   });
 
   it('that are the same give what a weight of the input gives', async () => {

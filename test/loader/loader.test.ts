@@ -104,7 +104,7 @@ describe('ranks', () => {
         const together = Array.from({ length }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
         expect(together).toEqual(Array.from({ length }, (_, i) => order[i % RECORDS]));
       }),
-      { numRuns: atScale(8, 30) },
+      { numRuns: atScale(8, 15, 30) },
     );
     await store.close();
     await inRanges.close();

@@ -123,7 +123,7 @@ describe('mergePiles and MergedPileReader', () => {
           expect(readdirSync(directory.path())).toEqual(['temp']);
         },
       ),
-      { numRuns: atScale(2, 40) },
+      { numRuns: atScale(2, 20, 40) },
     );
   });
 

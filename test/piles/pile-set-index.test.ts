@@ -339,7 +339,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           else expect(bytes.equals(good)).toBe(false);
         }
       }),
-      { numRuns: atScale(100, 500) },
+      { numRuns: atScale(100, 250, 500) },
     );
   });
 
@@ -371,7 +371,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           }
         }
       }),
-      { numRuns: atScale(200, 1000) },
+      { numRuns: atScale(200, 500, 1000) },
     );
   });
 });

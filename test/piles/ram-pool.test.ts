@@ -143,7 +143,7 @@ describe.each([
           expect(Math.floor(place / CHUNK_BYTES)).toBe(Math.floor((place + Math.max(0, byteLength - 1)) / CHUNK_BYTES));
         }
       }),
-      { numRuns: atScale(8, 30) },
+      { numRuns: atScale(8, 15, 30) },
     );
   });
 

@@ -57,7 +57,7 @@ describe('the least memory', () => {
         expect(givenTo(least, kind).budgetBytes).toBeGreaterThanOrEqual(budgetBytes);
         expect(givenTo(least - MIB, kind).budgetBytes).toBeLessThan(budgetBytes);
       }),
-      { numRuns: atScale(500, 2000) },
+      { numRuns: atScale(500, 1000, 2000) },
     );
   });
 
@@ -132,7 +132,7 @@ describe('the least memory', () => {
           if (least - MIB > memoryBytes) expect(roomOf(least - MIB).hasRoom).toBe(false);
         },
       ),
-      { numRuns: atScale(100, 1000) },
+      { numRuns: atScale(100, 500, 1000) },
     );
   });
 });

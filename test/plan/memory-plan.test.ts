@@ -65,7 +65,7 @@ describe('planMemory', () => {
         expect(resumable.maySpill).toBe(resumable.ramPoolBytes === 0);
         expect(need.exact || resumable.ramPoolBytes === 0).toBe(true);
       }),
-      { numRuns: atScale(200, 1000) },
+      { numRuns: atScale(200, 500, 1000) },
     );
   });
 
@@ -172,7 +172,7 @@ describe('planMemory with existing piles', () => {
         }
         expectBounds(plan, goingOn);
       }),
-      { numRuns: atScale(200, 1000) },
+      { numRuns: atScale(200, 500, 1000) },
     );
   });
 

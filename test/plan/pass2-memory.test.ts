@@ -34,7 +34,7 @@ describe('planPass2', () => {
         const promised = poolBytes + fitted.workers * fitted.arenaBytes + fitted.spareBytes;
         expect(promised).toBeLessThanOrEqual(need.budgetBytes);
       }),
-      { numRuns: atScale(400, 2000) },
+      { numRuns: atScale(400, 1000, 2000) },
     );
   });
 
@@ -49,7 +49,7 @@ describe('planPass2', () => {
         const ofThreads = fitted.workers * (fitted.arenaBytes + fitted.columnBytes);
         expect(plan.ramPoolBytes + ofThreads + fitted.spareBytes).toBeLessThanOrEqual(need.budgetBytes);
       }),
-      { numRuns: atScale(400, 2000) },
+      { numRuns: atScale(400, 1000, 2000) },
     );
   });
 
@@ -78,7 +78,7 @@ describe('planPass2', () => {
         expect(fitted?.workers).toBe(plan.workers);
         expect(fitted?.spareBytes).toBeGreaterThanOrEqual(Math.floor(waitingBytes));
       }),
-      { numRuns: atScale(400, 2000) },
+      { numRuns: atScale(400, 1000, 2000) },
     );
   });
 });
@@ -95,7 +95,7 @@ describe('planWithColumns', () => {
         if (plan === undefined) expect(roomOf(planMemory(need, { mayUseRamPool: false }), 0)).toBeUndefined();
         else expect(roomOf(plan, plan.ramPoolBytes)).toBeDefined();
       }),
-      { numRuns: atScale(400, 2000) },
+      { numRuns: atScale(400, 1000, 2000) },
     );
   });
 });

@@ -62,7 +62,7 @@ describe('planSlices', () => {
         expect(slices.every((slice) => slice.length > 0)).toBe(true);
         expectTiled(slices, inputs);
       }),
-      { numRuns: atScale(120, 500) },
+      { numRuns: atScale(120, 250, 500) },
     );
   });
 
@@ -132,7 +132,7 @@ describe('planSlices', () => {
           expect(expected.start).toBe(input.decodedBytes);
           expect(parts.length).toBeLessThanOrEqual(Math.max(1, Math.round(input.decodedBytes / sliceBytes)));
         }),
-        { numRuns: atScale(120, 500) },
+        { numRuns: atScale(120, 250, 500) },
       );
     });
 
@@ -175,7 +175,7 @@ describe('planSliceBytes', () => {
           expect(slices.length).toBeLessThanOrEqual(Math.max(1, records));
         },
       ),
-      { numRuns: atScale(20, 100) },
+      { numRuns: atScale(20, 50, 100) },
     );
   });
 

@@ -77,7 +77,7 @@ describe('packed lists', () => {
       const text = (sum: number, each: Input, i: number) => sum + identityOf(each).length * i;
       expect(packed.reduce(text, 1)).toBe(inputs.reduce(text, 1));
     });
-    fc.assert(same, { numRuns: atScale(4, 40, 100) });
+    fc.assert(same, { numRuns: atScale(4, 20, 100) });
   });
 
   it('of slices', () => {
@@ -89,6 +89,6 @@ describe('packed lists', () => {
       expect(JSON.stringify([...packed])).toBe(JSON.stringify(slices));
       expect(packed.flatMap((each) => each.slice(1))).toEqual(slices.flatMap((each) => each.slice(1)));
     });
-    fc.assert(same, { numRuns: atScale(4, 40, 100) });
+    fc.assert(same, { numRuns: atScale(4, 20, 100) });
   });
 });

@@ -146,7 +146,7 @@ describe.skipIf(!isOnPath('igzip'))('igzip, if it is on PATH', () => {
         }, files[name] ?? empty);
         await expectSame(stored, pieceBytes);
       }),
-      { numRuns: atScale(15, 300, 5000) },
+      { numRuns: atScale(15, 150, 5000) },
     );
   });
 });

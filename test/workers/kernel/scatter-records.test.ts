@@ -70,7 +70,7 @@ describe('scatterRecords', () => {
         expectSame(found, scatter(keyRecords(records, basePosition, inputKey), of.pileCount, of.scale), of);
         expect(found.longestRecord).toBe(Math.max(0, ...records.map((record) => record.byteLength)));
       }),
-      { numRuns: atScale(60, 300) },
+      { numRuns: atScale(60, 150, 300) },
     );
   });
 
@@ -98,7 +98,7 @@ describe('scatterRecords', () => {
         const counted = [Number(wasm.madeRecords.value), Number(wasm.madeBytes.value), wasm.longestWeighed.value];
         expect(counted).toEqual([copies.length, byteLengthOf(copies), longest]);
       }),
-      { numRuns: atScale(40, 300) },
+      { numRuns: atScale(40, 150, 300) },
     );
   });
 
@@ -116,7 +116,7 @@ describe('scatterRecords', () => {
         const after = scatterWithKernel(kernel, ARENA_START, of, { records, basePosition: 7n, inputKey }, perCall);
         expectSame(after, scatter(keyRecords(records, 7n, inputKey), of.pileCount, of.scale), of);
       }),
-      { numRuns: atScale(20, 200) },
+      { numRuns: atScale(20, 100, 200) },
     );
   });
 
@@ -164,7 +164,7 @@ describe('rescatterStored', () => {
         expect(found.leftBytes).toBe(0);
         expectSame(found, scatter(records, of.pileCount, of.scale), of);
       }),
-      { numRuns: atScale(40, 200) },
+      { numRuns: atScale(40, 100, 200) },
     );
   });
 
@@ -179,7 +179,7 @@ describe('rescatterStored', () => {
         const { piles } = rescatterWithKernel(kernel, ARENA_START, of, encodeStored(records));
         expect([piles[pile - 1]?.records, piles[pile]?.records]).toEqual([1, 1]);
       }),
-      { numRuns: atScale(60, 300) },
+      { numRuns: atScale(60, 150, 300) },
     );
   });
 

@@ -62,7 +62,7 @@ it('adds each record to the slot of its keyed hash, and its published hash to th
       const tallied = kernel.view.getUint32(SLOTS, true);
       expect(tallied).toBeLessThanOrEqual(list.length);
     }),
-    { numRuns: atScale(30, 300) },
+    { numRuns: atScale(30, 150, 300) },
   );
 });
 
@@ -78,6 +78,6 @@ it('selects the records of the wanted slots, and no others', () => {
       const selected = Array.from({ length: count }, (_, i) => kernel.view.getUint32(SELECTED + 4 * i, true));
       expect(selected).toEqual(slots.flatMap((slot, i) => (wanted.includes(slot) ? [i] : [])));
     }),
-    { numRuns: atScale(30, 300) },
+    { numRuns: atScale(30, 150, 300) },
   );
 });

@@ -67,7 +67,7 @@ describe('the limit of the head', () => {
         expect(sum('leftOutBytes')).toBe(sum('leftOut'));
         expect(sum('kept')).toBeGreaterThanOrEqual(keys.filter((key) => key <= last).length);
       }),
-      { numRuns: atScale(10, 40) },
+      { numRuns: atScale(10, 20, 40) },
     );
   });
 

@@ -96,7 +96,7 @@ describe('a column', () => {
   it('has the value that was written, however it is quoted', () => {
     const check = ({ cells, end, separator, mark }: Parameters<typeof expectRow>[0]) =>
       expectRow({ cells, end, separator, mark });
-    fc.assert(fc.property(row, check), { numRuns: atScale(300, 3000, 100_000) });
+    fc.assert(fc.property(row, check), { numRuns: atScale(300, 1500, 100_000) });
   });
 
   interface Row {
@@ -120,7 +120,7 @@ describe('a column', () => {
       const value = plainReader(`${text}\n`)[column];
       expect(foundHash(`${text}\n`, `csv:${column + 1}`)).toBe(value === undefined ? undefined : hashOf(value));
     };
-    fc.assert(fc.property(junk, fc.nat({ max: 8 }), check), { numRuns: atScale(500, 5000, 200_000) });
+    fc.assert(fc.property(junk, fc.nat({ max: 8 }), check), { numRuns: atScale(500, 2500, 200_000) });
   });
 
   it('does not depend on the bytes around the record, wherever it is cut', () => {
@@ -221,7 +221,7 @@ describe('an expression', () => {
       ),
       maxLength: 30,
     });
-    fc.assert(fc.property(text, check), { numRuns: atScale(200, 2000, 50_000) });
+    fc.assert(fc.property(text, check), { numRuns: atScale(200, 1000, 50_000) });
   });
 });
 
@@ -287,7 +287,7 @@ describe('two values', () => {
     };
     const side = fc.tuple(cell, fc.boolean());
     fc.assert(fc.property(side, side, fc.boolean(), check), {
-      numRuns: atScale(300, 5000, 100_000),
+      numRuns: atScale(300, 2500, 100_000),
     });
   });
 
@@ -297,11 +297,11 @@ describe('two values', () => {
       const [one = '', other = ''] = [a, b].map((text) => plainReader(`${text}\n`)[0]);
       expect(compared(`${a}\n`, `${b}\n`, 'csv:1')).toBe(bytesCompared(one, other));
     };
-    fc.assert(fc.property(junk, junk, check), { numRuns: atScale(500, 5000, 200_000) });
+    fc.assert(fc.property(junk, junk, check), { numRuns: atScale(500, 2500, 200_000) });
     fc.assert(
       fc.property(junk, junk, (a, b) => check(`"${a.replaceAll(',', '')}`, `"${b.replaceAll(',', '')}`)),
       {
-        numRuns: atScale(500, 5000, 200_000),
+        numRuns: atScale(500, 2500, 200_000),
       },
     );
   });

@@ -89,7 +89,7 @@ function readDamaged(bytes: Buffer): void {
       if (!isCut) damaged[at] = value;
       read(damaged);
     }),
-    { numRuns: atScale(12, 100, 1000) },
+    { numRuns: atScale(12, 50, 1000) },
   );
 }
 
