@@ -21,7 +21,7 @@ interface RecordSample {
   readonly records: Expected;
   /** About the sum of the field in them, in parts of 10^-15; 0 without one. */
   readonly fieldSum: number;
-  /** Some whole records, each with its delimiter. */
+  /** Some whole records, each with its delimiter; none with a field. */
   readonly samples: readonly Uint8Array[];
 }
 
@@ -70,7 +70,8 @@ export async function sampleRecords(
     headBytes: HEAD_WINDOWS * windowBytes,
     nearBytes: HEAD_WINDOWS * windowBytes,
     decodedBytes: MOST_DECODED_BYTES,
-    sampleBytes: MOST_SAMPLE_BYTES / (PLACES_OF_STRATUM * ranges.length),
+    // A sum needs no copies of records.
+    sampleBytes: field === undefined ? MOST_SAMPLE_BYTES / (PLACES_OF_STRATUM * ranges.length) : 0,
   };
   const windows = new InputWindows(framing, sizes, field);
   const draw = seedrandom(sampleSeed);

@@ -166,6 +166,9 @@ interface PileLimit {
   readonly byte: number;
 }
 
+/** Records that are summed while the core's cache has them: the next ones push them out. */
+const SUMMED_TOGETHER = 256;
+
 /** Cuts shards where the sink says. Refuses a pile before more bytes are written than it holds. */
 async function emit(
   order: PileOrderer,
@@ -182,7 +185,8 @@ async function emit(
       await sink.cut();
       continue;
     }
-    const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
+    const most = sums === undefined ? recordCount : Math.min(recordCount, index + SUMMED_TOGETHER);
+    const endIndex = by === 'rank' ? Math.min(most, index + (at - position)) : most;
     const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
     const gather = () => order.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit);
     const next = inPhase('gather', gather);

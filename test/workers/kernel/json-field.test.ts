@@ -17,16 +17,25 @@ const PATH = ARENA_START;
 const TABLE = ARENA_START + 32_768;
 const RECORD = ARENA_START + 65_536;
 
-/** The hash of the field's value; undefined: the record has no such field. @param behind the bytes behind the record. */
-function fieldOf(text: string | Uint8Array, path: readonly string[], behind = '"}]\\'): bigint | undefined {
-  const bytes = Buffer.from(text);
+/** The hashes of the field's values, one record after the other; undefined: it has no such field. @param behind the bytes behind the record. */
+function fieldsOf(
+  texts: readonly (string | Uint8Array)[],
+  path: readonly string[],
+  behind = '"}]\\',
+): (bigint | undefined)[] {
   kernel.bytes.set(encodeFieldPath(path), PATH);
-  kernel.bytes.set(bytes, RECORD);
-  kernel.bytes.set(Buffer.from(behind.repeat(8)), RECORD + bytes.byteLength);
   kernel.wasm.setFieldPath(PATH, 0);
-  const hash = BigInt.asUintN(64, kernel.wasm.fieldHash(RECORD, RECORD + bytes.byteLength));
-  return kernel.wasm.hasField.value ? hash : undefined;
+  return texts.map((text) => {
+    const bytes = Buffer.from(text);
+    kernel.bytes.set(bytes, RECORD);
+    kernel.bytes.set(Buffer.from(behind.repeat(8)), RECORD + bytes.byteLength);
+    const hash = BigInt.asUintN(64, kernel.wasm.fieldHash(RECORD, RECORD + bytes.byteLength));
+    return kernel.wasm.hasField.value ? hash : undefined;
+  });
 }
+
+const fieldOf = (text: string | Uint8Array, path: readonly string[], behind?: string) =>
+  fieldsOf([text], path, behind)[0];
 
 /** A string counts by its characters behind a quote; another value by its bytes. */
 const hashOf = (value: unknown, text = JSON.stringify(value)) =>
@@ -153,6 +162,52 @@ describe('the field of a record', () => {
     const long = 'x'.repeat(5000);
     expect(fieldOf(`{"a":"${long}y"}`, ['a'])).not.toBe(fieldOf(`{"a":"${long}z"}`, ['a']));
     expect(fieldOf(`{"b":"${long}","a":3}`, ['a'])).toBe(recordHash(Buffer.from('3')));
+  });
+
+  it('does not depend on the records before it, be they written alike or nearly so', () => {
+    const word = fc.constantFrom(0, 12, -1.5e30, true, null, '', ', ', 'x"y', '\\', 'a string of some length');
+    const damage = fc.record({
+      at: fc.nat(),
+      bytes: fc.constantFrom('', '"', '\\', '}', '{', ',', ':', ' ', '1', 'x', ']', '"a":'),
+      cut: fc.nat({ max: 2 }),
+    });
+    const next = fc.tuple(fc.array(word, { minLength: 9, maxLength: 9 }), fc.option(damage, { freq: 2 }));
+    type Next = typeof next extends fc.Arbitrary<infer Value> ? Value : never;
+    const check = (keys: readonly string[], records: readonly Next[], colon: string) => {
+      const texts = records.map(([words, damaged]) => {
+        const nested = { l: [words[6], { a: words[7] }], site: words[8] };
+        const object = { ...Object.fromEntries(keys.map((name, i) => [name, words[i]])), nested };
+        const text = JSON.stringify(object).replaceAll('":', colon);
+        if (damaged === null) return text;
+        const at = damaged.at % (text.length + 1);
+        return text.slice(0, at) + damaged.bytes + text.slice(at + damaged.cut);
+      });
+      for (const path of [['a'], ['nested', 'site'], [keys.at(-1) ?? '']])
+        expect(fieldsOf(texts, path)).toEqual(texts.map((text) => fieldOf(text, path)));
+    };
+    const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'site', 'n', 'x'.repeat(40), 'é'), { minLength: 1 });
+    const series = fc.array(next, { minLength: 2, maxLength: 8 });
+    const colons = fc.constantFrom('":', '" : ');
+    fc.assert(fc.property(names, series, colons, check), { numRuns: atScale(300, 3000, 100_000) });
+  });
+
+  it.each([
+    ['{"a":1,"b":2}', '{"a":1,"b":2}x'],
+    ['{"a":1,"b":2}', '{"a":1,"b":2'],
+    ['{"a" : "x"}', '{"b" : "x"}'],
+    ['{"a":"x"}', '{"a":"x}'],
+    ['{"a":1}', '{"a":1x}'],
+  ])('is that of %s alone, not of %s after it', (whole, other) => {
+    expect(fieldsOf([whole, other, whole], ['a'])).toEqual([fieldOf(whole, ['a']), undefined, fieldOf(whole, ['a'])]);
+  });
+
+  it('is found in records of many shapes, and of shapes that are too long to be noted', () => {
+    const texts = Array.from({ length: 400 }, (_, i) =>
+      i % 100 < 50
+        ? JSON.stringify(Object.fromEntries([...`${i}`].map((digit) => [`${digit}${i}`, i]).concat([['a', i]])))
+        : JSON.stringify({ ['k'.repeat(3000)]: 1, a: i }),
+    );
+    expect(fieldsOf(texts, ['a'])).toEqual(texts.map((_, i) => recordHash(Buffer.from(`${i}`))));
   });
 
   it('does not depend on the bytes behind the record, wherever it is cut', () => {

@@ -3,8 +3,9 @@
 //
 //   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
 
+import { endOfSought, findByShape, forgetShape, noteShape, soughtHasEscapes } from './json-shape';
 import { compareDecoded, decodedAddress, decodeEscape, endOfEscape } from './json-text';
-import { beginObject, endOfKey, endOfToken, hasEscape, isAfterToken, skipRest, skipSpace, skipValue } from './json-value';
+import { beginObject, endOfKey, endOfToken, hasEscape, skipRest, skipSpace, skipValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
 const QUOTE: u32 = 0x22;
@@ -31,12 +32,13 @@ let isWhole: bool = false;
 export function setFieldPath(pathAt: usize, endBytes: u32): void {
   path = pathAt;
   delimiterBytes = endBytes;
+  forgetShape();
 }
 
-/** The address of what follows the last key of the path; 0: the record has no such field. */
-// @ts-ignore: decorator
-@inline
-function findPath(start: usize, end: usize): usize {
+/** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
+function findValue(start: usize, recordEnd: usize): usize {
+  const end = recordEnd - delimiterBytes;
+  isWhole = false;
   const keys = load<u32>(path);
   let key = path + 4;
   let p = skipSpace(start, end);
@@ -45,16 +47,7 @@ function findPath(start: usize, end: usize): usize {
     if (p == 0) return 0;
     key += 4 + (load<u32>(key) as usize);
   }
-  return p;
-}
-
-/** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
-function findValue(start: usize, recordEnd: usize): usize {
-  const end = recordEnd - delimiterBytes;
-  isWhole = false;
-  const p = findPath(start, end);
-  if (p == 0) return 0;
-  const behind = skipValue(p, end, load<u32>(path));
+  const behind = skipValue(p, end, keys);
   isEscaped = hasEscape;
   isValue = behind != 0;
   // What is not a value is shown as it stands there.
@@ -64,9 +57,17 @@ function findValue(start: usize, recordEnd: usize): usize {
 
 /** `findValue`, which also sets `isWhole`. */
 function findInWhole(start: usize, recordEnd: usize): usize {
-  const value = findValue(start, recordEnd);
   const end = recordEnd - delimiterBytes;
+  const ofShape = findByShape(start, end);
+  if (ofShape != 0) {
+    valueEnd = endOfSought;
+    isEscaped = soughtHasEscapes;
+    isWhole = true;
+    return ofShape;
+  }
+  const value = findValue(start, recordEnd);
   isWhole = value != 0 && isValue && isEnd(skipRest(valueEnd, end, load<u32>(path)), end);
+  if (isWhole) noteShape(start, end, value);
   return value;
 }
 
@@ -130,18 +131,6 @@ export function findField(start: usize, end: usize): usize {
   return value;
 }
 
-/**
- * Reads the number of the field in one go with the search for it, and sets `endOfFound`. Returns its address; 0: there is none
- * that is written plainly, or the record is not a whole object.
- */
-export function readPlainField(start: usize, recordEnd: usize): usize {
-  const end = recordEnd - delimiterBytes;
-  const p = findPath(start, end);
-  if (p == 0 || !readPlain(p, end) || endOfPlain == end || !isAfterToken(load<u8>(endOfPlain))) return 0;
-  endOfFound = endOfPlain;
-  return isEnd(skipRest(endOfFound, end, load<u32>(path)), end) ? p : 0;
-}
-
 export let endOfFound: usize = 0;
 export let foundHasEscapes: bool = false;
 
@@ -191,29 +180,13 @@ export function sumOfField(table: usize, count: u32): u64 {
   for (let mark = table; mark < tableEnd; mark += 8) {
     const start = load<u32>(mark) as usize;
     const value = findInWhole(start, load<u32>(mark, 4) as usize);
-    if (value != 0 && isWhole) {
-      // Most numbers are whole.
-      let number: u64 = 0;
-      let p = value;
-      for (; p < valueEnd; p++) {
-        const digit = (load<u8>(p) as u32) - ZERO;
-        if (digit > 9) break;
-        number = number * 10 + (digit as u64);
-      }
-      const isWhole = p == valueEnd && p - value <= (MOST_DIGITS as usize);
-      if (isWhole && (p == value + 1 || load<u8>(value) != ZERO)) {
-        sum += number;
-        continue;
-      }
-      if (readNumber(value, valueEnd)) {
-        sum += wholeOfNumber;
-        partsOfSum += partsOfNumber;
-        continue;
-      }
+    if (value == 0 || !isWhole || !readNumber(value, valueEnd)) {
+      recordWithoutNumber = start;
+      nonNumberValue = value;
+      break;
     }
-    recordWithoutNumber = start;
-    nonNumberValue = value;
-    break;
+    sum += wholeOfNumber;
+    partsOfSum += partsOfNumber;
   }
   return sum;
 }
@@ -244,6 +217,7 @@ let exponent: i64 = 0;
  */
 export function readNumber(start: usize, end: usize): bool {
   isTooLarge = false;
+  if (readPlain(start, end)) return true;
   wholeOfNumber = 0;
   partsOfNumber = 0;
   const isNegative = start < end && load<u8>(start) == MINUS;
@@ -276,11 +250,10 @@ export function readNumber(start: usize, end: usize): bool {
   return true;
 }
 
-/** The address after the number that the last `readPlain` has read. */
-export let endOfPlain: usize = 0;
-
-/** Does what `readNumber` does, for digits and perhaps a point with more of them; what follows it may be anything. */
-export function readPlain(start: usize, end: usize): bool {
+/** Does what `readNumber` does, for up to 15 digits and perhaps a point with more of them. */
+// @ts-ignore: decorator
+@inline
+function readPlain(start: usize, end: usize): bool {
   let whole: u64 = 0;
   let p = start;
   for (; p < end; p++) {
@@ -321,8 +294,7 @@ export function readPlain(start: usize, end: usize): bool {
   }
   wholeOfNumber = whole;
   partsOfNumber = parts;
-  endOfPlain = p;
-  return true;
+  return p == end;
 }
 
 /** Returns whether all eight bytes are digits. */

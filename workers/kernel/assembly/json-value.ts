@@ -7,7 +7,7 @@ const QUOTE: u32 = 0x22;
 const PLUS: u32 = 0x2b;
 const COMMA: u32 = 0x2c;
 const MINUS: u32 = 0x2d;
-const POINT: u32 = 0x2e;
+const SLASH: u32 = 0x2f;
 const ZERO: u32 = 0x30;
 const COLON: u32 = 0x3a;
 const OPEN_ARRAY: u32 = 0x5b;
@@ -72,16 +72,26 @@ export function endOfToken(p: usize, end: usize): usize {
   return p;
 }
 
+/** Returns where the digits, signs, points and exponents at `p` end. */
 // @ts-ignore: decorator
 @inline
-function isNumberByte(byte: u32): bool {
-  return byte - ZERO <= 9 || byte == POINT || byte == MINUS || byte == PLUS || (byte | LOWER) == EXPONENT;
+function endOfNumber(p: usize, end: usize): usize {
+  while (p < end) {
+    const block = v128.load(p);
+    const others = v128.or(i8x16.eq(block, i8x16.splat(COMMA as i8)), i8x16.eq(block, i8x16.splat(SLASH as i8)));
+    const digits = v128.andnot(i8x16.lt_u(i8x16.sub(block, i8x16.splat(PLUS as i8)), i8x16.splat(15)), others);
+    const exponents = i8x16.eq(v128.or(block, i8x16.splat(LOWER as i8)), i8x16.splat(EXPONENT as i8));
+    const count = ctz<i32>(~i8x16.bitmask(v128.or(digits, exponents)));
+    p += count as usize;
+    if (count < 16) break;
+  }
+  return min<usize>(p, end);
 }
 
 /** The address after the literal or number at `p`; 0: there is none, or more follows it. Reads up to 8 bytes past the end. */
 // @ts-ignore: decorator
 @inline
-function skipWord(p: usize, end: usize): usize {
+export function skipWord(p: usize, end: usize): usize {
   const behind = skipLetters(p, end);
   if (behind == 0 || behind == end) return behind;
   const byte: u32 = load<u8>(behind);
@@ -100,9 +110,7 @@ function skipLetters(p: usize, end: usize): usize {
   if (p >= end) return 0;
   const first = load<u8>(p) == MINUS ? p + 1 : p;
   if (first < end && (load<u8>(first) as u32) - ZERO <= 9) {
-    p = first + 1;
-    while (p < end && isNumberByte(load<u8>(p))) p += 1;
-    return p;
+    return endOfNumber(p, end);
   }
   let behind = p;
   const letters = load<u32>(p);

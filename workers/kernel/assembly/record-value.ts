@@ -13,15 +13,12 @@ import { cellAt, columnHash, compareCells, endOfCell, findCell, hasColumn, isCel
 import { haveSameBytes, compareBytes } from './duplicates';
 import {
   endOfFound,
-  endOfPlain,
   fieldAt,
   fieldHash,
   findField,
   foundHasEscapes,
   hasField,
   readNumber,
-  readPlain,
-  readPlainField,
   setFieldPath,
   valueEnd,
 } from './json-field';
@@ -191,13 +188,7 @@ export const NUMBER: u32 = 2;
  * `firstRecordWithoutValue` tells the first one.
  */
 export function readValue(selector: usize, start: usize, end: usize): u32 {
-  if (load<u16>(selector) == FIELD) {
-    foundAt = readPlainField(start, end);
-    foundEnd = endOfFound;
-    if (foundAt != 0) return NUMBER;
-  }
   if (!findCharacters(selector, start, end)) return NO_VALUE;
-  if (readPlain(foundAt, foundEnd) && endOfPlain == foundEnd) return NUMBER;
   return readNumber(foundAt, foundEnd) ? NUMBER : OTHER_VALUE;
 }
 

@@ -205,11 +205,8 @@ function multiplyByInput(): bool {
 function partsOfTwo(parts: u64): u64 {
   // 10^15 parts are 2^15 * 5^15, so this is floor(parts * 2^49 / 5^15).
   const high = parts << 14;
-  let quotient = high + highProduct(high, RECIPROCAL);
-  let rest = (parts << 49) - quotient * FIVES;
-  while (rest >= FIVES) {
-    quotient += 1;
-    rest -= FIVES;
-  }
-  return quotient;
+  const quotient = high + highProduct(high, RECIPROCAL);
+  const rest = (parts << 49) - quotient * FIVES;
+  // The quotient is too small by at most 2.
+  return quotient + ((rest >= FIVES) as u64) + ((rest >= 2 * FIVES) as u64);
 }
