@@ -55,6 +55,8 @@ export interface WriteSpec {
   readonly rowChoice?: RowChoice | undefined;
   /** How rows are written. Absent: the output has records, one after the other, or the inputs are not read yet. */
   readonly rows?: WrittenRowsSpec | undefined;
+  /** The words about the job in the dataset card, such as its command. Absent: the shards have no card. */
+  readonly card?: string | undefined;
 }
 
 /** Returns whether nobody knows how many bytes the output has before it is written. */

@@ -15,6 +15,10 @@ export function prefixOfMarker(name: string): string | undefined {
 export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"(?:\}\n$|,"values":)/;
 export const LONGEST_MARKER_BYTES = 160;
 
+/** The dataset card of shards, by the name that the Hugging Face Hub wants. */
+export const CARD_NAME = 'README.md';
+export const FIRST_BYTES_OF_CARDS = Buffer.from('---\n# Made by pileshuf\n');
+
 /** Returns whether a file has the name of a shard of this prefix, of whatever count and extension. */
 export function isShardOf(prefix: string, name: string): boolean {
   return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));

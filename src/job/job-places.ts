@@ -75,6 +75,7 @@ export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces
           prefixes: prefixesOf(request.spec.cut),
           extension: extensionOf(request.spec.write, read),
           sections: sectionNameOf(request.spec.cut),
+          hasCard: request.spec.write.card !== undefined,
         };
   const output = outputs.resolve(request.output, naming, request.force);
   const places = output.kind === 'stream' ? streamPlaces(request, output, read) : filePlaces(request, output);

@@ -143,7 +143,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     key: { seed: seed ?? generateSeed(), from: keys },
     keep: { ...output.spec.keep, ...values, repeat, mix },
     cut: { ...output.spec.cut, splitBy, each },
-    write: output.spec.write,
+    write: { ...output.spec.write, card: cardWords(options) },
   };
   requireWholeBundles(requested.keep, requested.cut);
   requireCopiesTogether(requested.keep, requested.cut);
@@ -170,6 +170,12 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     isSampled: options.report !== undefined,
     report: options.report,
   };
+}
+
+/** Returns what the card says of the job. Undefined: there is no card. */
+function cardWords({ datasetCard = false }: Pick<ShuffleOptions, 'datasetCard'>): string | undefined {
+  if (datasetCard === false) return undefined;
+  return datasetCard === true ? '' : datasetCard;
 }
 
 export function completeCallbacks({ signal, onProgress, onWarning = () => {} }: CallbackOptions): Callbacks {

@@ -1,8 +1,7 @@
 /** Says what a job has in its splits and shards: before it starts, to the commit of its output, and in its report. */
 import { counted } from '../errors.js';
-import type { RepeatSpec } from '../keep/repeat.js';
 import { isSectionName } from '../keep/sections.js';
-import { type SumSpec, sumsOfShards } from '../keep/sum.js';
+import { sumsOfShards } from '../keep/sum.js';
 import type { ShuffleReport, SplitReport } from '../options/reports.js';
 import { type RecordTotals, textOfTotals } from '../piles/pile-totals.js';
 import type { SplitSummary } from '../places/outputs/commit-journal.js';
@@ -10,6 +9,7 @@ import type { OutputPlace } from '../places/outputs/output-place.js';
 import type { OutputSummary } from '../places/outputs/staged-output.js';
 import { countEmptyShards, type ShardCuts } from '../plan/shard-cuts.js';
 import { andOthers } from '../sources/list-inputs.js';
+import type { ShuffleSpec } from '../spec.js';
 import type { FoundSplit, WrittenOutput } from '../stages/between-passes.js';
 import type { Callbacks, OutputRequest } from './request.js';
 
@@ -56,17 +56,18 @@ export function warnOfEmptyShards(
 /**
  * Returns what the commit of an output is told.
  * @param found the splits, if there are any.
- * @param keep which number of its records is added up, if any.
+ * @param spec undefined: the records are those of a store.
  */
 export function summaryOf(
   written: RecordTotals,
   { layout: { cuts }, regions }: WrittenOutput,
   found: readonly FoundSplit[] | undefined,
-  { sum: rule, repeat = false }: Partial<SumSpec & RepeatSpec>,
+  spec: ShuffleSpec | undefined,
 ): OutputSummary {
+  const { sum: rule, repeat = false } = spec?.keep ?? {};
   const splits = summarizeSplits(found, cuts);
   const emptyShards = 'parts' in cuts ? undefined : countEmptyShards(cuts, written);
-  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits, emptyShards };
+  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits, emptyShards, spec };
   if (rule === undefined || repeat) return total;
   const sumOf = sumsOfShards(regions);
   const parts = 'parts' in cuts ? cuts.parts : [];

@@ -34,6 +34,7 @@ import { type OutputSummary, StagedOutput } from '../places/outputs/staged-outpu
 import { writeToStream } from '../sinks/appended-shards.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
+import type { ShuffleSpec } from '../spec.js';
 import type { FoundSplit, ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
 import type { CheckpointPileSets } from '../stages/committed-slices.js';
 import type { CheckpointRanges } from '../stages/shuffle-ranges.js';
@@ -431,15 +432,15 @@ export interface Committed {
   readonly seconds: number;
 }
 
-/** Completes, verifies and commits the output. @param found the splits, if there are any. */
+/** Completes, verifies and commits the output. @param found the splits, if there are any. @param spec see `summaryOf`. */
 export async function commitOutput(
   staging: Staging,
   output: ShuffledOutput,
   found: readonly FoundSplit[] | undefined,
-  keep: Parameters<typeof summaryOf>[3],
+  spec: ShuffleSpec | undefined,
   progress: JobProgress,
 ): Promise<Committed> {
-  const summary = summaryOf(output.written, output, found, keep);
+  const summary = summaryOf(output.written, output, found, spec);
   const commit = () => staging.commit(output, summary, progress.control);
   const { value: shards, seconds } = await progress.during('commit', undefined, commit);
   return { output: reportOutput(summary, shards), seconds };

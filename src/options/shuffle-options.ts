@@ -289,6 +289,20 @@ const CUT = optionGroup('Output', {
 });
 
 // biome-ignore format: a table, of few lines an entry
+const CARD = optionGroup('Output', {
+  /**
+   * Writes a dataset card beside the shards, from which the Hugging Face Hub and `load_dataset` know their splits. A string is what the card says of the job, such as its command. Default false.
+   */
+  datasetCard: option<boolean | string, boolean>({
+    check: (value, name) => typeof value === 'string' || trueOrFalse(value, name),
+    needs: [['shards', 'splits', 'each'], '`datasetCard` describes shards: give `shards` or `splits`'],
+    resumes: ['choice about a dataset card', ({ write }) => write.card !== undefined],
+    name: 'dataset-card',
+    help: 'write a dataset card for the Hugging Face Hub beside the shards, README.md',
+  }),
+});
+
+// biome-ignore format: a table, of few lines an entry
 const ORDER = optionGroup('Order', {
   /** Any well-formed string. Default: drawn at random; the report has it. */
   seed: option<string>({
@@ -660,6 +674,7 @@ export interface OutputOptions extends OptionsOf<typeof OUTPUT>, OptionsOf<typeo
 export interface ShuffleOptions
   extends OutputOptions,
     OptionsOf<typeof KEEP>,
+    OptionsOf<typeof CARD>,
     OptionsOf<typeof ORDER>,
     ReadOptions,
     FileChoiceOptions,
@@ -706,6 +721,7 @@ export const SHUFFLE_OPTIONS = {
   ...OUTPUT,
   ...KEEP,
   ...CUT,
+  ...CARD,
   ...ROW_GROUPS,
   ...ORDER,
   ...INPUT_OPTIONS,

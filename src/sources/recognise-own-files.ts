@@ -7,6 +7,8 @@ import { basename, join } from 'node:path';
 import { readHead } from '../io/atomic-files.js';
 import type { Entry } from '../io/list-files.js';
 import {
+  CARD_NAME,
+  FIRST_BYTES_OF_CARDS,
   FIRST_BYTES_OF_RECORD_INDEXES,
   INDEX_ATTEMPT_KIND,
   INDEX_SUFFIX,
@@ -42,6 +44,7 @@ const OWN_FILES: readonly OwnFile[] = [
     isName: (name) => prefixOfMarker(name) !== undefined,
     isBeginning: (head) => MARKER_TEXT.test(head.toString('latin1')),
   },
+  { what: 'a dataset card', isName: (name) => name === CARD_NAME, isBeginning: beginsWith(FIRST_BYTES_OF_CARDS) },
   { what: 'a record index', isName: (name) => name.endsWith(INDEX_SUFFIX), isBeginning: beginsAsIndex },
   {
     what: 'an unfinished record index',

@@ -36,6 +36,8 @@ export interface TinyJobKind {
   readonly header?: boolean;
   /** Makes existing files in the place of the output. */
   readonly makeFormer?: (output: string) => void;
+  /** Whether a dataset card lies beside the shards. */
+  readonly datasetCard?: boolean;
   /** Whether the job replaces existing files. */
   readonly force?: boolean;
   /** Whether the job can be resumed from its start; other jobs can only start anew. */
@@ -79,7 +81,7 @@ function writeFormerShards(output: string): void {
   mkdirSync(output);
   for (const name of [
     'bystander',
-    ...['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003', '.shard.complete.json'],
+    ...['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003', '.shard.complete.json', 'README.md'],
   ])
     writeFileSync(join(output, name), `former ${name}\n`);
 }
@@ -105,6 +107,7 @@ export const NEW_SHARDS: TinyJobKind = { name: 'new shards', tuning: ON_DISK, sh
 export const REPLACED_SHARDS: TinyJobKind = {
   ...NEW_SHARDS,
   name: 'shards that replace others',
+  datasetCard: true,
   makeFormer: writeFormerShards,
   force: true,
 };

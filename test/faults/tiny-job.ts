@@ -135,6 +135,7 @@ export class TinyJob {
       workers: this.kind.workers ?? 1,
       seed: SEED,
       force: kind.force ?? false,
+      ...(kind.datasetCard === true && { datasetCard: true }),
       resume: kind.resumable ?? false,
       shards: shardRuleOf(kind),
       compress: kind.compress,

@@ -144,12 +144,13 @@ describe('an output has the bytes that it has on a disk', () => {
         ],
       },
     ],
+    ['shards with a dataset card', { ...SHARDS, datasetCard: 'made by a test' }],
     ['draws', { ...SHARDS, repeat: true, headCount: 9000 }],
     ['shards without records', { ...SHARDS, headCount: 2 }],
     ['shards whose headers tell their length', { ...SHARDS, inputs: ['a.npy'], records: { by: 'npy' } }],
     ['shards of tables, which have an end', { ...SHARDS, inputs: ['a.parquet'] }],
   ];
-  it.each(sampled(cases, 10, 2))('%s', async (_, { inputs: [name = 'in'] = [], ...asked }) => {
+  it.each(sampled(cases, 11, 2))('%s', async (_, { inputs: [name = 'in'] = [], ...asked }) => {
     writeFileSync(directory.path('a.npy'), npyOf(100_000));
     const rows = Array.from({ length: 6000 }, (_each, i) => ({ text: `${i} ${'x'.repeat(i % 90)}`, number: i }));
     writeTable(directory.path('a.parquet'), rows);

@@ -74,6 +74,7 @@ describe('the listing of a directory', () => {
     [formatOwnerName('pileshuf-index', identifyOwner()), new Uint8Array(100)],
     [formatOwnerName('pileshuf-index', identifyOwner()), ''],
     ['x.index', 'pileset3 and more'],
+    ['README.md', '---\n# Made by pileshuf\nconfigs:\n'],
     ['a copy of a manifest', seal('job', 5, { any: 'thing' })],
   ])('leaves out %s, and a call that names it is refused', async (name, content) => {
     const path = write(name, content);
@@ -91,6 +92,7 @@ describe('the listing of a directory', () => {
     [formatOwnerName('lock', identifyOwner()), 'text\n'],
     [formatOwnerName('pileshuf-index', identifyOwner()), 'text\n'],
     ['a.index', 'chapter 1\n'],
+    ['README.md', '# Made by pileshuf\n'],
     ['b.txt.copy', 'pshindx1 is how an index begins\n'],
     ['store', 'a shop\n'],
     ['manifest', 'pileshuf job 5\n'],

@@ -9,7 +9,7 @@ import { COMMANDS, type OptionValues } from '../command-table.js';
 import { chooseInputs, hintAtTerminal, readNamedFiles } from '../named-files.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle, emptySplitsWarning } from '../report-text.js';
-import { repeatCommand } from '../resume-command.js';
+import { quoteShellWords, repeatCommand } from '../resume-command.js';
 import { isStandardOutput } from '../standard-streams.js';
 
 const otherCommands = Object.entries(COMMANDS)
@@ -91,6 +91,7 @@ export const command: CommandDefinition<'shuffle'> = {
       {
         ...job,
         ...callbacks,
+        datasetCard: asked.options.datasetCard && `pileshuf ${quoteShellWords(argv)}`,
         onProfile:
           profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
         report: reportFile && {

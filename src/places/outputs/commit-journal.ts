@@ -16,6 +16,7 @@ import {
   type ValueOf,
   wholeNumber,
 } from '../../io/json-shape.js';
+import { CARD_NAME } from '../../io/own-files.js';
 import { syncPath } from '../../io/rename-and-sync.js';
 import { damagedFileError } from '../../io/sealed-file.js';
 import { SealedFormat } from '../../io/sealed-format.js';
@@ -58,6 +59,8 @@ const shape = object({
   sums: optional(object({ of: text, total: text, splits: list(text) })),
   /** How many shards have no record, of an output without splits. Absent: none. */
   emptyShards: optional(wholeNumber()),
+  /** The text of the dataset card. Absent: the shards have none. */
+  card: optional(text),
 });
 
 export type SplitSummary = ValueOf<typeof splitSummary>;
@@ -117,7 +120,7 @@ function requireConsistent(journal: CommitJournal, path: string): void {
     if (isShardName(names[i] ?? '', shard, count)) continue;
     throw damagedFileError(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
   }
-  const stranger = replaced.findIndex((name) => !isReplaceableName(name));
+  const stranger = replaced.findIndex((name) => !isReplaceableName(name) && name !== CARD_NAME);
   if (stranger !== -1) throw damagedFileError(path, `replaced[${stranger}]: expected the name of a former shard`);
   for (const list of [names, replaced]) {
     if (new Set(list).size !== list.length) throw damagedFileError(path, 'it has a name twice');

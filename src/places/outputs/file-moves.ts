@@ -14,6 +14,7 @@ import { counted, SystemError, VerificationError } from '../../errors.js';
 import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
+import { CARD_NAME } from '../../io/own-files.js';
 import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
 import {
   applyUmask,
@@ -104,7 +105,7 @@ async function moveAsDirectory(
   for (const { staged, name, byteLength } of shards)
     ensureName(staged, join(directory, name), byteLength, linkOrRename);
   if (!isMoved) {
-    await writeCompletionMarkers(place, gathered, stagingDirectory, journal);
+    await writeBesideShards(place, gathered, stagingDirectory, journal);
     const directories = [...ofSections, '.'].map((name) => join(gathered, name));
     await forEachConcurrently(directories, async (path) => {
       applyUmask(path);
@@ -150,18 +151,18 @@ async function moveIntoExisting(
     ensureName(staged, join(place.path, name), byteLength, linkOrRename);
   await syncPath(place.path);
   if (journal.phase !== 'moved') {
-    await writeCompletionMarkers(place, place.path, stagingDirectory, journal);
+    await writeBesideShards(place, place.path, stagingDirectory, journal);
     await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
 }
 
 /**
- * Writes `.PREFIX.complete.json`. In a directory that existed before its shards, it is the last file to appear: while it is
- * missing, the shards of this prefix are not complete, or not all of one job. Each split has its own; sections have one.
+ * Writes the dataset card, if there is one, and `.PREFIX.complete.json`. In a directory that existed before its
+ * shards, the marker is the last file to appear: while it is missing, the shards of this prefix are not complete, or not all of one job. Each split has its own; sections have one.
  * @param directory that holds the shards; the caller makes the names in it durable.
  */
-export async function writeCompletionMarkers(
+export async function writeBesideShards(
   place: ShardsDestination,
   directory: string,
   stagingDirectory: string,
@@ -169,12 +170,15 @@ export async function writeCompletionMarkers(
 ): Promise<void> {
   const { sections } = place.naming;
   const shardCount = journal.names.length;
-  const markers =
+  const files: [name: string, content: string][] =
     sections === undefined
-      ? shardGroupsOf(place, journal, shardCount).map((group) => [group.prefix, markerText(group)] as const)
-      : [[sections, sectionsText(journal, shardCount)] as const];
-  for (const [prefix, content] of markers) {
-    const name = completionMarkerName(prefix);
+      ? shardGroupsOf(place, journal, shardCount).map((group) => [
+          completionMarkerName(group.prefix),
+          markerText(group),
+        ])
+      : [[completionMarkerName(sections), sectionsText(journal, shardCount)]];
+  if (journal.card !== undefined) files.unshift([CARD_NAME, journal.card]);
+  for (const [name, content] of files) {
     const staged = join(stagingDirectory, 'marker');
     removeFile(staged, 'output');
     const text = Buffer.from(content);
@@ -199,8 +203,10 @@ export async function rollBack(
   requireJournalOf(place, journal);
   if (journal.intoExisting) {
     if (journal.phase === 'move-in') {
-      for (const { prefix } of shardGroupsOf(place, journal, journal.names.length))
-        removeFile(join(place.path, completionMarkerName(prefix)), 'output');
+      const groups = shardGroupsOf(place, journal, journal.names.length);
+      const beside = groups.map(({ prefix }) => completionMarkerName(prefix));
+      for (const name of journal.card === undefined ? beside : [CARD_NAME, ...beside])
+        removeFile(join(place.path, name), 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
         if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');

@@ -3,6 +3,7 @@
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../../errors.js';
 import { hashFileEnds } from '../../io/file-window.js';
+import { CARD_NAME } from '../../io/own-files.js';
 import {
   fileAmongParents,
   findObstacle,
@@ -18,6 +19,7 @@ import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
 import { nameSome } from '../../values/format-numbers.js';
 import { inputFactsOf } from '../inputs/input-kinds.js';
+import { cardExistsError } from './dataset-card.js';
 import { type FileDestination, outputIdentityOf, type ShardsDestination } from './destination.js';
 import { moveFile, moveOrRollBack, moveShards, rollBack } from './file-moves.js';
 import { type OutputPlace, type OutputPlaces, outputPlaceError, type StreamPlace } from './output-place.js';
@@ -95,6 +97,7 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
         );
       }
       const existing = former.find(isShard);
+      if (existing === undefined && former.includes(CARD_NAME) && !mayReplace) throw cardExistsError(output);
       if (existing !== undefined && !mayReplace) {
         throw new UsageError(
           `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,

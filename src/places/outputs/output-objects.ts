@@ -11,7 +11,7 @@ import { ifPossible } from '../../floor/cleanup.js';
 import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import type { List } from '../../floor/paged-list.js';
 import { openForRead, readBytes, withFile } from '../../io/files.js';
-import { isShardOf } from '../../io/own-files.js';
+import { CARD_NAME, isShardOf } from '../../io/own-files.js';
 import { listNames, statPath } from '../../io/paths.js';
 import { byteLengthOf } from '../../io/rename-and-sync.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
@@ -29,6 +29,7 @@ import {
   shardGroupsOf,
   writeJournal,
 } from './commit-journal.js';
+import { cardExistsError } from './dataset-card.js';
 import { type Destination, shardsAt } from './destination.js';
 import {
   addressBelow,
@@ -106,12 +107,14 @@ export class ObjectsPlace implements OutputPlace {
     const { to } = this;
     const { naming } = shardsAt(to);
     const names: string[] = [];
+    const beside = naming.hasCard === true ? [CARD_NAME] : [];
     for (const prefix of naming.prefixes) {
       const begin = `${prefix}-`;
       for (const { place: rest } of await this.#store.list(addressBelow(to.path, begin))) names.push(begin + rest);
-      const marker = completionMarkerName(prefix);
-      if ((await this.#store.head(addressBelow(to.path, marker))) !== undefined) names.push(marker);
+      beside.push(completionMarkerName(prefix));
     }
+    for (const name of beside)
+      if ((await this.#store.head(addressBelow(to.path, name))) !== undefined) names.push(name);
     return replacedFilesAmong(names, naming);
   }
 
@@ -135,7 +138,9 @@ export class ObjectsPlace implements OutputPlace {
   async requireReplaceable(output: string, _inputs: List<{ readonly path: string }>, isDryRun: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.to;
     const isOne = kind === 'file';
-    const existing = (await this.#replacedAddresses()).map(nameIn).find((name) => isOne || isShard(name));
+    const names = (await this.#replacedAddresses()).map(nameIn);
+    const existing = names.find((name) => isOne || isShard(name));
+    if (!isOne && existing === undefined && names.includes(CARD_NAME) && !mayReplace) throw cardExistsError(output);
     if (existing !== undefined && !mayReplace)
       throw new UsageError(
         isOne
@@ -264,6 +269,7 @@ export class ObjectsPlace implements OutputPlace {
     if (names.length === 0) return;
     const now = new Set(names);
     await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
+    if (journal.card !== undefined) await this.#store.putText(addressBelow(to.path, CARD_NAME), journal.card, false);
     for (const group of shardGroupsOf(to, journal, names.length))
       await this.#store.putText(addressBelow(to.path, completionMarkerName(group.prefix)), markerText(group), false);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { UsageError } from '../../errors.js';
 import { withoutCodecSuffix } from '../../formats/codec-table.js';
-import { isShardOf, MARKER_ENDING } from '../../io/own-files.js';
+import { CARD_NAME, isShardOf, MARKER_ENDING } from '../../io/own-files.js';
 import { listNames } from '../../io/paths.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 
@@ -13,6 +13,8 @@ export interface ShardNaming {
   readonly extension: string;
   /** The first part of the names of directories, one for each section. Absent: the shards lie in one directory. */
   readonly sections?: string | undefined;
+  /** True if a dataset card belongs to the shards. */
+  readonly hasCard?: boolean | undefined;
 }
 
 /** Shards of one prefix, which are numbered together. */
@@ -74,23 +76,24 @@ export function completionMarkerName(prefix: string): string {
   return `.${prefix}${MARKER_ENDING}`;
 }
 
-/** Names of all files that new shards of these prefixes replace: shards, whatever their count and extension, and markers. */
+/** Names of all files that new shards replace: shards of their prefixes, whatever the count and extension, the card, and markers. */
 export function findReplacedFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
   return replacedFilesAmong(listNames(path, 'output'), naming);
 }
 
-/** Returns the names that new shards replace: first shards, then markers. */
-export function replacedFilesAmong(all: readonly string[], naming: Pick<ShardNaming, 'prefixes'>): string[] {
+/** Returns the names that new shards replace: first shards, then markers and the card. */
+export function replacedFilesAmong(all: readonly string[], naming: Omit<ShardNaming, 'extension'>): string[] {
   const names = all.filter((name) => isReplaced(naming, name));
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
 
-/** Returns whether a former file is a shard, and not a marker. */
+/** Returns whether a former file is a shard, and neither a marker nor a card. */
 export function isShard(name: string): boolean {
-  return !name.endsWith(MARKER_ENDING);
+  return !name.endsWith(MARKER_ENDING) && name !== CARD_NAME;
 }
 
-function isReplaced({ prefixes }: Pick<ShardNaming, 'prefixes'>, name: string): boolean {
+function isReplaced({ prefixes, hasCard }: Omit<ShardNaming, 'extension'>, name: string): boolean {
+  if (name === CARD_NAME) return hasCard === true;
   return prefixes.some((prefix) => name === completionMarkerName(prefix) || isShardOf(prefix, name));
 }
 

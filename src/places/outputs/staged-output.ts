@@ -17,6 +17,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../../floor/job-contr
 import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
 import { openForRead, openStagedOutput, withFile, writeAt } from '../../io/files.js';
+import { CARD_NAME } from '../../io/own-files.js';
 import { nameExists } from '../../io/paths.js';
 import { byteLengthOf, ensureFile, outputAppearedError, syncPath } from '../../io/rename-and-sync.js';
 import { damagedFileError } from '../../io/sealed-file.js';
@@ -26,6 +27,7 @@ import { cutAt, type PartCuts } from '../../plan/shard-cuts.js';
 import { shortenStaged } from '../../sinks/appended-shards.js';
 import { type OutputLayout, trailerBytesOf } from '../../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, stagedPath } from '../../sinks/output-target.js';
+import type { ShuffleSpec } from '../../spec.js';
 import {
   type CommitDirectories,
   type CommitJournal,
@@ -33,6 +35,7 @@ import {
   type OutputTotals,
   writeJournal,
 } from './commit-journal.js';
+import { cardText } from './dataset-card.js';
 import { outputIdentityOf, shardsAt } from './destination.js';
 import { asideDirectory } from './file-moves.js';
 import type { OutputPlace } from './output-place.js';
@@ -46,6 +49,8 @@ const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
 export interface OutputSummary extends OutputTotals, Partial<Pick<CommitJournal, 'sums' | 'emptyShards'>> {
   readonly shardCount: number;
+  /** The spec, if the job may have a dataset card. */
+  readonly spec?: ShuffleSpec | undefined;
 }
 
 export class StagedOutput {
@@ -239,7 +244,7 @@ export class StagedOutput {
   }
 
   async #describeMoves(
-    { records, bytes, checksum, splits, sums, emptyShards }: OutputSummary,
+    { records, bytes, checksum, splits, sums, emptyShards, spec }: OutputSummary,
     shards: readonly number[],
   ): Promise<CommitJournal> {
     const { to } = this.#place;
@@ -248,10 +253,11 @@ export class StagedOutput {
     const totals = { records, bytes, checksum, splits };
     const names = finalNames(to, totals, shards.length);
     const replaced = await this.#place.replacedNames();
-    const appeared = replaced.find(isShard);
+    const appeared = replaced.find((name) => isShard(name) || name === CARD_NAME);
     if (appeared !== undefined && !to.mayReplace) throw outputAppearedError(this.#place.pathOf(appeared));
     const intoExisting = shardsAt(to).exists;
-    const described = { ...totals, sums, emptyShards };
+    const card = spec && cardText(to, spec, totals, shards.length);
+    const described = { ...totals, sums, emptyShards, card };
     return { outputIdentity, phase: 'move-aside', byteLengths, ...described, intoExisting, names, replaced };
   }
 

@@ -20,13 +20,14 @@ const journal: CommitJournal = {
   intoExisting: true,
   names: ['shard-00000-of-00002', 'shard-00001-of-00002'],
   byteLengths: [0, 2 ** 50],
-  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', '.shard.complete.json'],
+  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', '.shard.complete.json', 'README.md'],
   records: 5,
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
   splits: undefined,
   emptyShards: undefined,
   sums: { of: '.n', total: '123456789012345678.5', splits: [] },
+  card: '---\n',
 };
 
 beforeEach(() => mkdirSync(directory.path('job')));

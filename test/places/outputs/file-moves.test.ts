@@ -28,13 +28,13 @@ import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 
-const naming = { prefixes: ['shard'], extension: '.txt' };
+const naming = { prefixes: ['shard'], extension: '.txt', hasCard: true };
 const NEW = ['first', '', 'third'];
 const NAMES = NEW.map((_, shard) => `shard-0000${shard}-of-00003.txt`);
 const MARKER = '.shard.complete.json';
 const MARKER_TEXT = '{"shards":3,"records":2,"bytes":10,"checksum":"00000000000000ab"}\n';
 /** Of the same names as new ones, and of others; a link that leads nowhere is a file like any other. */
-const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER];
+const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER, 'README.md'];
 const DANGLING = 'shard-00002-of-00003.txt';
 const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 
@@ -53,6 +53,7 @@ const totals = {
   splits: undefined,
   sums: undefined,
   emptyShards: undefined,
+  card: undefined,
 };
 const byteLengths = NEW.map((text) => text.length);
 const out = (...names: string[]) => directory.path('out', ...names);
@@ -64,6 +65,7 @@ const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): Comm
   byteLengths,
   replaced,
   ...totals,
+  card: 'the card',
 });
 const fileJournal = (): CommitJournal => ({
   outputIdentity: formatOutputIdentity('file', out(), []),
@@ -163,7 +165,11 @@ async function begin(kind: Kind): Promise<void> {
 function expectComplete(kind: Kind): void {
   if (kind === newFile || kind === otherFile) expect(readFileSync(out(), 'utf8')).toBe('first');
   else {
-    const kept = { ...(kind === newDirectory ? {} : foreignContents()), [MARKER]: MARKER_TEXT };
+    const kept = {
+      ...(kind === newDirectory ? {} : foreignContents()),
+      [MARKER]: MARKER_TEXT,
+      'README.md': 'the card',
+    };
     expect(contentsOf(out())).toEqual({ ...newContents(), ...kept });
     expect(statSync(out()).mode & 0o777).toBe(0o777 & ~process.umask());
   }

@@ -243,6 +243,7 @@ describe('StagedOutput', () => {
       splits: undefined,
       sums: undefined,
       emptyShards: undefined,
+      card: undefined,
     } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };
