@@ -24,6 +24,7 @@ import {
   type Valued,
   type ValuedInputs,
 } from './valued-records.js';
+import { copiesAndChance } from './weighed-order.js';
 
 const directory = useMemoryDirectory();
 
@@ -236,6 +237,24 @@ describe('bundles', () => {
         Buffer.concat(ofShard.flatMap((each) => each.records)).toString(),
       ),
     );
+  });
+
+  it('are whole where weights leave some of them out, wherever values lie in records', async () => {
+    const given = makeSkewed(900, 60, 0.1);
+    const job = {
+      inputs: bytesOfInputs(given),
+      seed: 'w',
+      groupBy: '.chat',
+      settings: plainSettings({ pileCount: 3 }),
+    };
+    const { bytes } = await shuffleToFile(directory, { ...job, factors: ['0.5', '0.5'] });
+    const bundles = bundlesInOrder(
+      given.inputs.map((records) => records.map(({ record }) => record)),
+      'w',
+      identitiesIn(given),
+      () => copiesAndChance('0.5'),
+    );
+    expect(String(bytes)).toBe(String(Buffer.concat(bundles.flatMap(({ records }) => records))));
   });
 
   it('of splits are those whose keys are in the split, or whose values choose it', async () => {

@@ -147,7 +147,6 @@ function keepUpToLimit(count: u32): u32 {
       continue;
     }
     v128.store(kept, v128.load(entry));
-    if (placesValues) moveSecond((entry - first) >> 4, (kept - first) >> 4);
     kept += ENTRY_BYTES;
     const slot = histogram + ((slotOfKey(key) as usize) << 2);
     store<u32>(slot, load<u32>(slot) + 1);
@@ -219,7 +218,7 @@ function contentHash(table: usize, index: u32, count: u32): u64 {
   return hash;
 }
 
-/** Gives the entry at `to` what the one at `from`, or the record there, has as second key. */
+/** Gives the entry at `to` the second key of the record at `from` of the block. */
 // @ts-ignore: decorator
 @inline
 export function moveSecond(from: usize, to: usize): void {
