@@ -50,6 +50,8 @@ export interface ScatterSettings extends ReadSettings, PileSetSettings {}
 export interface ShuffleSettings extends PileSettings {
   readonly readBytes: number;
   readonly outputBytes: number;
+  /** See `MEMBER_BYTES`. */
+  readonly memberBytes: number;
   /** The bytes that pages of columns may take beside the arena; 0: there are no columns. */
   readonly columnBytes: number;
   /** True if records of equal keys come in the order of their bytes, not in the order in which they were read. */

@@ -10,6 +10,7 @@ import { type PoolMemoryHandle, RamPool, slabsOf } from '../src/piles/ram-pool.j
 import type { SegmentCompressor } from '../src/piles/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { mayHaveRoomFor, memoryFor } from '../src/plan/pass2-memory.js';
+import { MemberBuffers } from '../src/sinks/member-cutter.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
@@ -20,6 +21,7 @@ export interface ThreadState {
   readonly hasher: KernelHasher;
   /** The hasher for the output, which is written while segments are read. */
   readonly outputHasher: KernelHasher;
+  readonly memberBuffers: MemberBuffers;
 }
 
 export interface ReadState extends ThreadState {
@@ -58,6 +60,7 @@ function threadStateIn(control: JobControl, part?: MemoryPart): ThreadState {
     arena,
     hasher: new KernelHasher(arena, 'segments'),
     outputHasher: new KernelHasher(arena, 'output'),
+    memberBuffers: new MemberBuffers(),
   };
 }
 

@@ -8,6 +8,7 @@
  */
 import { AbortError } from '../errors.js';
 import { inPhase, inPhaseAsync } from './phase-clock.js';
+import { RELAY_BYTES, Relay } from './relay.js';
 
 const ABORT_WORD = 0;
 const TURN_WORD = 1;
@@ -69,12 +70,14 @@ export class JobControl {
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array;
   readonly #counters: BigInt64Array;
+  readonly relay: Relay;
 
   /** Attaches to the words of a job; `create` makes new ones. */
   constructor(buffer: SharedArrayBuffer) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
     this.#counters = new BigInt64Array(buffer, COUNTERS_OFFSET);
+    this.relay = new Relay((...what) => this.#waitWhile(...what), buffer, buffer.byteLength - RELAY_BYTES);
   }
 
   /**
@@ -83,7 +86,7 @@ export class JobControl {
    */
   static create(permits: readonly number[], spareBytes: number): JobControl {
     const words = GATES_WORD + WORDS_OF_GATE * permits.length;
-    const control = new JobControl(new SharedArrayBuffer(4 * words));
+    const control = new JobControl(new SharedArrayBuffer(4 * words + RELAY_BYTES));
     control.#counters[SPARE_INDEX] = BigInt(Math.floor(spareBytes));
     for (const [gate, count] of permits.entries()) control.#words.fill(count, wordOfGate(gate), wordOfGate(gate) + 2);
     return control;
@@ -215,20 +218,17 @@ export class JobControl {
     Atomics.notify(this.#words, word, 1);
   }
 
-  /** The next task that takes a turn has the first one. No task may be waiting. */
-  restartTurns(): void {
-    Atomics.store(this.#words, TURN_WORD, 0);
-  }
-
   /** Blocks until all turns before `turn` have been passed on. */
   waitForTurn(turn: number): void {
-    const word = wordOfTurn(turn);
+    this.#waitWhile(this.#words, TURN_WORD, (now) => now !== wordOfTurn(turn));
+  }
+
+  /** Blocks while a word is so. Who changes the word notifies. */
+  #waitWhile(words: Int32Array, index: number, isSo: (word: number) => boolean): void {
     inPhase('turn', () => {
-      for (;;) {
-        const now = Atomics.load(this.#words, TURN_WORD);
-        if (now === word) return;
+      for (let now = Atomics.load(words, index); isSo(now); now = Atomics.load(words, index)) {
         this.throwIfAborted();
-        Atomics.wait(this.#words, TURN_WORD, now, WAIT_MILLISECONDS);
+        Atomics.wait(words, index, now, WAIT_MILLISECONDS);
       }
     });
   }

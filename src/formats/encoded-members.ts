@@ -1,15 +1,12 @@
 /**
- * An output whose records are encoded is made of members, each of consecutive records. A compressed member holds the
- * records of one full buffer, a row group of a table those of one unit.
+ * An output whose records are encoded is made of members, each of consecutive records: a part of a compressed file, or a row
+ * group of a table.
  */
 
-import { inPhase } from '../floor/phase-clock.js';
 import { freeBytes } from '../machine/free-bytes.js';
-import type { MemberEncoder } from './codec.js';
 
+/** Makes the members of tables. */
 export interface MemberWriter {
-  /** True if a member ends with each full buffer of records. Otherwise one ends with each unit. */
-  readonly endsWithBuffer: boolean;
   /** @param records the next ones; one that is longer than a buffer comes in several calls. */
   add(records: Uint8Array): void;
   /** @returns the member of all records since the last one; undefined: there were none. */
@@ -30,23 +27,7 @@ export interface EncodedMember {
   release(): void;
 }
 
-export function compressedMembers(encoder: MemberEncoder): MemberWriter {
-  let bytes: Uint8Array | undefined;
-  return {
-    endsWithBuffer: true,
-    add: (records) => {
-      bytes = inPhase('compress', () => encoder.encode(records));
-    },
-    end: () => {
-      const member = bytes && memberOf(bytes);
-      bytes = undefined;
-      return member;
-    },
-    close: () => {},
-  };
-}
-
-function memberOf(bytes: Uint8Array): EncodedMember {
+export function memberOf(bytes: Uint8Array): EncodedMember {
   const { byteLength } = bytes;
   return {
     byteLength,

@@ -17,6 +17,7 @@
  * than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
+import { MEMBER_BYTES } from '../floor/relay.js';
 import { MOST_STRIPES } from '../piles/pile-layout.js';
 import {
   LARGEST_ARENA_BYTES,
@@ -56,6 +57,7 @@ export const INLINE_BYTES = 8 * MIB;
 export interface Tuning {
   readonly readBytes?: number;
   readonly outputBytes?: number;
+  readonly memberBytes?: number;
   readonly sliceBytes?: number;
   readonly pileCount?: number;
   readonly bufferBytes?: number;
@@ -115,6 +117,8 @@ export interface MemoryPlan {
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;
+  /** The bytes after which a compressed member ends with the next record. */
+  readonly memberBytes: number;
   /** The size of one worker's arena in pass 1 when no record is longer than the read window. */
   readonly pass1ArenaBytes: number;
   /** The part of the budget beside the arenas of pass 1: for the memory pool and longer windows. */
@@ -190,8 +194,10 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   );
 
   const { tableBytes } = need;
-  const onDisk = { ...diskLimits, diskCount: need.tempDiskCount, workers: mostWorkers, tableBytes };
-  const inMemory = { ...IN_MEMORY, diskCount: 1, workers: mostWorkers, tableBytes };
+  const makesMembers = need.outputWaits && need.columnBytes === undefined;
+  const common = { workers: mostWorkers, tableBytes, makesMembers };
+  const onDisk = { ...diskLimits, diskCount: need.tempDiskCount, ...common };
+  const inMemory = { ...IN_MEMORY, diskCount: 1, ...common };
 
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fitting = divideInMemory(storedBytes, wantedPool, budgetBytes, perStoredByte, inMemory);
@@ -255,6 +261,7 @@ function finish(
     bufferBytes,
     readBytes,
     outputBytes: tuning.outputBytes ?? sizes.outputBytes,
+    memberBytes: tuning.memberBytes ?? MEMBER_BYTES,
     pass1ArenaBytes,
     pass1SpareBytes: Math.max(0, need.budgetBytes - Math.min(workers, need.mostSlices) * pass1ArenaBytes),
     pass2ArenaBytes: tuning.pass2ArenaBytes ?? pass2ArenaBytes,

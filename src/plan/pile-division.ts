@@ -1,4 +1,5 @@
 /** Chooses the number of piles and the size of their buffers within one worker's share of the budget. Pure. */
+import { MEMBER_BYTES } from '../floor/relay.js';
 import { MOST_PILES } from '../piles/pile-layout.js';
 import {
   BOUNDARY_TABLE_BYTES,
@@ -84,6 +85,9 @@ const SMALLEST_PREFERRED_PILE_BYTES = 12 * MIB;
 /** Smaller shares of the budget are not tried for a job in memory. */
 const SMALLEST_SHARE_IN_MEMORY_BYTES = 16 * MIB;
 
+/** A member, and the rest of its last record. */
+const BUFFERS_OF_MEMBER_BYTES = MEMBER_BYTES + MIB / 4;
+
 /** The number of piles and stripes, fixed once the first pile set is written. */
 export interface PileDivision {
   readonly pileCount: number;
@@ -91,6 +95,8 @@ export interface PileDivision {
 }
 
 export interface PileStorageLimits extends PileLimits {
+  /** True if the output buffers of a thread should hold a compressed member, which is copied otherwise. */
+  readonly makesMembers: boolean;
   /** The bytes of other tables in an arena of pass 1. Absent: there are none. */
   readonly tableBytes?: number | undefined;
   readonly diskCount: number;
@@ -117,7 +123,9 @@ export function dividePiles(
 ): PileSizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, place.mostReadBytes), 4 * KIB);
-  const outputBytes = roundDown(clamp(usable / 8 / OUTPUT_BUFFER_COUNT, 32 * KIB, place.mostOutputBytes), 4 * KIB);
+  const forMember = place.makesMembers ? Math.min(BUFFERS_OF_MEMBER_BYTES, usable / 6) : 0;
+  const forOutput = Math.max(usable / 8, forMember) / OUTPUT_BUFFER_COUNT;
+  const outputBytes = roundDown(clamp(forOutput, 32 * KIB, place.mostOutputBytes), 4 * KIB);
   const { tableBytes = 0 } = place;
   const forBuffers = Math.min(
     usable - tableBytes - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB,

@@ -11,6 +11,8 @@ export interface PileRange {
   readonly end: number;
   readonly firstRank: number;
   readonly firstByte: number;
+  /** The bytes of the first records that the output has already, of piles that are read again. Absent: they are not. */
+  readonly skippedBytes?: number;
 }
 
 /**

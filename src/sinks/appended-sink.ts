@@ -9,17 +9,33 @@
  *
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
+ *
+ * A compressed member ends where the records say (member-cutter.ts), and may reach from the part of one task into that of the
+ * next. The task with the end of a member compresses it: the records before its own are handed on (../floor/relay.ts). Until they
+ * are, its own records of that member wait, too.
  */
 import { ifPossible, thenAlwaysAsync } from '../floor/cleanup.js';
-import { inPhaseAsync } from '../floor/phase-clock.js';
-import { compressedMembers, type EncodedMember, type MemberWriter } from '../formats/encoded-members.js';
+import { inPhase, inPhaseAsync } from '../floor/phase-clock.js';
+import type { MemberEncoder } from '../formats/codec.js';
+import { type EncodedMember, memberOf } from '../formats/encoded-members.js';
 import { openEncoder } from '../formats/encoder-table.js';
 import { NO_TRANSFERS, type WrittenRegion } from '../job-directory/notes.js';
 import { checksumTextOf } from '../piles/pile-totals.js';
 import { StagedShard, StreamShard } from './appended-shards.js';
 import { ClaimedSink, FilesSink } from './files-sink.js';
-import type { AppendedTarget, OpenShard, OutputSink, SinkParts, StreamTarget } from './output-target.js';
+import { MemberCutter, type OpenMember } from './member-cutter.js';
+import type {
+  AppendedTarget,
+  LastShard,
+  OpenShard,
+  OutputHasher,
+  OutputSink,
+  SinkParts,
+  StreamTarget,
+} from './output-target.js';
 import { type PartCursor, shardCursor, unitCursor } from './part-cursor.js';
+
+const NOTHING = new Uint8Array();
 
 /** Consecutive appended bytes in one shard. */
 interface Region {
@@ -47,8 +63,9 @@ interface PendingMember {
 export class AppendedSink implements OutputSink {
   readonly #parts: SinkParts<AppendedTarget | StreamTarget>;
   readonly #cursor: PartCursor;
-  /** The writer of members. Undefined: records are appended as they are. */
-  readonly #members: MemberWriter | undefined;
+  /** The encoder of members. Undefined: the records are not compressed. */
+  readonly #encoder: MemberEncoder | undefined;
+  readonly #cutter: MemberCutter;
   /** The buffers, with what lies between them. */
   readonly #address: number;
   readonly #capacityBytes: number;
@@ -57,18 +74,44 @@ export class AppendedSink implements OutputSink {
   #region: Region;
   /** The shard that was appended to last. */
   #open: { readonly region: Region; readonly shard: OpenShard } | undefined;
+  /** True until the open member ends whose first records are those of other tasks. */
+  #continues = false;
+  /** That member, until it is compressed, and the spare memory that was taken for it. */
+  #first: { readonly member: OpenMember; readonly spareBytes: number } | undefined;
+  #hasHandedOn = false;
+  /** The bytes that the output has already of the records that come next. */
+  #skippedBytes: number;
   fillAddress: number;
 
-  constructor(parts: SinkParts<AppendedTarget | StreamTarget>) {
+  /** @param last undefined: nobody knows yet. */
+  constructor(parts: SinkParts<AppendedTarget | StreamTarget>, last: LastShard | undefined) {
     const { addresses, capacityBytes } = parts.buffer;
-    const { target, units, start } = parts;
+    const { target, units, start, memberBytes, memberBuffers } = parts;
     this.#parts = parts;
     this.#cursor = cursorOf(parts);
-    this.#members = units?.members ?? (target.compression && compressedMembers(openEncoder(target.compression)));
+    this.#encoder = target.compression && units === undefined ? openEncoder(target.compression) : undefined;
+    this.#skippedBytes = start.skippedBytes ?? 0;
+    const shardByte = this.#isCut ? this.#findStart(last) : 0;
+    this.#continues = shardByte > 0;
+    this.#cutter = new MemberCutter(memberBuffers, memberBytes, shardByte);
     this.#address = addresses[0];
     this.#capacityBytes = (addresses.at(-1) ?? addresses[0]) + capacityBytes - addresses[0];
     this.fillAddress = this.#address;
     this.#region = this.#beginRegion(units === undefined ? start.shard : this.#cursor.shard);
+  }
+
+  /** Returns where the records begin in their shard, and tells the next task where its own do. */
+  #findStart(last: LastShard | undefined): number {
+    const { start, control } = this.#parts;
+    const { relay } = control;
+    const shardByte = start.shardByte ?? relay.startOf(start.turn);
+    if (last !== undefined) relay.tellStart(start.turn + 1, last.isNew ? last.bytes : shardByte + last.bytes);
+    return shardByte;
+  }
+
+  /** True if the present records go to compressed members of this sink. */
+  get #isCut(): boolean {
+    return this.#encoder !== undefined && this.#cursor.isOwn;
   }
 
   get ownShard(): number | undefined {
@@ -84,50 +127,92 @@ export class AppendedSink implements OutputSink {
   }
 
   get roomBytes(): number {
-    return this.#address + this.#capacityBytes - this.fillAddress;
+    const leftBytes = this.#address + this.#capacityBytes - this.fillAddress;
+    return this.#isCut ? Math.min(leftBytes, this.#cutter.roomBytes) : leftBytes;
   }
 
-  advance(byteLength: number): void {
+  get leftBytes(): number {
+    return this.#isCut ? this.#skippedBytes + this.#cutter.leftBytes : Number.POSITIVE_INFINITY;
+  }
+
+  advance(byteLength: number, endsRecord = true): void {
     this.fillAddress += byteLength;
+    if (this.#isCut) this.#cutter.advance(Math.max(0, byteLength - this.#skippedBytes), endsRecord);
+  }
+
+  async beginLong(byteLength: number): Promise<void> {
+    if (!this.#isCut || this.#skippedBytes > 0 || byteLength <= this.#parts.memberBytes) return;
+    await this.#endCompressed(NOTHING);
+    this.#cutter.begin(this.#cutter.shardByte, true);
   }
 
   async flush(): Promise<boolean> {
-    const byteLength = this.fillAddress - this.#address;
-    if (byteLength === 0) return false;
-    const records = this.#parts.buffer.memory().subarray(this.#address, this.fillAddress);
-    if (this.#cursor.isOwn) {
-      if (this.#members === undefined) await this.#appendPlain(records);
-      else await this.#addToMember(this.#members, records);
-    }
+    const { units, buffer } = this.#parts;
+    const isFull = this.#isCut && this.#cutter.isFull;
+    const records = buffer.memory().subarray(this.#address, this.fillAddress);
+    if (records.byteLength === 0 && !isFull) return false;
     this.fillAddress = this.#address;
-    return true;
-  }
-
-  async #addToMember(members: MemberWriter, records: Uint8Array): Promise<void> {
+    if (!this.#cursor.isOwn) return true;
+    if (this.#encoder !== undefined) {
+      const skipped = Math.min(this.#skippedBytes, records.byteLength);
+      this.#skippedBytes -= skipped;
+      const own = records.subarray(skipped);
+      if (isFull) await this.#endCompressed(own);
+      else this.#cutter.add(own);
+      return true;
+    }
     this.#region.recordBytes += records.byteLength;
-    members.add(records);
-    if (members.endsWithBuffer) await this.#endMember(members);
+    if (units !== undefined) units.members.add(records);
+    else await this.#appendPlain(records);
+    return true;
   }
 
   /** The buffers are the memory in which plain records wait for their turn. */
   async #appendPlain(records: Uint8Array): Promise<void> {
-    const { control, start, hasher, buffer } = this.#parts;
-    const region = this.#region;
-    region.recordBytes += records.byteLength;
-    region.storedBytes += records.byteLength;
-    hasher?.add(buffer.memory(), this.#address, records.byteLength);
-    if (!region.isFirst) control.waitForTurn(start.turn);
-    const position = await inPhaseAsync('write', () => this.#append(region, records));
-    region.start ??= position;
+    const { control, start } = this.#parts;
+    if (!this.#region.isFirst) control.waitForTurn(start.turn);
+    await this.#append(this.#region, records);
   }
 
-  async #endMember(members: MemberWriter): Promise<void> {
-    const member = members.end();
+  async #endCompressed(records: Uint8Array): Promise<void> {
+    if (!this.#continues) return this.#addMember(this.#region, this.#compress(this.#region, this.#cutter.end(records)));
+    const { control, start } = this.#parts;
+    this.#continues = false;
+    const member = this.#cutter.endFirst(records);
+    const { byteLength } = member.bytes;
+    const mayWait = !control.relay.has(start.turn) && control.takeSpare(byteLength);
+    this.#first = { member, spareBytes: mayWait ? byteLength : 0 };
+    if (!mayWait) this.#compressFirst();
+  }
+
+  /** Compresses the member that other tasks began, as soon as their records are there. */
+  #compressFirst(): void {
+    const { control, start } = this.#parts;
+    const [region = this.#region] = this.#regions;
+    if (this.#first === undefined) return;
+    const { member } = this.#first;
+    if (!this.#hasHandedOn) member.addBefore(control.relay.openRecords(start.turn));
+    const compressed = this.#compress(region, member.bytes);
+    this.#freeFirst();
+    if (compressed !== undefined) this.#pendingMembers.unshift({ region, member: compressed, spareBytes: 0 });
+  }
+
+  #freeFirst(): void {
+    this.#first?.member.free();
+    this.#parts.control.giveSpare(this.#first?.spareBytes ?? 0);
+    this.#first = undefined;
+  }
+
+  #compress(region: Region, records: Uint8Array): EncodedMember | undefined {
+    const encoder = this.#encoder;
+    if (encoder === undefined || records.byteLength === 0) return undefined;
+    region.recordBytes += records.byteLength;
+    return memberOf(inPhase('compress', () => encoder.encode(records)));
+  }
+
+  async #addMember(region: Region, member: EncodedMember | undefined): Promise<void> {
     if (member === undefined) return;
     const { control, start } = this.#parts;
-    const region = this.#region;
-    region.storedBytes += member.byteLength;
-    this.#hash(member);
     const waiting = { region, member, spareBytes: 0 };
     if (region.isFirst) {
       await thenAlwaysAsync(
@@ -146,22 +231,27 @@ export class AppendedSink implements OutputSink {
 
   async cut(): Promise<void> {
     await this.#endPart();
+    if (this.#isCut) await this.#endCompressed(NOTHING);
     this.#cursor.next();
     if (this.#cursor.shard === this.#region.shard) return;
     this.#endRegion(true);
+    this.#cutter.begin(0);
     this.#region = this.#beginRegion(this.#cursor.shard);
   }
 
   async #endPart(): Promise<void> {
     await this.flush();
-    if (this.#members?.endsWithBuffer === false) await this.#endMember(this.#members);
+    const { units } = this.#parts;
+    if (units !== undefined) await this.#addMember(this.#region, units.members.end());
   }
 
   async close(): Promise<readonly WrittenRegion[]> {
     await this.#endPart();
+    if (this.#encoder !== undefined) await this.#handOn();
     this.#endRegion(false);
     if (!this.needsNoTurn) {
       await this.#appendPending();
+      this.#noteOpenRecords();
       this.#closeShard();
       this.#parts.control.passTurn();
     }
@@ -172,10 +262,35 @@ export class AppendedSink implements OutputSink {
     });
   }
 
+  async #handOn(): Promise<void> {
+    const { control, start } = this.#parts;
+    const { relay } = control;
+    const { turn } = start;
+    if (start.isLast === true) await this.#endCompressed(NOTHING);
+    const before = relay.openRecords(turn);
+    this.#first?.member.addBefore(before);
+    relay.tellStart(turn + 1, this.#cutter.shardByte);
+    relay.handOn(turn, this.#continues ? before.byteLength : 0, this.#cutter.openBytes);
+    this.#hasHandedOn = true;
+    this.#compressFirst();
+    this.#cutter.free();
+  }
+
+  /** A task may have gathered records of a shard and ended no member there: its notes tell the shard nevertheless. */
+  #noteOpenRecords(): void {
+    const region = this.#region;
+    if (!this.#isCut || this.#cutter.shardByte === 0 || region.start !== undefined) return;
+    region.start = this.#openShard(region).end - this.#parts.target.headerBytes;
+    this.#parts.hasher?.begin();
+    this.#noteChecksum(region);
+  }
+
   async rollBack(): Promise<boolean> {
     const { headerBytes } = this.#parts.target;
     this.#dropPending();
     this.#abandonShard();
+    // The next task may have taken the open records.
+    if (this.#hasHandedOn) return false;
     // A part that came late would replace that of the next try.
     for (const { opened } of this.#regions) ifPossible(() => opened?.awaitTransfers?.());
     // The turn was not passed on: nobody has appended anything after these regions.
@@ -187,11 +302,13 @@ export class AppendedSink implements OutputSink {
 
   async abandon(): Promise<void> {
     this.#dropPending();
-    this.#members?.close();
+    this.#parts.units?.members.close();
+    this.#cutter.free();
     this.#abandonShard();
   }
 
   #dropPending(): void {
+    this.#freeFirst();
     for (const waiting of this.#pendingMembers.splice(0)) this.#release(waiting);
   }
 
@@ -207,35 +324,35 @@ export class AppendedSink implements OutputSink {
       opened: undefined,
     };
     this.#regions.push(region);
-    this.#parts.hasher?.begin();
     return region;
   }
 
   #endRegion(isWhole: boolean): void {
-    const { hasher } = this.#parts;
     const region = this.#region;
-    if (hasher !== undefined) region.checksum = checksumTextOf(hasher.checksum());
     region.isWhole = isWhole;
     // What is open has memory that others may need, so nobody waits with it.
     if (this.#open?.region === region) this.#closeShard();
   }
 
-  /** The hasher works on linear memory; the buffers are free now. */
-  #hash(member: EncodedMember): void {
-    const { hasher, buffer } = this.#parts;
-    if (hasher === undefined) return;
-    const memory = buffer.memory();
-    for (const bytes of member.pieces()) {
-      for (let done = 0; done < bytes.byteLength; done += this.#capacityBytes) {
-        const piece = bytes.subarray(done, done + this.#capacityBytes);
-        memory.set(piece, this.#address);
-        hasher.add(memory, this.#address, piece.byteLength);
-      }
+  /** The hasher works on linear memory; the buffers are free now, unless they have the bytes. */
+  #hash(hasher: OutputHasher, bytes: Uint8Array): void {
+    const memory = this.#parts.buffer.memory();
+    const isHere = bytes.buffer === memory.buffer;
+    for (let done = 0; done < bytes.byteLength; done += this.#capacityBytes) {
+      const piece = bytes.subarray(done, done + this.#capacityBytes);
+      if (!isHere) memory.set(piece, this.#address);
+      hasher.add(memory, isHere ? piece.byteOffset : this.#address, piece.byteLength);
     }
+  }
+
+  #noteChecksum(region: Region): void {
+    const { hasher } = this.#parts;
+    if (hasher !== undefined) region.checksum = checksumTextOf(hasher.checksum());
   }
 
   async #appendPending(): Promise<void> {
     const { control, start } = this.#parts;
+    this.#compressFirst();
     control.waitForTurn(start.turn);
     for (let next = this.#pendingMembers[0]; next !== undefined; next = this.#pendingMembers[0]) {
       await this.#appendOne(next);
@@ -245,10 +362,7 @@ export class AppendedSink implements OutputSink {
   }
 
   async #appendOne({ region, member }: PendingMember): Promise<void> {
-    for (const bytes of member.pieces()) {
-      const position = await inPhaseAsync('write', () => this.#append(region, bytes));
-      region.start ??= position;
-    }
+    for (const bytes of member.pieces()) await this.#append(region, bytes);
     if (member.description !== undefined) this.#open?.shard.describe?.(member.description);
   }
 
@@ -257,14 +371,20 @@ export class AppendedSink implements OutputSink {
     this.#parts.control.giveSpare(spareBytes);
   }
 
-  /** @returns where the bytes begin in their shard, counted from the end of the header. */
-  async #append(region: Region, bytes: Uint8Array): Promise<number> {
-    const { target, control } = this.#parts;
+  /** The members of a region are appended one after the other, without those of others between them. */
+  async #append(region: Region, bytes: Uint8Array): Promise<void> {
+    const { target, control, hasher } = this.#parts;
+    if (hasher !== undefined) {
+      if (region.start === undefined) hasher.begin();
+      this.#hash(hasher, bytes);
+      this.#noteChecksum(region);
+    }
     const shard = this.#openShard(region);
     const position = shard.end - target.headerBytes;
-    await control.duringAsync(target.gate, () => shard.append(bytes));
+    await inPhaseAsync('write', () => control.duringAsync(target.gate, () => shard.append(bytes)));
     control.countMoved(target.gate, 'written', bytes.byteLength);
-    return position;
+    region.start ??= position;
+    region.storedBytes += bytes.byteLength;
   }
 
   #openShard(region: Region): OpenShard {
@@ -296,14 +416,14 @@ function cursorOf({ target, start, units }: SinkParts<AppendedTarget | StreamTar
   return units === undefined ? shardCursor(target.cuts, start.shard, target.own) : unitCursor(units.own, target.own);
 }
 
-/** @param byteLength of all records that will come, if that is known. */
-export function openSink({ target, ...parts }: SinkParts, byteLength?: number): OutputSink {
+/** @param last what the records that will come add to their last shard, if that is known. */
+export function openSink({ target, ...parts }: SinkParts, last?: LastShard): OutputSink {
   switch (target.kind) {
     case 'placed':
       return new FilesSink({ target, ...parts });
     case 'claimed':
-      return new ClaimedSink({ target, ...parts }, byteLength);
+      return new ClaimedSink({ target, ...parts }, last?.bytes);
     default:
-      return new AppendedSink({ target, ...parts });
+      return new AppendedSink({ target, ...parts }, last);
   }
 }

@@ -70,7 +70,7 @@ export class FilesSink implements OutputSink {
     this.#writes = buffer.addresses.map(() => Promise.resolve());
     this.#address = buffer.addresses[0];
     this.#shard = start.shard;
-    this.#beginRegion(start.shardByte);
+    this.#beginRegion(start.shardByte ?? 0);
   }
 
   get ownShard(): number {
@@ -140,7 +140,7 @@ export class FilesSink implements OutputSink {
   /** Wrong records must not overwrite those of another task, which may be verified already. */
   #requireInside(): void {
     if (this.#end === undefined || this.#shard < this.#end.shard) return;
-    const { shard, shardByte } = this.#end;
+    const { shard, shardByte = Number.POSITIVE_INFINITY } = this.#end;
     const reached = this.#position + (this.fillAddress - this.#pendingAddress) - this.#target.headerBytes;
     if (this.#shard === shard && reached <= shardByte) return;
     throw new VerificationError(

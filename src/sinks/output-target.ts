@@ -14,6 +14,7 @@ import { NO_TRANSFERS, type RegionTransfers, type WrittenRegion } from '../job-d
 import type { SegmentHasher } from '../piles/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OwnUnits, UnitCuts } from '../plan/unit-cuts.js';
+import type { MemberBuffers } from './member-cutter.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
@@ -118,6 +119,9 @@ export interface SinkParts<Target extends OutputTarget = OutputTarget> {
   readonly hasher: OutputHasher | undefined;
   /** The units of an output that is made of them. */
   readonly units?: UnitParts | undefined;
+  /** The M of the rule for compressed members (member-cutter.ts). */
+  readonly memberBytes: number;
+  readonly memberBuffers: MemberBuffers;
   /** Opens a shard that leaves this machine. Absent: shards are files. */
   readonly openShard?: ((shard: number) => OpenShard) | undefined;
 }
@@ -136,8 +140,12 @@ export interface OutputSink {
   /** The address where the next bytes go. `roomBytes` of them fit. */
   readonly fillAddress: number;
   readonly roomBytes: number;
-  /** Takes over `byteLength` bytes that were put at `fillAddress`. */
-  advance(byteLength: number): void;
+  /** Records that begin after so many bytes belong to the next member: `flush` comes first. Absent: any number. */
+  readonly leftBytes?: number;
+  /** Takes over `byteLength` bytes that were put at `fillAddress`. @param endsRecord false: the record goes on. Absent: true. */
+  advance(byteLength: number, endsRecord?: boolean): void;
+  /** Begins a record that comes in several pieces. Absent: nothing is to be done. */
+  beginLong?(byteLength: number): Promise<void>;
   /** Begins to write all that can be written now. @returns whether there is more room than before. */
   flush(): Promise<boolean>;
   awaitWrites(): Promise<void>;
@@ -194,8 +202,40 @@ export type SinkEnd = Pick<SinkStart, 'shard' | 'shardByte'>;
 
 export interface SinkStart {
   readonly shard: number;
-  /** Byte of that shard, counted from the end of its header, when each record has a known place. */
-  readonly shardByte: number;
+  /** Byte of the records of that shard. Undefined: the task before tells it, or nobody needs it. */
+  readonly shardByte: number | undefined;
   /** The task's place among the tasks, when they take turns. */
   readonly turn: number;
+  /** The bytes of the first records that the output has already: the others begin at `shardByte`. Absent: 0. */
+  readonly skippedBytes?: number | undefined;
+  /** True if no task follows. Absent: one may. */
+  readonly isLast?: boolean;
+}
+
+/** The part of a task in the last of its shards. */
+export interface LastShard {
+  readonly bytes: number;
+  /** True if the part begins it. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Writes a record that is longer than the room of a sink.
+ * @param copy puts `byteLength` bytes of the record, from `done` on, to an address.
+ * @returns `byteLength`.
+ */
+export async function writeLong(
+  sink: OutputSink,
+  byteLength: number,
+  copy: (address: number, done: number, byteLength: number) => void,
+): Promise<number> {
+  await sink.beginLong?.(byteLength);
+  for (let done = 0; done < byteLength; ) {
+    const count = Math.min(sink.roomBytes, byteLength - done);
+    copy(sink.fillAddress, done, count);
+    done += count;
+    sink.advance(count, done === byteLength);
+    await sink.flush();
+  }
+  return byteLength;
 }

@@ -17,7 +17,7 @@ import { requireRecords } from '../keep/repeat.js';
 import { tooLargeToDrawError } from '../piles/pile-set-writer.js';
 import { addRecordTotals, pileTotalsOf, type RecordTotals, sumOverPiles, totalsOfRange } from '../piles/pile-totals.js';
 import type { MemoryPlan } from '../plan/memory-plan.js';
-import { ONE_OUTPUT, planShardCuts, shardAt } from '../plan/shard-cuts.js';
+import { cutAt, ONE_OUTPUT, planShardCuts, shardAt } from '../plan/shard-cuts.js';
 import { type PlainEnds, storedEnds } from '../sinks/output-layout.js';
 import { addRegion, type OutputTarget } from '../sinks/output-target.js';
 import type { ShuffleSpec } from '../spec.js';
@@ -28,11 +28,13 @@ import { type PilesWork, pilesTask, rangesForThreads } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 const MOST_PIECE_BYTES = 2 ** 30;
+/** The least members of a task. With fewer, most records would belong to a member that several tasks make. */
+const MEMBERS_OF_TASK = 2;
 /** Places in a piece have 32 bits. A piece ends with a pile, so it may be larger than `MOST_PIECE_BYTES`. */
 const MOST_SLAB_BYTES = 2 ** 32 - 1;
 
 interface DrawnJob {
-  readonly plan: { readonly memory: Pick<MemoryPlan, 'outputBytes'>; readonly inline: boolean };
+  readonly plan: { readonly memory: Pick<MemoryPlan, 'outputBytes' | 'memberBytes'>; readonly inline: boolean };
   readonly signal: AbortSignal | undefined;
   readonly releases: Release[];
 }
@@ -65,15 +67,23 @@ export function planDraws(
     kind: 'appended' as const,
   };
   const [end = 0] = (framing && framingOf(framing).delimiter) ?? [];
-  const { outputBytes } = plan.memory;
+  const { outputBytes, memberBytes } = plan.memory;
   const cutOutput = async () => {
     const source =
       keep.range === undefined
         ? await orderInMemory(work, threads, plan.inline, releases)
         : orderOfNumbers(keep.range, keep.repeat, seed, end);
     const write = async (target: OutputTarget) => {
-      const job = { ...work.settings, jobName: threads.jobName, control: threads.control.buffer, outputBytes };
-      const placesOfTask = Math.max(1, Math.floor(outputBytes / Math.max(1, meanRecordBytes)));
+      const job = {
+        ...work.settings,
+        jobName: threads.jobName,
+        control: threads.control.buffer,
+        outputBytes,
+        memberBytes,
+      };
+      const bytesOfTask =
+        compression === undefined ? outputBytes : Math.max(outputBytes, MEMBERS_OF_TASK * memberBytes);
+      const placesOfTask = Math.max(1, Math.floor(bytesOfTask / Math.max(1, meanRecordBytes)));
       const draws = { job, source, key: deriveDrawKey(seed), places, placesOfTask, target, signal };
       const { regions, ...written } = await writeAllDraws(draws, threads);
       return { regions, totals: pileTotalsOf([written]) };
@@ -154,6 +164,9 @@ function* tasksOf(
   for (let turn = 0; turn * placesOfTask < places; turn++) {
     const first = turn * placesOfTask;
     const count = Math.min(placesOfTask, places - first);
-    yield { ...work, first, count, start: { shard: shardAt(target.cuts, first), shardByte: 0, turn } };
+    const shard = shardAt(target.cuts, first);
+    const lastShard = shardAt(target.cuts, first + count);
+    const start = { shard, shardByte: turn === 0 ? 0 : undefined, turn, isLast: first + count === places };
+    yield { ...work, first, count, start, lastCut: lastShard > shard ? cutAt(target.cuts, lastShard) : undefined };
   }
 }

@@ -4,7 +4,7 @@ import type { FinishedRange } from '../job-directory/notes.js';
 import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, knownByteOf, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
-import type { SinkEnd, SinkStart } from '../sinks/output-target.js';
+import { recordBytesOf, type SinkEnd, type SinkStart } from '../sinks/output-target.js';
 import { measureCrossingsAt, type PlaceInPile, pileFinder } from './measure-piles.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -20,12 +20,19 @@ export async function findRangeStarts(
   finished: readonly FinishedRange[],
   isFinished: Uint8Array,
 ): Promise<SinkStart[]> {
-  const { target } = work;
+  const { target, piles } = work;
   const { cuts } = target;
-  if (cuts.shardCount === 1) return ranges.map((range, turn) => ({ shard: 0, shardByte: range.firstByte, turn }));
-
   const shards = ranges.map((range) => shardAt(cuts, cuts.by === 'rank' ? range.firstRank : range.firstByte));
-  if (target.kind === 'appended') return shards.map((shard, turn) => ({ shard, shardByte: 0, turn }));
+  if (target.kind !== 'placed')
+    return ranges.map(({ firstByte, skippedBytes }, turn) => {
+      // What is read again is in the shard of the records after it.
+      const shard = shards[skippedBytes === undefined ? turn : turn + 1] ?? 0;
+      const shardBegin = piles.hasDuplicates === true ? undefined : knownByteOf(cuts, shard);
+      const known = shardBegin === undefined ? undefined : firstByte - shardBegin;
+      const shardByte = turn === 0 ? finishedBytesOf(shard, finished) : known;
+      return { shard, shardByte, turn, skippedBytes };
+    });
+
   const unknown = new Set<number>();
   for (const [i, range] of ranges.entries()) {
     const shard = shards[i] ?? 0;
@@ -61,6 +68,11 @@ export function findRangeEnds(
   const inOrder = [...ofFinished, ...ofRanges].sort((a, b) => a.first - b.first);
   const next = new Map(inOrder.map(({ first }, i) => [first, inOrder[i + 1]?.at]));
   return ranges.map(({ first }) => next.get(first));
+}
+
+/** Returns the bytes of records that an earlier attempt has put in a shard. */
+function finishedBytesOf(shard: number, finished: readonly FinishedRange[]): number {
+  return recordBytesOf(finished.flatMap(({ regions }) => regions.filter((region) => region.shard === shard)));
 }
 
 /** The byte of the whole output at which each of `shards` starts. */

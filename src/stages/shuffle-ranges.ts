@@ -22,10 +22,10 @@ import {
 } from '../piles/pile-totals.js';
 import type { StagedOutput } from '../places/outputs/staged-output.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
-import { cutsWithin } from '../plan/shard-cuts.js';
+import { cutAt, cutsWithin } from '../plan/shard-cuts.js';
 import { unitsOfRange } from '../plan/unit-cuts.js';
 import { endOfReading, planUnitRanges } from '../plan/unit-ranges.js';
-import type { OutputTarget, SinkEnd, SinkStart } from '../sinks/output-target.js';
+import { type OutputTarget, recordBytesOf, type SinkEnd, type SinkStart } from '../sinks/output-target.js';
 import { requireWithinPiles, textsOf } from './drop-duplicates.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { GroupCommit, withGroupCommit } from './group-commit.js';
@@ -115,7 +115,7 @@ async function writeRanges(
   const finished = checkpoint?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
-  const stripes = new StripeRemoval(settings.layout, piles.pileSets, work.deletesStripes);
+  const stripes = new StripeRemoval(settings.layout, piles.pileSets, work.deletesStripes, isCompressed(target));
   const commits = checkpoint === undefined ? undefined : commitsOf(work, checkpoint, stripes, threads);
   const written = [...finished];
   const done = (range: FinishedRange) => {
@@ -123,13 +123,15 @@ async function writeRanges(
     if (commits === undefined) stripes.pilesDone(range);
     else commits.add(range);
   };
-  await verifyFinishedRanges({ ...work, totals: writtenTotals(piles, finished) }, finished, threads);
-  for (const range of finished) stripes.pilesDone(range);
-  const takeOne = (result: WriteResult, { range }: WriteRangeTask) => {
+  const totalsOfFinished = writtenTotals(piles, finished);
+  await verifyFinishedRanges({ ...work, totals: totalsOfFinished }, finished, threads);
+  stripes.noted(finished.toSorted((a, b) => a.first - b.first));
+  const takeOne = (result: WriteResult, { range, start }: WriteRangeTask) => {
     const { regions, ends, ofOneKey, leavesTurn } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     if (leavesTurn === true) threads.control.passTurn();
     verifyRange(totals, range, result);
+    if (start.skippedBytes !== undefined) return;
     const tellsDistinct =
       piles.hasDuplicates === true || (checkpoint !== undefined && settings.content?.isDistinct === true);
     const distinct = tellsDistinct ? textsOf(result.totals) : undefined;
@@ -146,22 +148,24 @@ async function writeRanges(
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
       else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
     }
+    ranges.unshift(...rangeOfOpenMember(work, totalsOfFinished, finished));
     const placed = [...ranges, ...rangeAfterPart(work)];
     const starts = await findRangeStarts(work, threads, placed, finished, isFinished);
     const ends = findRangeEnds(work, placed, starts, finished);
-    const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i]));
+    const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i], starts[i + 1]));
     const write = (task: WriteRangeTask) => retryOnce(() => threads.pool.run('write', task), work.onWarning);
     await runTasks(tasks, write, take, concurrency, threads.stop);
   });
   return written;
 }
 
-/** The task that writes a range, from `start` on and up to `end` in the output. */
+/** The task that writes a range, from `start` on and up to `end` in the output. @param next undefined: none follows. */
 function writeTask(
   work: ShuffleWork,
   range: PileRange,
   start: SinkStart | undefined,
   end: SinkEnd | undefined,
+  next: SinkStart | undefined,
 ): WriteRangeTask {
   if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
   const { target, piles } = work;
@@ -175,8 +179,9 @@ function writeTask(
     expected: totalsOfRange(totals, range.first, readEnd),
     expectsDropped: piles.hasDuplicates === true,
     target: targetOf(target, range, start, totals),
-    start,
+    start: { ...start, isLast: next === undefined },
     end,
+    lastCut: next === undefined || next.shard === start.shard ? undefined : cutAt(target.cuts, next.shard),
     units,
   };
 }
@@ -201,8 +206,10 @@ function planRanges(
 ): PileRange[] {
   const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  const mayHaveUnknownCuts = target.cuts.shardCount > 1 && !('starts' in target.cuts);
+  const tellsStart = isCompressed(target) && (mayHaveUnknownCuts || piles.hasDuplicates === true);
   // A task that has one pile knows, when this is in order, how much it will write.
-  if (target.kind === 'claimed')
+  if (target.kind === 'claimed' || tellsStart)
     return planPileRanges(
       piles.totals,
       0,
@@ -212,12 +219,39 @@ function planRanges(
   const units = target.units;
   if (units !== undefined) return planUnitRanges(piles.totals, units, pool.threadCount, (pile) => !isLeft(pile));
   const isPlaced = target.kind === 'placed';
-  const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const evenBytes = piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount);
   const mostBytes = isPlaced ? evenBytes : mostBytesOfAppended(target, pool.threadCount, evenBytes);
   const rangeBytes = Math.max(RANGE_BYTES, mostBytes);
-  const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
+  const isRangeEnd = isPlaced && mayHaveUnknownCuts ? () => false : isStripeEnd;
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => !isLeft(pile));
+}
+
+function isCompressed(target: OutputTarget): boolean {
+  return 'compression' in target && target.compression !== undefined;
+}
+
+/**
+ * Returns the finished piles that have records after the last member of the output. Read once more, they begin the next one as
+ * if the attempt had not ended.
+ * @param written what the output has of finished piles, when it is complete.
+ */
+function rangeOfOpenMember(
+  { target, piles: { totals } }: ShuffleWork,
+  written: PileTotals,
+  finished: readonly FinishedRange[],
+): PileRange[] {
+  if (!isCompressed(target)) return [];
+  const end = finished.reduce((last, range) => Math.max(last, range.end), 0);
+  let skippedBytes = recordBytesOf(finished.flatMap(({ regions }) => regions));
+  let [firstRank, firstByte] = [0, 0];
+  for (let first = 0; first < end; first++) {
+    const bytes = written.recordBytes[first] ?? 0;
+    if (skippedBytes < bytes) return [{ first, end, firstRank, firstByte, skippedBytes }];
+    skippedBytes -= bytes;
+    firstRank += totals.records[first] ?? 0;
+    firstByte += totals.recordBytes[first] ?? 0;
+  }
+  return [];
 }
 
 /** Few shards that are sent wait for a turn, and what is not a full part at the end of a range is staged. */
@@ -250,7 +284,7 @@ function commitsOf(
       await output.makeDurable(ranges.flatMap((range) => range.regions));
       await writeFinishedRanges(settings.layout.indexDirectory, recordCount + 1, ranges);
       recordCount += 1;
-      for (const range of ranges) stripes.pilesDone(range);
+      stripes.noted(ranges);
     },
     () => stop.request(),
   );
@@ -290,9 +324,13 @@ class StripeRemoval {
   readonly #pileSets: readonly ScatteredPileSet[];
   readonly #isOn: boolean;
   readonly #pilesLeft: number[];
+  readonly #hasMembers: boolean;
+  /** Ranges that may have records of a member that is not written. */
+  readonly #held: FinishedRange[] = [];
 
   /** @param isOn false: deletes no files, because the piles belong to a store. */
-  constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean) {
+  constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean, hasMembers: boolean) {
+    this.#hasMembers = hasMembers;
     this.#layout = layout;
     this.#pileSets = pileSets.filter((pileSet) => pileSet.diskBytes > 0);
     this.#isOn = isOn;
@@ -309,6 +347,17 @@ class StripeRemoval {
       const left = (this.#pilesLeft[stripe] ?? 0) - 1;
       this.#pilesLeft[stripe] = left;
       if (left === 0 && this.#isOn) this.#remove(stripe);
+    }
+  }
+
+  /** Call this when a later attempt would find these ranges, in their order. */
+  noted(ranges: readonly FinishedRange[]): void {
+    for (const range of ranges) {
+      if (!this.#hasMembers) this.pilesDone(range);
+      else {
+        if (recordBytesOf(range.regions) > 0) for (const held of this.#held.splice(0)) this.pilesDone(held);
+        this.#held.push(range);
+      }
     }
   }
 

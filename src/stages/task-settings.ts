@@ -134,8 +134,8 @@ export async function openPiles(
   const size = { threadCount, startCount: threadCount };
   const threads = needsNewThreads ? await startThreads(size, first, onProfile, releases) : first;
   const { jobName, control } = threads;
-  const { bufferBytes, readBytes, outputBytes } = plan.memory;
-  const ofPass = { jobName, control: control.buffer, ...bytes, bufferBytes, readBytes, outputBytes };
+  const { bufferBytes, readBytes, outputBytes, memberBytes } = plan.memory;
+  const ofPass = { jobName, control: control.buffer, ...bytes, bufferBytes, readBytes, outputBytes, memberBytes };
   const settings = { ...ofPass, keyScale: piles.keyScale, ...storage, ...order };
   return { work: { piles, settings, ...rest }, threads };
 }

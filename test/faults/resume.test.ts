@@ -21,7 +21,7 @@ const SLICE_BYTES = 10_000;
 /** Several stripes, each of which is a range of its own. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 3, sliceBytes: SLICE_BYTES });
 /** Several ranges of several members each. */
-const SIZES_OF_MEMBERS = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
+const SIZES_OF_MEMBERS = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200, memberBytes: 500 });
 /** Of the two inputs, which have the same length. */
 const SLICES = 2 * Math.ceil(OUTPUT_BYTES / 2 / SLICE_BYTES);
 

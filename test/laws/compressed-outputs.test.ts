@@ -44,7 +44,7 @@ const threads = (memoryBytes: number): Settings => ({
   memoryBytes,
   tempDirCount: 1,
   encodings: ['plain'],
-  tuning: { pileCount: 12, outputBytes: 700, inline: false },
+  tuning: { pileCount: 12, outputBytes: 700, memberBytes: 3000, inline: false },
 });
 
 describe('a compressed output', () => {

@@ -15,7 +15,7 @@ export interface PilesTask {
   readonly cutPile?: number | undefined;
 }
 
-interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher'> {
+interface OpenOrder extends Pick<ThreadState, 'control' | 'outputHasher' | 'memberBuffers'> {
   readonly order: PileOrderer;
 }
 
@@ -26,7 +26,7 @@ export async function openPileOrderer(
   startAddress?: number,
 ): Promise<OpenOrder> {
   const { job, pileSets, attemptName, longestRecordBytes } = task;
-  const { control, outputHasher, ramPool, arena, hasher, compressor } = await pileStateOf(job);
+  const { control, outputHasher, memberBuffers, ramPool, arena, hasher, compressor } = await pileStateOf(job);
   const order = new PileOrderer({
     arena,
     control,
@@ -40,5 +40,5 @@ export async function openPileOrderer(
     waitForWrites,
     startAddress,
   });
-  return { control, outputHasher, order };
+  return { control, outputHasher, memberBuffers, order };
 }

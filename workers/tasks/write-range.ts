@@ -26,7 +26,14 @@ import { shardOpener } from '../../src/places/outputs/shard-openers.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import type { OwnUnits } from '../../src/plan/unit-cuts.js';
 import { openSink } from '../../src/sinks/appended-sink.js';
-import type { OutputSink, OutputTarget, SinkEnd, SinkStart } from '../../src/sinks/output-target.js';
+import {
+  type LastShard,
+  type OutputSink,
+  type OutputTarget,
+  type SinkEnd,
+  type SinkStart,
+  writeLong,
+} from '../../src/sinks/output-target.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { NO_LIMIT, type PileOrderer } from '../piles/pile-orderer.js';
 import { noteWritten } from '../piles/written-ranks.js';
@@ -43,6 +50,8 @@ export interface WriteRangeTask extends PilesTask {
   readonly target: OutputTarget;
   readonly start: SinkStart;
   readonly end: SinkEnd | undefined;
+  /** The rank or byte of the last cut in the range, as `target.cuts.by` says. Absent: it has none. */
+  readonly lastCut?: number | undefined;
   /**
    * The units that begin in the range, of an output that is made of units. Absent: all records of the range are
    * written.
@@ -82,7 +91,7 @@ interface OutputPosition {
  *   passed on, so that the same task may be tried again; WrongStreamError if a stream has received a part.
  */
 export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
-  const { range, expected, expectsDropped = false, job, target, start, end, cutPile, units } = task;
+  const { range, expected, expectsDropped = false, job, target, start, end, cutPile, units, lastCut } = task;
   const pileCount = range.end - range.first;
   const totals = emptyTotals(expected.records.length);
   const dropped = expectsDropped ? emptyTotals(pileCount) : undefined;
@@ -91,14 +100,24 @@ export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
   const neighbours = neighbourKeysOf(job);
   let opened: OutputSink | undefined;
   const members = units === undefined ? undefined : await makerOfMembers(task);
-  const { order, control, outputHasher } = await openPileOrderer(task, async () => opened?.awaitWrites());
+  const { order, control, outputHasher, memberBuffers } = await openPileOrderer(task, async () =>
+    opened?.awaitWrites(),
+  );
   const hasher = job.hashesOutput ? outputHasher : undefined;
   const sums = isSummed(job.content) ? new WrittenSums() : undefined;
   const openShard = await shardOpener(target, control);
-  const sink = (byteLength?: number) => {
-    const parts = { target, start, end, buffer: order.sinkBuffer, control, hasher, openShard };
-    opened ??= openSink({ ...parts, units: units && members && { own: units, members: members() } }, byteLength);
+  const sink = (last?: LastShard) => {
+    const { memberBytes } = job;
+    const places = { target, start, end, openShard };
+    const parts = { ...places, buffer: order.sinkBuffer, control, hasher, memberBytes, memberBuffers };
+    opened ??= openSink({ ...parts, units: units && members && { own: units, members: members() } }, last);
     return opened;
+  };
+  /** @param bytes of the records in order, which are all of the range. */
+  const lastShardOf = (bytes: number): LastShard => {
+    const { by } = target.cuts;
+    if (lastCut === undefined) return { bytes: bytes - (start.skippedBytes ?? 0), isNew: false };
+    return { bytes: bytes - order.measureUnits(0, lastCut - reached[by], by).byteLength, isNew: true };
   };
   const write = async (): Promise<WriteResult> => {
     const lastEnd = Math.min(range.first + expected.records.length, (cutPile ?? Number.POSITIVE_INFINITY) + 1);
@@ -107,15 +126,15 @@ export async function writeRange(task: WriteRangeTask): Promise<WriteResult> {
       const before = { ...reached };
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
       const droppedOfPile = await orderPile(async (recordCount, { records, bytes }) => {
-        const isWhole = recordCount + records === expected.records[i];
-        const byteLength = isWhole && lastEnd === range.first + 1 ? (expected.recordBytes[i] ?? 0) - bytes : undefined;
+        const isWhole = recordCount + records === expected.records[i] && lastEnd === range.first + 1;
+        const last = isWhole ? lastShardOf((expected.recordBytes[i] ?? 0) - bytes) : undefined;
         const left = (expected.records[i] ?? 0) - (reached.rank - before.rank);
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
         if (neighbours?.ofOneKey !== undefined) return;
         if (job.sampledKeys !== undefined && pile < range.end)
           noteWritten(job.sampledKeys, order, count, { pile, index: reached.rank - before.rank });
-        await emit(order, count, sink(byteLength), reached, limit, sums);
+        await emit(order, count, sink(last), reached, limit, sums);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });
       if (neighbours?.ofOneKey !== undefined) return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
@@ -178,16 +197,19 @@ async function emit(
   limit: PileLimit,
   sums: WrittenSums | undefined,
 ): Promise<void> {
-  for (let index = 0; index < recordCount; ) {
+  for (let index = 0; ; ) {
     const { by, at } = sink.nextCut;
-    const position = by === 'rank' ? reached.rank : reached.byte;
-    if (position >= at) {
+    const left = at - reached[by];
+    if (left <= 0) {
       await sink.cut();
       continue;
     }
+    if (index === recordCount) return;
     const most = sums === undefined ? recordCount : Math.min(recordCount, index + SUMMED_TOGETHER);
-    const endIndex = by === 'rank' ? Math.min(most, index + (at - position)) : most;
-    const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
+    const endIndex = by === 'rank' ? Math.min(most, index + left) : most;
+    const { leftBytes = Number.POSITIVE_INFINITY } = sink;
+    const limitBytes = by === 'byte' ? Math.min(left, leftBytes) : leftBytes;
+    const startLimit = limitBytes === Number.POSITIVE_INFINITY ? NO_LIMIT : BigInt(Math.max(0, limitBytes));
     const gather = () => order.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit);
     const next = inPhase('gather', gather);
     if (next > index) {
@@ -215,19 +237,13 @@ function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLi
   );
 }
 
-/** Emits a record that is longer than the buffer of the sink. */
+/** Emits a record that is longer than the room of the sink. */
 async function emitLong(order: PileOrderer, index: number, sink: OutputSink): Promise<number> {
-  const address = order.addressOf(index);
-  const byteLength = order.byteLengthOf(index);
+  const from = order.addressOf(index);
   order.hashInPlace(index, index + 1);
-  for (let done = 0; done < byteLength; ) {
-    const count = Math.min(sink.roomBytes, byteLength - done);
-    order.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
-    sink.advance(count);
-    done += count;
-    await sink.flush();
-  }
-  return byteLength;
+  return writeLong(sink, order.byteLengthOf(index), (address, done, byteLength) =>
+    order.bytes.copyWithin(address, from + done, from + done + byteLength),
+  );
 }
 
 /**

@@ -67,7 +67,6 @@ const FIXED: RowFormat = {
     openWriter() {
       let bytes = Buffer.alloc(0);
       return {
-        endsWithBuffer: false,
         add: (rows) => {
           bytes = Buffer.concat([bytes, rows]);
         },

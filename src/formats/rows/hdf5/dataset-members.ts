@@ -35,7 +35,6 @@ export function datasetMembers(
     count += rows.byteLength / rowBytes;
   };
   return {
-    endsWithBuffer: false,
     add: (records) => {
       for (let at = 0, left = records.byteLength; left > 0; left = records.byteLength - at) {
         const isWhole = partialBytes === 0 && left >= rowBytes;

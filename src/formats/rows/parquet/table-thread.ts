@@ -18,7 +18,6 @@ export function tableThread(control: JobControl): RowThread {
       memory.allow(allowanceBytes);
       const writer = new RowGroupWriter({ memory, control, blocks, schema, spec, newSpillPlace });
       return {
-        endsWithBuffer: false,
         add: (rows) => inPhase('transpose', () => writer.add(rows)),
         end: () => (writer.rowBytes === 0 ? undefined : inPhase('transpose', () => writer.end())),
         close: () => writer.close(),
