@@ -247,6 +247,26 @@ describe('a file of numbers', () => {
     ).toBe(8);
   });
 
+  it('has the nearest doubles, however their decimals are written', async () => {
+    const digits = (maxLength: number) =>
+      fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength });
+    const decimal = fc
+      .tuple(fc.nat({ max: 99 }), fc.option(digits(20), { nil: '' }), fc.constantFrom('', '', 'e0', 'E-1', '\r'))
+      .map(([whole, fraction, end]) => `${whole}${fraction === '' ? '' : `.${fraction}`}${end}`);
+    const check = async (decimals: string[]) => {
+      writeFileSync(directory.path('in.jsonl'), '{"n":1}\n'.repeat(decimals.length));
+      const texts = await run('txt', decimals.join('\n'), { seed: '1', force: true });
+      rmSync(values(), { recursive: true });
+      const doubles = await run('npy', WRITERS['npy']?.(decimals) ?? '', { seed: '1', force: true });
+      rmSync(values(), { recursive: true });
+      expect(texts.groups).toEqual(doubles.groups);
+      expect(texts.groups).toBeDefined();
+    };
+    await fc.assert(fc.asyncProperty(fc.array(decimal, { minLength: 1, maxLength: 40 }), check), {
+      numRuns: atScale(10, 40, 2000),
+    });
+  });
+
   it('may be of NumPy: with exponents, or NaN for a missing number', async () => {
     const text = '1.000000000000000000e+00\n2.000000000000000000e+00\n0.000000000000000000e+00\n1E0\n';
     expect((await run('txt', text)).records).toBe(4);

