@@ -12,7 +12,7 @@ import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
 import type { FindRecordsTask } from './tasks/find-records.js';
 import { loadPortion } from './tasks/load-portion.js';
-import { measureCrossings, measureDistinct, measureParts } from './tasks/measure-range.js';
+import { measureDistinct, measurePile } from './tasks/measure-range.js';
 import { noteRecords } from './tasks/note-records.js';
 import { orderPiles } from './tasks/order-piles.js';
 import type { WindowTask } from './tasks/sample-windows.js';
@@ -31,9 +31,8 @@ const TASKS = {
   // Loaded when it is called: a shuffle does not need it.
   'find-records': async (task: FindRecordsTask) => (await import('./tasks/find-records.js')).findRecords(task),
   load: loadPortion,
-  measure: measureCrossings,
+  measure: measurePile,
   'measure-distinct': measureDistinct,
-  'measure-parts': measureParts,
   note: noteRecords,
   'order-piles': orderPiles,
   'read-back': readBack,

@@ -170,7 +170,6 @@ export interface JobProfile {
       | 'load'
       | 'measure'
       | 'measure-distinct'
-      | 'measure-parts'
       | 'note'
       | 'order-piles'
       | 'read-back'

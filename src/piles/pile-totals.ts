@@ -20,6 +20,15 @@ export interface RecordTotals extends Amount {
 
 export const NO_TOTALS: RecordTotals = { records: 0, bytes: 0, checksum: 0n };
 
+/** A limit in a pile: what lies before the first record, or bundle, that begins there or later. */
+export interface MeasuredLimit extends RecordTotals {
+  /** The byte at which the record or bundle across the limit begins. None lies across: `bytes`. */
+  readonly start: number;
+  readonly longestRecordBytes: number;
+}
+
+export const NOTHING_BEFORE: MeasuredLimit = { ...NO_TOTALS, start: 0, longestRecordBytes: 0 };
+
 /** The totals as reports and files have them: the checksum in 16 hex digits. */
 export interface RecordTotalsText extends Amount {
   readonly checksum: string;

@@ -32,7 +32,7 @@ import type { OutputTarget } from '../sinks/output-target.js';
 import type { OutputSpec, ReadSpec } from '../spec.js';
 import { cutToHead } from './cut-to-head.js';
 import { type FoundPart, findParts } from './find-parts.js';
-import { measureCrossingsAt, pileFinder } from './measure-piles.js';
+import { measureAt, pileFinder } from './measure-piles.js';
 import type { Pass1Facts } from './pass1-results.js';
 import { type CheckpointRanges, shufflePiles, type WrittenPiles } from './shuffle-ranges.js';
 import type { PilesWork, ShuffleWork } from './shuffle-work.js';
@@ -216,14 +216,11 @@ async function fitPart(
   if (!isSought(cuts)) return cuts;
   const measure = async (by: 'rank' | 'byte', places: readonly number[]) => {
     const find = pileFinder(work.piles.totals, by);
-    const first = by === 'rank' ? firstRank : firstByte;
-    const crossings = await measureCrossingsAt(
-      work,
-      threads,
-      by,
-      places.map((place) => find(first + place)),
-    );
-    return crossings.map(({ start, end }) => ({ start: start - firstByte, end: end - firstByte }));
+    const inPiles = places.map((place) => find((by === 'rank' ? firstRank : firstByte) + place));
+    return (await measureAt(work, threads, by, inPiles)).map(({ pileByte, start, bytes }) => ({
+      start: pileByte + start - firstByte,
+      end: pileByte + bytes - firstByte,
+    }));
   };
   return 'roomBytes' in cuts
     ? fitCuts(cuts, (bytes) => measure('byte', bytes))

@@ -9,13 +9,12 @@ import {
   copyOfTotals,
   NO_TOTALS,
   type PileTotals,
-  type RecordTotals,
   setTotalsOfPile,
   textOfTotals,
   totalsOfText,
 } from '../piles/pile-totals.js';
 import type { OutputSpec } from '../spec.js';
-import { measurePiles, type PileCut } from './measure-piles.js';
+import { measureAt } from './measure-piles.js';
 import { type PilesWork, type ScatteredPiles, withTotals } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -61,19 +60,14 @@ function requireFits(note: HeadNote, { pile, records }: HeadEnd): HeadNote {
 /** @param needsLongest whether the longest record of the head must be found, in all of its piles. */
 async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, threads: Threads): Promise<HeadNote> {
   const { totals, longestRecordBytes: longestOfAll } = work.piles;
-  const cuts: PileCut[] = [];
-  for (let pile = needsLongest ? 0 : end.pile; pile <= end.pile; pile++) {
-    const records = pile === end.pile ? end.records : (totals.records[pile] ?? 0);
-    if (records > 0) cuts.push({ pile, ends: { by: 'rank', ends: [records] } });
-  }
-  let last: RecordTotals = NO_TOTALS;
-  let longestRecordBytes = needsLongest ? 0 : longestOfAll;
-  for (const [pile, [inHead]] of await measurePiles(cuts, work, threads)) {
-    if (inHead === undefined) continue;
-    if (pile === end.pile) last = inHead;
-    if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, inHead.longestRecordBytes);
-  }
-  return { pile: end.pile, inPile: textOfTotals(last), longestRecordBytes };
+  const before = needsLongest ? Array.from(totals.records.subarray(0, end.pile)) : [];
+  const ends = [...before.map((records, pile) => ({ pile, records })), end];
+  const places = ends.map(({ pile, records }) => ({ pile, limit: BigInt(records) }));
+  const measured = await measureAt(work, threads, 'rank', places, true);
+  const longestRecordBytes = needsLongest
+    ? measured.reduce((most, inPile) => Math.max(most, inPile.longestRecordBytes), 0)
+    : longestOfAll;
+  return { pile: end.pile, inPile: textOfTotals(measured.at(-1) ?? NO_TOTALS), longestRecordBytes };
 }
 
 function cutAfter(piles: ScatteredPiles, { pile, inPile, longestRecordBytes }: HeadNote): ScatteredPiles {

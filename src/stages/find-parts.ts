@@ -2,21 +2,19 @@
  * Finds where parts of the output begin that have shards of their own, such as splits: at a key or at a rank. The piles with
  * these places are measured, or a resumed job takes the note of the earlier attempt.
  */
-import type { PartEnds } from '../../workers/tasks/measure-range.js';
 import { StagedOutputError } from '../errors.js';
 import { type CheckpointNotes, type JobNotes, readOrWriteNote } from '../job-directory/notes.js';
 import type { PartBounds } from '../keep/splits.js';
 import {
   addRecordTotals,
   NO_TOTALS,
-  type PileTotals,
   type RecordTotals,
   subtractRecordTotals,
   textOfTotals,
   totalsOfPile,
   totalsOfText,
 } from '../piles/pile-totals.js';
-import { measurePiles, pileFinder } from './measure-piles.js';
+import { measureAt, pileFinder } from './measure-piles.js';
 import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -57,57 +55,18 @@ function requireFits(note: SplitsNote, { by, bounds }: PartBounds, all: RecordTo
   );
 }
 
-/** A bound, as the end of a part of its pile. */
-interface PlacedBound {
-  readonly pile: number;
-  readonly end: number | bigint;
-}
-
-async function measureBounds(bounds: PartBounds, work: PilesWork, threads: Threads): Promise<SplitsNote> {
+async function measureBounds({ by, bounds }: PartBounds, work: PilesWork, threads: Threads): Promise<SplitsNote> {
   const { totals } = work.piles;
-  const placed = bounds.by === 'key' ? placeKeys(bounds.bounds, totals) : placeRanks(bounds.bounds, totals);
-  const endsOf = new Map<number, PlacedBound['end'][]>();
-  for (const { pile, end } of placed) {
-    if ((totals.records[pile] ?? 0) === 0) continue;
-    const others = endsOf.get(pile);
-    if (others === undefined) endsOf.set(pile, [end]);
-    else others.push(end);
-  }
-  const cuts = [...endsOf].map(([pile, ends]) => ({ pile, ends: { by: bounds.by, ends } as PartEnds }));
-  const partsOf = await measurePiles(cuts, work, threads);
-  return { before: sumsBefore(placed, totals, partsOf) };
-}
-
-function placeKeys(keys: readonly bigint[], { records }: PileTotals): PlacedBound[] {
-  return keys.map((end) => ({ pile: Number((end * BigInt(records.length)) >> 64n), end }));
-}
-
-function placeRanks(ranks: readonly number[], totals: PileTotals): PlacedBound[] {
-  const find = pileFinder(totals, 'rank');
-  return ranks.map((rank) => {
-    const { pile, limit } = find(rank);
-    return { pile, end: limit };
-  });
-}
-
-function sumsBefore(
-  placed: readonly PlacedBound[],
-  totals: PileTotals,
-  partsOf: ReadonlyMap<number, readonly RecordTotals[]>,
-): SplitsNote['before'] {
+  const pileCount = BigInt(totals.records.length);
+  const places =
+    by === 'key'
+      ? bounds.map((limit) => ({ pile: Number((limit * pileCount) >> 64n), limit }))
+      : bounds.map(pileFinder(totals, by));
   let pilesBefore = NO_TOTALS;
-  let inPile = NO_TOTALS;
-  let pile = 0;
-  let part = 0;
-  return placed.map((bound) => {
-    for (; pile < bound.pile; pile++) {
-      pilesBefore = addRecordTotals(pilesBefore, totalsOfPile(totals, pile));
-      inPile = NO_TOTALS;
-      part = 0;
-    }
-    const measured = partsOf.get(pile)?.[part];
-    part += 1;
-    if (measured !== undefined) inPile = addRecordTotals(inPile, measured);
+  let next = 0;
+  const before = (await measureAt(work, threads, by, places, true)).map(({ pile, ...inPile }) => {
+    for (; next < pile; next++) pilesBefore = addRecordTotals(pilesBefore, totalsOfPile(totals, next));
     return textOfTotals(addRecordTotals(pilesBefore, inPile));
   });
+  return { before };
 }

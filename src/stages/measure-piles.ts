@@ -1,26 +1,24 @@
 /**
- * Measures piles before the shuffle pass: finds the records that lie across given places of the output, and what parts of a
- * pile hold. Both depend on the order of the records, so these piles are loaded an extra time, each once.
+ * Measures piles before the shuffle pass: finds what lies before given places of the output, and the records across them. Both
+ * depend on the order of the records, so these piles are loaded an extra time, each once.
  */
-import type {
-  MeasureCrossingsTask,
-  MeasurePartsTask,
-  PartEnds,
-  PartMeasure,
-} from '../../workers/tasks/measure-range.js';
-import { type PileTotals, totalsOfPile } from '../piles/pile-totals.js';
-import type { Crossing } from '../plan/shard-cuts.js';
+import type { LimitKind } from '../../workers/piles/pile-orderer.js';
+import type { MeasureTask } from '../../workers/tasks/measure-range.js';
+import { type MeasuredLimit, NOTHING_BEFORE, type PileTotals, totalsOfPile } from '../piles/pile-totals.js';
 import { runVerified } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
-/** A rank or a byte of the whole output, and the pile that holds it. */
-export interface PlaceInPile {
+/** A rank or a byte, counted from the beginning of a pile, or a key. */
+export interface LimitInPile {
   readonly pile: number;
+  readonly limit: bigint;
+}
+
+/** A rank or a byte of the whole output, and the pile that holds it. */
+export interface PlaceInPile extends LimitInPile {
   /** The first byte of the pile in the whole output. */
   readonly pileByte: number;
-  /** The rank or byte, counted from the beginning of the pile. */
-  readonly limit: number;
 }
 
 /** @returns the place of a rank or byte that the piles hold. The calls must ascend. */
@@ -38,66 +36,36 @@ export function pileFinder(totals: PileTotals, by: 'rank' | 'byte'): (place: num
       byte += bytes;
       pile += 1;
     }
-    return { pile, pileByte: byte, limit: place - (by === 'rank' ? rank : byte) };
+    return { pile, pileByte: byte, limit: BigInt(place - (by === 'rank' ? rank : byte)) };
   };
 }
 
-/** @param places ascending. @returns each place with the record across it, in bytes of the whole output. */
-export async function measureCrossingsAt<Place extends PlaceInPile>(
+/**
+ * Returns each place with what lies before it in its pile.
+ * @param places ascending.
+ * @param verifies whether the piles are read to their ends, and verified: only then, there are checksums.
+ */
+export async function measureAt<Place extends LimitInPile>(
   work: PilesWork,
   threads: Threads,
-  by: 'rank' | 'byte',
+  by: LimitKind,
   places: readonly Place[],
-): Promise<(Place & Crossing)[]> {
-  const measured = new Map<Place, Crossing>();
-  const placesOf = groupByPile(places);
-  const take = (found: readonly Crossing[], { pile }: MeasureCrossingsTask) => {
-    for (const [i, place] of (placesOf.get(pile) ?? []).entries()) {
-      const { start, end } = found[i] ?? { start: 0, end: 0 };
-      measured.set(place, { start: place.pileByte + start, end: place.pileByte + end });
-    }
-  };
-  const tasks = Array.from(placesOf, ([pile, inPile]) => {
-    const limits = inPile.map(({ limit }) => limit);
-    return { ...pilesTask(work, `measure-${pile}`), pile, by, limits };
-  });
-  await runVerified(threads, 'measure', tasks, work.onWarning, take);
-  // No record lies across the beginning of a pile.
-  return places.map((place) => ({ start: place.pileByte, end: place.pileByte, ...place, ...measured.get(place) }));
-}
-
-/** The places inside piles, without those at the beginning of a pile. */
-function groupByPile<Place extends PlaceInPile>(places: readonly Place[]): Map<number, Place[]> {
-  const placesOf = new Map<number, Place[]>();
-  for (const place of places) {
-    if (place.limit === 0) continue;
-    const others = placesOf.get(place.pile);
-    if (others === undefined) placesOf.set(place.pile, [place]);
-    else others.push(place);
-  }
-  return placesOf;
-}
-
-/** A pile with records, and where its parts end. */
-export interface PileCut {
-  readonly pile: number;
-  readonly ends: PartEnds;
-}
-
-export async function measurePiles(
-  cuts: readonly PileCut[],
-  work: PilesWork,
-  threads: Threads,
-): Promise<ReadonlyMap<number, readonly PartMeasure[]>> {
+  verifies = false,
+): Promise<(Place & MeasuredLimit)[]> {
   const { totals } = work.piles;
-  const tasks: MeasurePartsTask[] = cuts.map(({ pile, ends }) => ({
-    ...pilesTask(work, `parts-${pile}`),
-    pile,
-    expected: totalsOfPile(totals, pile),
-    ends,
-  }));
-  const partsOf = new Map<number, readonly PartMeasure[]>();
-  const take = (parts: readonly PartMeasure[], { pile }: MeasurePartsTask) => partsOf.set(pile, parts);
-  await runVerified(threads, 'measure-parts', tasks, work.onWarning, take);
-  return partsOf;
+  // Nothing lies before the beginning of a pile.
+  const inside = places.filter(({ pile, limit }) => limit > 0n && (totals.records[pile] ?? 0) > 0);
+  const measured = new Map<Place, MeasuredLimit>();
+  const placesOf = new Map(inside.map(({ pile }): [number, Place[]] => [pile, []]));
+  for (const place of inside) placesOf.get(place.pile)?.push(place);
+  const tasks = Array.from(placesOf, ([pile, inPile]): MeasureTask => {
+    const limits = inPile.map(({ limit }) => limit);
+    const expected = verifies ? totalsOfPile(totals, pile) : undefined;
+    return { ...pilesTask(work, `measure-${pile}`), pile, by, limits, expected };
+  });
+  const take = (found: readonly MeasuredLimit[], { pile }: MeasureTask) => {
+    for (const [i, place] of (placesOf.get(pile) ?? []).entries()) measured.set(place, found[i] ?? NOTHING_BEFORE);
+  };
+  await runVerified(threads, 'measure', tasks, work.onWarning, take);
+  return places.map((place) => ({ ...place, ...(measured.get(place) ?? NOTHING_BEFORE) }));
 }

@@ -5,7 +5,7 @@ import type { PileTotals } from '../piles/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, knownByteOf, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
 import { recordBytesOf, type SinkEnd, type SinkStart } from '../sinks/output-target.js';
-import { measureCrossingsAt, type PlaceInPile, pileFinder } from './measure-piles.js';
+import { measureAt, type PlaceInPile, pileFinder } from './measure-piles.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
@@ -96,8 +96,8 @@ async function measureCuts(
       firstByteOfShard.set(shard, pileByte + (totals.recordBytes[pile] ?? 0));
     } else unknown.push({ shard, pile, pileByte, limit });
   }
-  for (const { shard, end } of await measureCrossingsAt(work, threads, cuts.by, unknown))
-    firstByteOfShard.set(shard, end);
+  for (const { shard, pileByte, bytes } of await measureAt(work, threads, cuts.by, unknown))
+    firstByteOfShard.set(shard, pileByte + bytes);
   return firstByteOfShard;
 }
 

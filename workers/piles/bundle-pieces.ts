@@ -25,7 +25,7 @@ export async function isOneBundle(kernel: Kernel, load: PiecesLoad): Promise<boo
   for await (const records of bundlePieces(kernel, load, true)) {
     key ??= keyAt(0);
     if (keyAt(0) !== key || keyAt(records - 1) !== key) return false;
-    if (wasm.measureUnits(0, 1n, true, true) >>> 0 !== records) hasOneValue = false;
+    if (wasm.measureUnits(0, 1n, 0, true) >>> 0 !== records) hasOneValue = false;
   }
   if (hasOneValue) return true;
   const { pile, records, storedBytes } = load.merged;

@@ -58,6 +58,11 @@ import { ScatterArena } from './scatter-arena.js';
 /** The limit for records that may begin anywhere. */
 export const NO_LIMIT = (1n << 63n) - 1n;
 
+/** The numbers by which the kernel knows them. */
+const LIMIT_KINDS = { rank: 0, byte: 1, key: 2 } as const;
+
+export type LimitKind = keyof typeof LIMIT_KINDS;
+
 /** A call with the number of ordered records, and with what was dropped of the same stored records. */
 type Emit = (recordCount: number, dropped: RecordTotals) => Promise<void>;
 
@@ -211,11 +216,11 @@ export class PileOrderer {
     return this.#parts.job.content?.isBundled === true;
   }
 
-  /** Measures as the kernel's `measureUnits`. Returns the index, all bytes and those of the last unit. */
-  measureUnits(index: number, limit: number, by: 'rank' | 'byte') {
-    const next = this.#wasm.measureUnits(index, BigInt(limit), by === 'rank', this.isBundled) >>> 0;
-    const { measuredByteLength, lastUnitBytes } = this.#wasm;
-    return { next, byteLength: Number(measuredByteLength.value), lastBytes: Number(lastUnitBytes.value) };
+  /** Measures as the kernel's `measureUnits`. Returns the index, and the bytes of all units, the last and the longest one. */
+  measureUnits(index: number, limit: number | bigint, by: LimitKind, areBundles = this.isBundled) {
+    const next = this.#wasm.measureUnits(index, BigInt(limit), LIMIT_KINDS[by], areBundles) >>> 0;
+    const { measuredByteLength: all, lastUnitBytes: last, longestUnitBytes: longest } = this.#wasm;
+    return { next, byteLength: Number(all.value), lastBytes: Number(last.value), longestBytes: Number(longest.value) };
   }
 
   get kernel(): Kernel {

@@ -105,7 +105,18 @@ describe('measureUnits', () => {
     const { pile, ordered } = loadPile(lengths);
     for (const byRank of [true, false]) {
       for (let limit = 0; limit <= (byRank ? lengths.length : byteLengthOf(ordered)) + 1; limit++)
-        expect(pile.measureUnits(index, limit, byRank)).toEqual(measureUnits(ordered, index, limit, byRank));
+        expect(pile.measureUnits(index, limit, byRank ? 'rank' : 'byte')).toEqual(
+          measureUnits(ordered, index, limit, byRank),
+        );
+    }
+  });
+
+  it('stops before the first record of a key or a greater one', () => {
+    const { pile, ordered } = loadPile(lengths);
+    for (const key of ordered.flatMap((record) => [record.key, record.key + 1n])) {
+      const before = ordered.filter((record) => record.key < key);
+      const byteLength = BigInt(byteLengthOf(before));
+      expect(pile.measureUnits(0, key, 'key')).toEqual({ next: before.length, byteLength });
     }
   });
 });

@@ -117,9 +117,9 @@ export class KernelOrder {
   }
 
   /** @returns the next index, and the bytes of the records before it. */
-  measureUnits(index: number, limit: number, byRank: boolean) {
+  measureUnits(index: number, limit: number | bigint, by: 'rank' | 'byte' | 'key') {
     const { wasm } = this.#kernel;
-    const next = wasm.measureUnits(index, BigInt(limit), byRank, false) >>> 0;
+    const next = wasm.measureUnits(index, BigInt(limit), ['rank', 'byte', 'key'].indexOf(by), false) >>> 0;
     return { next, byteLength: BigInt.asUintN(64, wasm.measuredByteLength.value) };
   }
 

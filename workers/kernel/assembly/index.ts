@@ -42,6 +42,7 @@ export {
   measureUnits,
   compactStored,
   lastUnitBytes,
+  longestUnitBytes,
   orderChecksum,
   orderDistinct,
   orderWalked,

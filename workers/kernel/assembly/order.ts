@@ -378,19 +378,24 @@ export function hashInPlace(index: u32, endIndex: u32): void {
   for (; index < endIndex; index++) orderChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
-/** The bytes of the last unit that `measureUnits` passed over. */
+/** The bytes of the last unit, and of the longest one, that `measureUnits` passed over. */
 export let lastUnitBytes: u64 = 0;
+export let longestUnitBytes: u64 = 0;
+
+const BY_RANK: u32 = 0;
+const BY_KEY: u32 = 2;
 
 /**
- * Passes over units of the order from `index` on, records or whole bundles, until they have `limit` records or bytes. Returns the
- * index after them; `measuredByteLength` gives their bytes.
+ * Passes over units of the order from `index` on, records or whole bundles, until they have `limit` records or bytes, or the
+ * next one has the key `limit` or a greater one. Returns the index after them; `measuredByteLength` gives their bytes.
  */
-export function measureUnits(index: u32, limit: u64, byRank: bool, areBundles: bool): u32 {
+export function measureUnits(index: u32, limit: u64, by: u32, areBundles: bool): u32 {
   const first = index;
   let bytes: u64 = 0;
   // Nearly always, the records of one key are one bundle. Their values are compared where the limit lies among them.
   let byValue = false;
-  while (index < walkedCount && (byRank ? ((index - first) as u64) : bytes) < limit) {
+  longestUnitBytes = 0;
+  while (index < walkedCount && (by == BY_KEY ? load<u64>(storedAt(index)) : reached(index - first, bytes, by)) < limit) {
     const begin = index;
     const before = bytes;
     do {
@@ -398,13 +403,20 @@ export function measureUnits(index: u32, limit: u64, byRank: bool, areBundles: b
       index += 1;
     } while (areBundles && index < walkedCount && isOfOneBundle(index, byValue));
     lastUnitBytes = bytes - before;
-    if (!areBundles || byValue || (byRank ? ((index - first) as u64) : bytes) < limit) continue;
+    longestUnitBytes = max(longestUnitBytes, lastUnitBytes);
+    if (!areBundles || byValue || reached(index - first, bytes, by) < limit) continue;
     byValue = true;
     index = begin;
     bytes = before;
   }
   measuredByteLength = bytes;
   return index;
+}
+
+// @ts-ignore: decorator
+@inline
+function reached(records: u32, bytes: u64, by: u32): u64 {
+  return by == BY_RANK ? (records as u64) : bytes;
 }
 
 /** Compares the record at `index` of the order with the one before it: by their keys, or also by their values. */
