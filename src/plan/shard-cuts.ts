@@ -55,7 +55,9 @@ export interface PartCuts {
 }
 
 /** The facts that decide about cuts that depend on where the records lie. */
-export interface CutsToFit {
+export type CutsToFit = BytesToFit | BundlesToCut;
+
+interface BytesToFit {
   readonly totalBytes: number;
   /** The most bytes of records that a shard may have, and what it has besides. */
   readonly roomBytes: number;
@@ -67,7 +69,7 @@ export interface CutsToFit {
 }
 
 /** The facts that decide about cuts between bundles: each lies at the first bundle that begins at its rank or later. */
-export interface BundlesToCut {
+interface BundlesToCut {
   readonly shardCount: number;
   readonly totalRecords: number;
   readonly totalBytes: number;
@@ -98,11 +100,7 @@ export function isLong(recordBytes: number, roomBytes: number): boolean {
  * Returns cuts, or what is needed to find them: if there are long records, for `fitCuts`. So there may be among bundles, whose
  * sizes nobody knows.
  */
-export function planShardCuts(
-  rule: ShardRule,
-  totals: OutputTotals,
-  areBundled = false,
-): PlainCuts | CutsToFit | BundlesToCut {
+export function planShardCuts(rule: ShardRule, totals: OutputTotals, areBundled = false): PlainCuts | CutsToFit {
   const cuts = chooseCuts(rule, totals, areBundled);
   if ('roomBytes' in cuts) return cuts;
   if (areBundled && rule.by === 'count')
@@ -140,7 +138,7 @@ export interface OutputTotals {
   readonly bytesAround: number;
 }
 
-function chooseCuts(rule: ShardRule, totals: OutputTotals, areBundled: boolean): PlainCuts | CutsToFit {
+function chooseCuts(rule: ShardRule, totals: OutputTotals, areBundled: boolean): PlainCuts | BytesToFit {
   switch (rule.by) {
     case 'count':
       return { by: 'rank', shardCount: rule.shardCount, totalRecords: totals.records };
@@ -156,7 +154,7 @@ function chooseCuts(rule: ShardRule, totals: OutputTotals, areBundled: boolean):
   }
 }
 
-function chooseByteCuts(maxShardBytes: number, totals: OutputTotals, areBundled: boolean): EvenCuts | CutsToFit {
+function chooseByteCuts(maxShardBytes: number, totals: OutputTotals, areBundled: boolean): EvenCuts | BytesToFit {
   const { bytes, longestRecordBytes, bytesAround } = totals;
   const roomBytes = maxShardBytes - bytesAround;
   const fewestBytes = Math.max(1, longestRecordBytes);
@@ -283,7 +281,7 @@ export interface Crossing {
 }
 
 /** Finds the records, or bundles, across these bytes or ranks, which ascend. */
-type MeasureCrossings = (places: readonly number[]) => Promise<readonly Crossing[]>;
+type MeasureCrossings = (by: ShardCuts['by'], places: readonly number[]) => Promise<readonly Crossing[]>;
 
 /**
  * The part of a shard that stays free for the records across its ends. The first makes the fewest shards, and is nearly
@@ -293,18 +291,27 @@ const SPARE_SHARES = [512, 16] as const;
 
 /**
  * Cuts the output where records begin: no shard is empty or too large, and only next to a long record may one be much smaller
- * than the others. Returns the even cuts if they make as few shards.
+ * than the others. Returns the even cuts if they make as few shards. Between bundles, shards may be empty, where these are large.
  */
 export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<EvenCuts | FittedCuts> {
-  const { totalBytes, roomBytes, even } = limits;
+  const { totalBytes } = limits;
+  const measureEvenly = (by: ShardCuts['by'], total: number, count: number) =>
+    measure(
+      by,
+      Array.from({ length: count - 1 }, (_, i) => proportion(i + 1, total, count)),
+    );
+  if (!('roomBytes' in limits)) {
+    const crossings = await measureEvenly('rank', limits.totalRecords, limits.shardCount);
+    return fittedCuts([0, ...crossings.map(({ end }) => end)]);
+  }
+  const { roomBytes, even } = limits;
   const enough = enoughText(limits.enoughShardBytes);
   let fitted: FittedCuts = fittedCuts([0]);
   for (const share of SPARE_SHARES) {
     const count = Math.ceil(totalBytes / (roomBytes - Math.floor(roomBytes / share)));
     requireFewShards(Math.min(count, even?.shardCount ?? count), enough);
     if (even !== undefined && even.shardCount <= count) return even;
-    const bytes = Array.from({ length: count - 1 }, (_, i) => proportion(i + 1, totalBytes, count));
-    const crossings = await measure(bytes);
+    const crossings = await measureEvenly('byte', totalBytes, count);
     requireFit(crossings, limits);
     fitted = fittedCuts(chooseStarts(crossings, totalBytes, roomBytes));
     if (!leavesShortRecordAlone(fitted.starts, crossings, roomBytes)) break;
@@ -312,16 +319,6 @@ export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Pro
   const cuts = even !== undefined && even.shardCount <= fitted.shardCount ? even : fitted;
   requireFewShards(cuts.shardCount, enough);
   return cuts;
-}
-
-/** Cuts the output between bundles. Shards may be empty, where bundles are large. */
-export async function cutBetweenBundles(
-  { shardCount, totalRecords }: BundlesToCut,
-  measure: MeasureCrossings,
-): Promise<FittedCuts> {
-  const ranks = Array.from({ length: shardCount - 1 }, (_, i) => proportion(i + 1, totalRecords, shardCount));
-  const crossings = await measure(ranks);
-  return fittedCuts([0, ...crossings.map(({ end }) => end)]);
 }
 
 /** Returns how many shards of an output or part have no record. Undefined: none. */
@@ -333,7 +330,7 @@ export function countEmptyShards(cuts: PlainCuts, { records, bytes }: Amount): n
 }
 
 /** Refuses bundles that no shard may have. One that is so large lies across some byte that is measured. */
-function requireFit(crossings: readonly Crossing[], { roomBytes, bytesAround }: CutsToFit): void {
+function requireFit(crossings: readonly Crossing[], { roomBytes, bytesAround }: BytesToFit): void {
   const largest = crossings.reduce((most, { start, end }) => Math.max(most, end - start), 0);
   if (largest > roomBytes)
     throw new InputError(

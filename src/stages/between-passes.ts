@@ -13,9 +13,7 @@ import { type CheckpointNotes, type JobNotes, readOrWriteNote, type WrittenRegio
 import { type ShardSpec, splitBounds } from '../keep/splits.js';
 import type { PileTotals, RecordTotals } from '../piles/pile-totals.js';
 import {
-  type BundlesToCut,
   type CutsToFit,
-  cutBetweenBundles,
   fitCuts,
   fittedCuts,
   joinCuts,
@@ -160,10 +158,8 @@ async function layoutOf(
 /** A split, or the whole order. */
 interface PartPlan extends Omit<OrderPart, 'cuts'> {
   /** The cuts, which may depend on the order of the records. */
-  readonly cuts: PlainCuts | SoughtCuts;
+  readonly cuts: PlainCuts | CutsToFit;
 }
-
-type SoughtCuts = CutsToFit | BundlesToCut;
 
 function planParts(
   { shards, splits }: ShardSpec,
@@ -191,7 +187,7 @@ async function cutParts(
   const fitAll = async (): Promise<CutsNote> => {
     const found: CutsNote['starts'][] = [];
     for (const part of parts) {
-      const fitted = isCut(part) ? part.cuts : await fitPart(part, work, threads);
+      const fitted = await fitPart(part, work, threads);
       found.push('starts' in fitted ? [...fitted.starts] : null);
     }
     const [starts = null, ...ofOthers] = found;
@@ -200,7 +196,7 @@ async function cutParts(
   return cutsOfNote(await readOrWriteNote(checkpoint, 'cuts', fitAll), parts);
 }
 
-function isSought(cuts: PartPlan['cuts']): cuts is SoughtCuts {
+function isSought(cuts: PartPlan['cuts']): cuts is CutsToFit {
   return !('by' in cuts);
 }
 
@@ -214,17 +210,14 @@ async function fitPart(
   threads: Threads,
 ): Promise<PlainCuts> {
   if (!isSought(cuts)) return cuts;
-  const measure = async (by: 'rank' | 'byte', places: readonly number[]) => {
+  return fitCuts(cuts, async (by, places) => {
     const find = pileFinder(work.piles.totals, by);
     const inPiles = places.map((place) => find((by === 'rank' ? firstRank : firstByte) + place));
     return (await measureAt(work, threads, by, inPiles)).map(({ pileByte, start, bytes }) => ({
       start: pileByte + start - firstByte,
       end: pileByte + bytes - firstByte,
     }));
-  };
-  return 'roomBytes' in cuts
-    ? fitCuts(cuts, (bytes) => measure('byte', bytes))
-    : cutBetweenBundles(cuts, (ranks) => measure('rank', ranks));
+  });
 }
 
 function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): readonly OrderPart[] {
@@ -240,7 +233,7 @@ function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPla
   });
 }
 
-function cutsOf(starts: CutsNote['starts'], cuts: SoughtCuts): PlainCuts {
+function cutsOf(starts: CutsNote['starts'], cuts: CutsToFit): PlainCuts {
   if (starts === null) {
     if ('even' in cuts && cuts.even !== undefined) return cuts.even;
     throw new StagedOutputError('the unfinished job noted that its shards are nearly equal, but some would be empty');
@@ -249,7 +242,7 @@ function cutsOf(starts: CutsNote['starts'], cuts: SoughtCuts): PlainCuts {
   return fittedCuts(starts);
 }
 
-function requireFits(starts: readonly number[], cuts: SoughtCuts): void {
+function requireFits(starts: readonly number[], cuts: CutsToFit): void {
   const { totalBytes } = cuts;
   // Between bundles, a shard may be empty.
   const [leastBytes, mostBytes] = 'roomBytes' in cuts ? [1, cuts.roomBytes] : [0, totalBytes];

@@ -2,14 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import {
-  countEmptyShards,
-  cutAt,
-  cutBetweenBundles,
-  fitCuts,
-  MOST_SHARDS,
-  planShardCuts,
-} from '#src/plan/shard-cuts.js';
+import { countEmptyShards, cutAt, fitCuts, MOST_SHARDS, planShardCuts } from '#src/plan/shard-cuts.js';
 import { referenceShardBytes } from '../laws/reference-cuts.js';
 
 const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => total + length, 0);
@@ -26,7 +19,7 @@ async function cutLengths(lengths: readonly number[], maxShardBytes: number): Pr
   if (!('roomBytes' in plan)) return undefined;
   const ends = [0];
   for (const length of lengths) ends.push((ends.at(-1) ?? 0) + length);
-  const cuts = await fitCuts(plan, async (bytes) =>
+  const cuts = await fitCuts(plan, async (_by, bytes) =>
     bytes.map((byte) => ({
       start: ends.findLast((end) => end <= byte) ?? 0,
       end: ends.find((end) => end >= byte) ?? 0,
@@ -75,15 +68,17 @@ describe('fitted cuts', () => {
   });
 
   it('lie between bundles, and are refused if one is larger than a shard', async () => {
-    const bundles = async (places: readonly number[]) =>
+    const bundles = async (_by: string, places: readonly number[]) =>
       places.map((rank) => (rank <= 10 ? { start: 0, end: 300 } : { start: rank * 30, end: rank * 30 + 30 }));
-    const cuts = await cutBetweenBundles({ shardCount: 6, totalRecords: 20, totalBytes: 600 }, bundles);
-    expect([...cuts.starts]).toEqual([0, 300, 300, 300, 420, 510]);
+    const cuts = await fitCuts({ shardCount: 6, totalRecords: 20, totalBytes: 600 }, bundles);
+    expect(Array.from({ length: 6 }, (_, shard) => cutAt(cuts, shard))).toEqual([0, 300, 300, 300, 420, 510]);
     expect(countEmptyShards(cuts, { records: 20, bytes: 600 })).toBe(2);
     const totals = { records: 20, bytes: 600, longestRecordBytes: 30, bytesAround: 7 };
     const plan = planShardCuts({ by: 'bytes', maxShardBytes: 207 }, totals, true);
     const fitted =
-      'roomBytes' in plan ? fitCuts(plan, async (bytes) => bytes.map(() => ({ start: 100, end: 400 }))) : undefined;
+      'roomBytes' in plan
+        ? fitCuts(plan, async (_by, bytes) => bytes.map(() => ({ start: 100, end: 400 })))
+        : undefined;
     await expect(fitted).rejects.toMatchObject({
       code: 'ERR_BUNDLE_TOO_LARGE',
       message:
