@@ -57,7 +57,8 @@ export async function sampleRecords(
   sampleSeed: string,
   signal: AbortSignal | undefined,
   field?: NumberField,
-  { windowBytes: usualBytes, fewest, most } = USUAL_WINDOWS,
+  { windowBytes: usualBytes, fewest, most }: typeof USUAL_WINDOWS = USUAL_WINDOWS,
+  mostSampleBytes = MOST_SAMPLE_BYTES,
 ): Promise<RecordSample> {
   const filled = files.filter(({ bytes }) => bytes > 0);
   const allBytes = filled.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -71,7 +72,7 @@ export async function sampleRecords(
     nearBytes: HEAD_WINDOWS * windowBytes,
     decodedBytes: MOST_DECODED_BYTES,
     // A sum needs no copies of records.
-    sampleBytes: field === undefined ? MOST_SAMPLE_BYTES / (PLACES_OF_STRATUM * ranges.length) : 0,
+    sampleBytes: field === undefined ? mostSampleBytes / (PLACES_OF_STRATUM * ranges.length) : 0,
   };
   const windows = new InputWindows(framing, sizes, field);
   const draw = seedrandom(sampleSeed);

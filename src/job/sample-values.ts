@@ -4,6 +4,7 @@
  */
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
 import { placeSelector, prepareKeys, selectorByteLength } from '../../workers/piles/record-values.js';
+import { textOfFound } from '../../workers/piles/section-table.js';
 import { deriveSampleSeed } from '../floor/keys.js';
 import { weightRuleOf } from '../keep/content-rule.js';
 import { type SectionRule, sectionRanges } from '../keep/sections.js';
@@ -17,6 +18,8 @@ const WINDOWS_OF_NUMBERS = { windowBytes: 64 * 1024, fewest: 16, most: 32 };
 /** Reads past the end of a record stay below this. */
 const SLACK_BYTES = 64;
 const MARK_BYTES = 8;
+/** The bytes of sample records, of which one takes about a microsecond. */
+const SAMPLE_BYTES = 2 ** 20;
 
 interface SampledInputs {
   readonly spec: ShuffleSpec;
@@ -36,7 +39,7 @@ async function placeSamples(
   const { framing, decompressProgram } = spec.read;
   if (framing === undefined || decompressProgram !== undefined) return undefined;
   const sampleSeed = deriveSampleSeed(spec.key.seed);
-  const { samples } = await sampleRecords(files, framing, sampleSeed, signal, undefined, sampleWindows);
+  const { samples } = await sampleRecords(files, framing, sampleSeed, signal, undefined, sampleWindows, SAMPLE_BYTES);
   if (samples.length === 0) return undefined;
   const kernel = new Kernel();
   const start = ARENA_START + roomBytes + SLACK_BYTES;
@@ -59,13 +62,15 @@ export async function sampleSections(inputs: SampledInputs): Promise<SectionRule
   const { kernel, places } = placed;
   placeSelector(kernel, ARENA_START, each.value);
   kernel.wasm.useSelector(ARENA_START);
-  const bytesOf = new Map<bigint, number>();
+  const found = new Map<string, { records: number; bytes: number }>();
   for (const { start, end } of places()) {
-    const hash = BigInt.asUintN(64, kernel.wasm.valueHash(ARENA_START, start, end));
-    // A record without a value, which pass 1 refuses, has the hash 0.
-    if (hash !== 0n) bytesOf.set(hash, (bytesOf.get(hash) ?? 0) + end - start);
+    // Pass 1 refuses records without a value.
+    if (!kernel.wasm.findCharactersOf(ARENA_START, start, end)) continue;
+    const text = textOfFound(kernel, each);
+    const { records, bytes } = found.get(text) ?? { records: 0, bytes: 0 };
+    found.set(text, { records: records + 1, bytes: bytes + end - start });
   }
-  return sectionRanges(bytesOf);
+  return sectionRanges(found);
 }
 
 /** Returns about the mean of the numbers that weigh records. Undefined: no number does, or no sample tells it. */

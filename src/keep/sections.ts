@@ -3,6 +3,7 @@
  * value are a section of the order. A section has a range of pile keys, as wide as its share in a sample of the inputs: so
  * piles are about as large as without sections. Where pile keys lie decides no byte of the output. Pure.
  */
+import { createHash } from 'node:crypto';
 import { InputError } from '../errors.js';
 import type { Selector, ValueRule } from '../formats/selector.js';
 
@@ -24,9 +25,9 @@ export interface SectionRule {
   readonly ranges: readonly SectionRange[];
 }
 
-/** A range of pile keys for the values of one hash. */
-export interface SectionRange {
-  readonly hash: bigint;
+/** A range of pile keys, for the records of one value. */
+interface SectionRange {
+  readonly text: string;
   readonly firstKey: bigint;
   readonly width: bigint;
 }
@@ -36,41 +37,44 @@ export const MOST_SECTIONS = 10_000;
 const KEYS = 2n ** 64n;
 /** The least part of the keys for values that the sample has not. */
 const LEAST_UNSEEN = 1 / 64;
-const PARTS = 2n ** 20n;
 
-/** Returns the ranges of the values in a sample. @param bytesOf the bytes of its records, by the hash of their value. */
-export function sectionRanges(bytesOf: ReadonlyMap<bigint, number>): readonly SectionRange[] {
-  const bytes = [...bytesOf].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_SECTIONS);
-  const all = BigInt(bytes.reduce((sum, [, each]) => sum + each, 0));
-  const seenKeys = KEYS - unseenKeys(bytes.length);
+/** The records of a value in a sample. */
+export type SampledValues = ReadonlyMap<string, { readonly records: number; readonly bytes: number }>;
+
+/**
+ * Returns the ranges of the values in a sample. About as many bytes have values that it lacks as have values that it has once
+ * (Good, "The population frequencies of species", Biometrika 1953).
+ */
+export function sectionRanges(sample: SampledValues): readonly SectionRange[] {
+  const bytesOf = (all: SampledValues) => [...all.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  const once = new Map([...sample].filter(([, { records }]) => records === 1));
+  const all = bytesOf(sample);
+  const unseen = Math.min(1 / 2, Math.max(LEAST_UNSEEN, bytesOf(once) / Math.max(1, all)));
+  const keys = BigInt(Number(KEYS) * (1 - unseen));
   let firstKey = 0n;
-  return bytes.map(([hash, each]) => {
-    const range = { hash, firstKey, width: (seenKeys * BigInt(each)) / all };
+  return [...sample].slice(0, MOST_SECTIONS).map(([text, { bytes }]) => {
+    const range = { text, firstKey, width: (keys * BigInt(bytes)) / BigInt(all) };
     firstKey += range.width;
     return range;
   });
 }
 
-/** Returns how many keys unsampled values get: the more values a sample has, the more it lacks. */
-function unseenKeys(seen: number): bigint {
-  if (seen === 0) return KEYS;
-  return (
-    (KEYS / PARTS) * BigInt(Math.round(Number(PARTS) * Math.min(1 / 4, LEAST_UNSEEN + seen / (16 * MOST_SECTIONS))))
-  );
+/** Returns the range of a value, by its text. Values that the sample has not have one key, behind the others. */
+export type RangeOfSection = (text: string) => Pick<SectionRange, 'firstKey' | 'width'>;
+
+export function rangesOf({ ranges }: Pick<SectionRule, 'ranges'>): RangeOfSection {
+  const known = new Map(ranges.map((range) => [range.text, range]));
+  const first = ranges.reduce((end, { width }) => end + width, 0n);
+  return (text) => {
+    const hash = createHash('sha256').update(text, 'latin1').digest().readBigUInt64LE();
+    return known.get(text) ?? { firstKey: first + ((hash * (KEYS - first)) >> 64n), width: 1n };
+  };
 }
 
-/** Returns the range of a value that the sample has not: one key. */
-export function rangeOfUnseen(hash: bigint, ranges: readonly SectionRange[]): SectionRange {
-  const keys = unseenKeys(ranges.length);
-  return { hash, firstKey: KEYS - keys + ((hash * keys) >> 64n), width: 1n };
-}
-
-/** The records of one value. */
+/** The records of one value, or those that write it in one way. */
 export interface SectionTally {
-  /** The value as its hash takes it, a character for each byte: a quote and its characters, or what JSON has for others. */
+  /** A character for each byte of the value: a quote and its characters, or what JSON has for others. */
   readonly text: string;
-  /** The first of its pile keys, in decimal digits. */
-  readonly firstKey: string;
   readonly records: number;
   readonly bytes: number;
   readonly checksum: string;
@@ -83,7 +87,7 @@ const ESCAPED = /[\x01-\x1f\x7f"#%'*/:=?\\{[\]^]/g;
 const LONGEST_NAME_BYTES = 255;
 
 /** Returns the name of the directory of a value. @param text as `SectionTally` has it. */
-export function sectionDirectory(name: string, text: string): string {
+export function sectionDirectory({ name }: Pick<SectionRule, 'name'>, text: string): string {
   const bytes = Buffer.from(text, 'latin1');
   const characters = text.startsWith('"') ? bytes.subarray(1) : bytes;
   const directory = `${escaped(Buffer.from(name))}=${text === 'null' || text === '"' ? NO_VALUE : escaped(characters)}`;
@@ -128,6 +132,6 @@ export function nameOfSelector(selector: Selector): string {
 export function tooManySectionsError({ value }: Pick<SectionRule, 'value'>, count: number): InputError {
   return new InputError(
     'ERR_VALUES_UNFIT',
-    `\`each\` ${value.selector.text} has found ${count} different values; expected at most ${MOST_SECTIONS}: choose a value of which there are fewer, or a part of it by an expression`,
+    `\`each\` ${value.selector.text} has found ${count} different values; expected at most ${MOST_SECTIONS}, which together take at most 400 kB: choose a value of which there are fewer, or a part of it by an expression`,
   );
 }

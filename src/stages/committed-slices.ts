@@ -74,9 +74,7 @@ const reportShape: Shape<SliceReport> = object({
   ),
   longestRecordBytes: wholeNumber(),
   leftOut: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
-  sections: optional(
-    list(object({ text, firstKey: text, records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText })),
-  ),
+  sections: optional(list(object({ text, records: wholeNumber(), bytes: wholeNumber(), checksum: checksumText }))),
 });
 
 /**

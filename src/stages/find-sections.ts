@@ -1,71 +1,65 @@
 /** Adds up what the tasks of pass 1 found of each section, and finds where the sections lie in the order. */
-import { InputError, VerificationError } from '../errors.js';
+import { InputError } from '../errors.js';
 import {
   MOST_SECTIONS,
+  rangesOf,
   type SectionRule,
   type SectionTally,
   sectionDirectory,
   tooManySectionsError,
 } from '../keep/sections.js';
-import { addRecordTotals, type RecordTotals, totalsOfText } from '../piles/pile-totals.js';
+import { addRecordTotals, NO_TOTALS, type RecordTotals, totalsOfText } from '../piles/pile-totals.js';
 
 export interface Section extends RecordTotals {
   /** The name of its directory. */
   readonly name: string;
 }
 
-interface Gathered extends RecordTotals {
-  readonly firstKey: string;
-}
-
 export class GatheredSections {
   readonly #rule: SectionRule;
-  readonly #byText = new Map<string, Gathered>();
-  readonly #textOfKey = new Map<string, string>();
+  readonly #byText = new Map<string, RecordTotals>();
 
   constructor(rule: SectionRule) {
     this.#rule = rule;
   }
 
   add(tallies: readonly SectionTally[]): void {
-    for (const { text, firstKey, ...totals } of tallies) {
-      const before = this.#byText.get(text);
-      const other = this.#textOfKey.get(firstKey) ?? text;
-      if (other !== text) throw this.#alike(other, text);
-      if (before !== undefined && before.firstKey !== firstKey)
-        throw new VerificationError(
-          `two tasks gave the value ${JSON.stringify(text)} other keys; discard the job with \`force\``,
-        );
-      const more = totalsOfText(totals);
-      this.#byText.set(text, { ...(before === undefined ? more : addRecordTotals(before, more)), firstKey });
-      this.#textOfKey.set(firstKey, text);
-    }
+    for (const { text, ...totals } of tallies)
+      this.#byText.set(text, addRecordTotals(this.#byText.get(text) ?? NO_TOTALS, totalsOfText(totals)));
     if (this.#byText.size > MOST_SECTIONS) throw tooManySectionsError(this.#rule, this.#byText.size);
   }
 
   /** Returns the sections in the order of their keys on piles. Weights may leave out all records of a value: then it has none. */
   sections(): readonly Section[] {
-    const textOf = new Map<string, string>();
-    const inOrder = [...this.#byText]
+    const rangeOf = rangesOf(this.#rule);
+    const [textOfKey, textOfName] = [new Map<bigint, string>(), new Map<string, string>()];
+    return [...this.#byText]
       .filter(([, { records }]) => records > 0)
-      .sort(([, a], [, b]) => (BigInt(a.firstKey) < BigInt(b.firstKey) ? -1 : 1));
-    return inOrder.map(([text, { firstKey: _, ...totals }]) => {
-      const name = sectionDirectory(this.#rule.name, text);
-      const other = textOf.get(name);
-      if (other !== undefined)
-        throw new InputError(
-          'ERR_VALUES_UNFIT',
-          `the values ${other.replace(/^"/, '')} and ${text.replace(/^"/, '')} of \`each\`, a string and another value of JSON, would both have the directory ${name}; write them alike`,
-        );
-      textOf.set(name, text);
-      return { name, ...totals };
-    });
+      .map(([text, totals]) => ({ text, firstKey: rangeOf(text).firstKey, totals }))
+      .sort((a, b) => (a.firstKey < b.firstKey ? -1 : 1))
+      .map(({ text, firstKey, totals }) => {
+        const name = sectionDirectory(this.#rule, text);
+        const other = textOfName.get(name);
+        if (other !== undefined)
+          throw new InputError(
+            'ERR_VALUES_UNFIT',
+            `the values ${shown(other)} and ${shown(text)} of \`each\`, a string and another value of JSON, would both have the directory ${name}; write them alike`,
+          );
+        const neighbour = textOfKey.get(firstKey);
+        if (neighbour !== undefined)
+          throw new InputError(
+            'ERR_RECORDS_COLLIDE',
+            `the values ${shown(neighbour)} and ${shown(text)} of \`each\` have one key; somebody has made them for that`,
+          );
+        textOfName.set(name, text);
+        textOfKey.set(firstKey, text);
+        return { name, ...totals };
+      });
   }
+}
 
-  #alike(a: string, b: string): InputError {
-    return new InputError(
-      'ERR_RECORDS_COLLIDE',
-      `the values ${JSON.stringify(a)} and ${JSON.stringify(b)} of \`each\` have one hash, or nearly; somebody has made them for that`,
-    );
-  }
+/** Returns a value as JSON has it. @param text as `SectionTally` has it. */
+function shown(text: string): string {
+  const value = Buffer.from(text, 'latin1').toString();
+  return value.startsWith('"') ? JSON.stringify(value.slice(1)) : value;
 }

@@ -1,6 +1,6 @@
 /** The names of the directories of sections, and the ranges of their keys on piles. */
 import { describe, expect, it } from 'vitest';
-import { rangeOfUnseen, sectionDirectory, sectionRanges, valueOfDirectory } from '#src/keep/sections.js';
+import { rangesOf, sectionDirectory, sectionRanges, valueOfDirectory } from '#src/keep/sections.js';
 
 /** The characters that Hive escapes: `FileUtils.charToEscape`. */
 const OF_HIVE = new Set([...Array.from({ length: 31 }, (_, i) => i + 1), 0x7f, ...Buffer.from('"#%\'*/:=?\\{[]^')]);
@@ -10,7 +10,7 @@ describe('sectionDirectory', () => {
     for (let code = 1; code < 128; code++) {
       const text = String.fromCharCode(code);
       const escaped = OF_HIVE.has(code) ? `%${code.toString(16).toUpperCase().padStart(2, '0')}` : text;
-      expect(sectionDirectory('source', `"a${text}`)).toBe(`source=a${escaped}`);
+      expect(sectionDirectory({ name: 'source' }, `"a${text}`)).toBe(`source=a${escaped}`);
       expect(valueOfDirectory(`source=a${escaped}`)).toBe(`a${text}`);
     }
   });
@@ -23,32 +23,49 @@ describe('sectionDirectory', () => {
     ['no characters', '"', 'source=__HIVE_DEFAULT_PARTITION__', null],
     ['the word null', '"null', 'source=null', 'null'],
   ])('names %s', (_, text, directory, value) => {
-    expect(sectionDirectory('source', text)).toBe(directory);
+    expect(sectionDirectory({ name: 'source' }, text)).toBe(directory);
     expect(valueOfDirectory(directory)).toBe(value);
   });
 
   it('refuses names that file systems do not take', () => {
-    expect(sectionDirectory('s', `"${'x'.repeat(253)}`)).toHaveLength(255);
+    expect(sectionDirectory({ name: 's' }, `"${'x'.repeat(253)}`)).toHaveLength(255);
     for (const text of [`"${'x'.repeat(254)}`, `"${'/'.repeat(85)}`, '"a\0'])
-      expect(() => sectionDirectory('s', text)).toThrow('can name no directory');
+      expect(() => sectionDirectory({ name: 's' }, text)).toThrow('can name no directory');
   });
 });
 
 describe('sectionRanges', () => {
   it('are as wide as the shares of the values, and apart from those of other values', () => {
-    const ranges = sectionRanges(new Map([7n, 2n ** 63n, 5n].map((hash, i) => [hash, 1000 * (i + 1)])));
-    expect(ranges.map(({ hash }) => hash)).toEqual([5n, 7n, 2n ** 63n]);
-    expect(ranges.map(({ width }) => Number(width) / 2 ** 64 / 6).every((part) => part > 0.027)).toBe(true);
+    const ranges = sectionRanges(
+      new Map(['"a', '"b', '7'].map((text, i) => [text, { records: 2, bytes: 1000 * (i + 1) }])),
+    );
+    const rangeOf = rangesOf({ ranges });
     let end = 0n;
-    for (const { firstKey, width } of ranges) {
+    for (const [i, text] of ['"a', '"b', '7'].entries()) {
+      const { firstKey, width } = rangeOf(text);
       expect(firstKey).toBeGreaterThanOrEqual(end);
+      expect(Number(width) / 2 ** 64).toBeCloseTo(((63 / 64) * (i + 1)) / 6, 9);
       end = firstKey + width;
     }
-    for (const hash of [0n, 3n, 2n ** 64n - 1n]) {
-      const { firstKey, width } = rangeOfUnseen(hash, ranges);
+    const firstKeys = ['"c', 'null', '"7'].map((text) => {
+      const { firstKey, width } = rangeOf(text);
       expect(firstKey).toBeGreaterThanOrEqual(end);
       expect(firstKey + width).toBeLessThanOrEqual(2n ** 64n);
-      expect(rangeOfUnseen(hash, [])).toEqual({ hash, firstKey: hash, width: 1n });
-    }
+      expect(width).toBe(1n);
+      return firstKey;
+    });
+    expect(new Set(firstKeys).size).toBe(3);
+    expect(rangesOf({ ranges: [] })('"c').firstKey).toBeLessThan(2n ** 64n);
+  });
+
+  it('leave as many keys to other values as the values take that a sample has once', () => {
+    const values = (counts: readonly number[]) =>
+      sectionRanges(new Map(counts.map((records, i) => [`"${i}`, { records, bytes: 100 * records }])));
+    const part = (counts: readonly number[]) =>
+      values(counts).reduce((sum, { width }) => sum + Number(width), 0) / 2 ** 64;
+    expect(part([7, 1, 2])).toBeCloseTo(0.9, 9);
+    expect(part([1, 1, 1])).toBeCloseTo(0.5, 9);
+    expect(part([5, 5])).toBeCloseTo(63 / 64, 9);
+    expect(values([])).toEqual([]);
   });
 });

@@ -220,13 +220,36 @@ describe('a job with sections', () => {
   }
 
   it.each([
-    ['a string and a number', ['{"v":1}', '{"v":"1"}'], /the values 1 and 1 .* would both have the directory v=1/],
+    [
+      'a string and a number',
+      ['{"v":1}', '{"v":"1"}'],
+      /the values (?:1 and "1"|"1" and 1) of .* would both have the directory v=1/,
+    ],
+    ['half of a character', ['{"v":"a\\ud800"}'], /has \\ud800, which is half of a character/],
+    ['a long value with escapes', [`{"v":"${'\\n'.repeat(85)}"}`], /can name no directory: it has 257 bytes/],
     ['a value that is too long', [`{"v":"${'x'.repeat(300)}"}`], /can name no directory: it has 302 bytes/],
     ['a NUL', ['{"v":"a\\u0000"}'], /can name no directory: it has a NUL/],
   ])('refuses %s', async (_, lines, message) => {
     const done = shuffle(writeInput(lines));
     await expect(done).rejects.toMatchObject({ code: 'ERR_VALUES_UNFIT', message: expect.stringMatching(message) });
     expect(readdirSync(files.path('.')).filter((name) => name !== 'temp')).toEqual(['in']);
+  });
+
+  it('takes a value for one, however it is written, and characters for those that they are', async () => {
+    const lines = ['"a/b"', '"a\\/b"', '"a\\u002fb"', '"\\u0061/b"', '"a\\\\/b"', '"\\ud83d\\ude00"', '"😀"', '""'].map(
+      (value, i) => `{"v":${value},"i":${i}}`,
+    );
+    const job = writeInput([...lines, '{"i":8}', '{"v":"a\\nb"}']);
+    // It has no escape: a backslash, and a letter.
+    const { sections } = await shuffle({ ...job, missing: 'a\\nb' });
+    expect(sections?.map(({ name, records }) => [name, records])).toEqual([
+      ['v=__HIVE_DEFAULT_PARTITION__', 1],
+      ['v=a%0Ab', 1],
+      ['v=a%2Fb', 4],
+      ['v=a%5C%2Fb', 1],
+      ['v=a%5Cnb', 1],
+      ['v=😀', 2],
+    ]);
   });
 
   it('needs a new or empty directory', async () => {

@@ -55,8 +55,8 @@ export class Kernel {
   flush: (pile: number, byteLength: number) => number = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
-  /** Gives the slot of a new value the range of its keys: the import of assembly/section-keys.ts. */
-  openSection: (slot: number, hash: bigint, at: number, end: number, form: number) => void = () => {
+  /** Makes the entry of characters that have none: the import of assembly/section-keys.ts. */
+  openSection: (at: number, end: number, isCoded: boolean) => number = () => {
     throw new Error('a section was opened outside of a scatter');
   };
   /** The finders by the address of their selector. */
@@ -84,8 +84,7 @@ export class Kernel {
         flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0),
         findValue: (selector: number, start: number, end: number) =>
           this.#finderOf(selector).find(start >>> 0, end >>> 0),
-        openSection: (slot: number, hash: bigint, at: number, end: number, form: number) =>
-          this.openSection(slot >>> 0, BigInt.asUintN(64, hash), at >>> 0, end >>> 0, form),
+        openSection: (at: number, end: number, isCoded: number) => this.openSection(at >>> 0, end >>> 0, isCoded !== 0),
         compareValues: (selector: number, a: number, endA: number, b: number, endB: number) =>
           this.#finderOf(selector).compare(a >>> 0, endA >>> 0, b >>> 0, endB >>> 0),
       },

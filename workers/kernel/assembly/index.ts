@@ -30,7 +30,17 @@ export {
   valueEnd as nonNumberValueEnd,
   nonNumberValue,
 } from './json-field';
-export { setSelectorColumn, compareValues, firstRecordWithoutValue, useSelector, valueHash } from './record-value';
+export {
+  compareValues,
+  findCharactersOf,
+  firstRecordWithoutValue,
+  foundAt,
+  foundEnd,
+  isCoded,
+  setSelectorColumn,
+  useSelector,
+  valueHash,
+} from './record-value';
 export { sectionByNone, sectionByValue } from './section-keys';
 export { splitByFirstCopy, splitByNone, splitByValue, splitsAddress } from './split-keys';
 export {

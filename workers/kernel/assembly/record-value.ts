@@ -23,7 +23,7 @@ import {
   valueEnd,
 } from './json-field';
 import { compareDecoded } from './json-text';
-import { hashAfterQuote, hashInCache, hashOfPieces } from './record-hash';
+import { hashInCache, hashOfPieces } from './record-hash';
 
 const FIELD: u32 = 0;
 const COLUMN: u32 = 1;
@@ -92,8 +92,15 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
     if (byteLength == IN_PIECES) return hashOfPieces(LANE);
     if (byteLength != 0) return hashInCache(selector + BODY, byteLength);
   }
-  if (load<u32>(selector, 4) == 0 && load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
+  mayLackValue(selector, start);
   return load<u64>(selector, 8);
+}
+
+/** Returns whether records may lack a value. If not, the selector tells the first one. */
+function mayLackValue(selector: usize, start: usize): bool {
+  if (load<u32>(selector, 4) != 0) return true;
+  if (load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
+  return false;
 }
 
 /** The first record without a value since the selector was placed; 0: all had one, or may lack it. */
@@ -110,71 +117,36 @@ export function setSelectorColumn(selector: usize, index: u32): void {
 /** The place of what `find` or `readValue` found: characters, and whether they must be decoded before they can be compared. */
 export let foundAt: usize = 0;
 export let foundEnd: usize = 0;
-let isCoded: bool = false;
+export let isCoded: bool = false;
 
-/** A record without a value counts as one of the value that the selector has for it. */
-function find(selector: usize, start: usize, end: usize): void {
-  const isField = load<u16>(selector) == FIELD;
-  foundAt = isField ? findField(start, end) : findCell(start, end);
-  if (foundAt != 0) {
-    foundEnd = isField ? endOfFound : endOfCell;
-    isCoded = isField ? foundHasEscapes : isCellQuoted;
-    return;
-  }
-  foundAt = (load<u32>(selector, 20) as usize) + (isField ? 0 : 1);
-  foundEnd = load<u32>(selector, 24);
-  isCoded = false;
-}
-
-/** How `sectionHash` found the characters: as they are after their first byte; all; as JSON or a cell codes them; too long. */
-const BEHIND_QUOTE: u32 = 0;
-const BARE: u32 = 1;
-const CODED_FIELD: u32 = 2;
-const CODED_CELL: u32 = 3;
-const LONG: u32 = 4;
-export let formOfFound: u32 = 0;
-/** A hash of the characters that is nearly independent of the first; 0: they are coded. */
-export let secondHash: u64 = 0;
-
-/** Does what `valueHash` does, and tells where the value lies; `foundAt` is 0 if the record must have one and has none. */
-export function sectionHash(selector: usize, start: usize, end: usize): u64 {
+/** A record without a value counts as one of the value that the selector has for it. Returns whether the record has one. */
+function find(selector: usize, start: usize, end: usize): bool {
   const kind: u32 = load<u16>(selector);
-  secondHash = 0;
+  isCoded = false;
   if (kind == FIELD) {
     foundAt = findField(start, end);
     foundEnd = endOfFound;
-    formOfFound = foundHasEscapes ? CODED_FIELD : BEHIND_QUOTE;
-    if (foundAt != 0) return foundHasEscapes ? fieldHash(start, end) : hashOfFound();
+    isCoded = foundHasEscapes;
   } else if (kind == COLUMN) {
     foundAt = findCell(start, end);
     foundEnd = endOfCell;
-    formOfFound = isCellQuoted ? CODED_CELL : BARE;
-    if (foundAt != 0 && isCellQuoted) return columnHash(start, end);
-    if (foundAt != 0) {
-      secondHash = hashInCache(foundAt, (foundEnd - foundAt) as u32) | 1;
-      return hashAfterQuote(foundAt, (foundEnd - foundAt) as u32);
-    }
+    isCoded = isCellQuoted;
   } else {
     const byteLength = findValue(selector, start, end);
-    foundAt = selector + BODY;
-    foundEnd = foundAt;
-    formOfFound = byteLength == IN_PIECES ? LONG : BEHIND_QUOTE;
-    if (byteLength == IN_PIECES) return hashOfPieces(LANE);
-    foundEnd += byteLength as usize;
-    if (byteLength != 0) return hashOfFound();
+    foundAt = byteLength == 0 ? 0 : selector + BODY;
+    // A long value, which is hashed in pieces, has no characters here.
+    foundEnd = foundAt + (byteLength == IN_PIECES ? 0 : (byteLength as usize));
   }
-  formOfFound = BEHIND_QUOTE;
-  foundAt = load<u32>(selector, 4) == 0 ? 0 : (load<u32>(selector, 20) as usize);
+  if (foundAt != 0) return true;
+  foundAt = (load<u32>(selector, 20) as usize) + ((kind == COLUMN) as usize);
   foundEnd = load<u32>(selector, 24);
-  if (foundAt != 0) return hashOfFound();
-  if (load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
-  return 0;
+  isCoded = false;
+  return false;
 }
 
-function hashOfFound(): u64 {
-  const byteLength = (foundEnd - foundAt) as u32;
-  secondHash = hashInCache(foundAt + 1, byteLength - 1) | 1;
-  return hashInCache(foundAt, byteLength);
+/** Finds the characters of a value, by the selector of the last `useSelector`. False: the record must have one and has none. */
+export function findCharactersOf(selector: usize, start: usize, end: usize): bool {
+  return find(selector, start, end) || mayLackValue(selector, start);
 }
 
 /** The results of `readValue`: nothing, characters that are not a number from 0 to below 10^15, or a number. */
@@ -208,10 +180,7 @@ function findCharacters(selector: usize, start: usize, end: usize): bool {
     if (foundAt < foundEnd && load<u8>(foundAt) == QUOTE) foundAt += 1;
   }
   if (foundAt != 0) return true;
-  if (load<u32>(selector, 4) == 0) {
-    if (load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
-    return false;
-  }
+  if (!mayLackValue(selector, start)) return false;
   foundAt = (load<u32>(selector, 20) as usize) + 1;
   foundEnd = load<u32>(selector, 24);
   return true;
