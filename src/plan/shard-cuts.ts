@@ -39,6 +39,8 @@ interface FittedCuts {
 
 /** A part of the order that has shards of its own, such as a split. It begins at a record that is known. */
 export interface OrderPart {
+  /** The name of a split or a section. Absent: the part is the whole order. */
+  readonly name?: string | undefined;
   readonly firstRank: number;
   readonly firstByte: number;
   readonly bytes: number;

@@ -165,13 +165,14 @@ function planParts(
   { shards, splits }: ShardSpec,
   { piles, settings }: PilesWork,
   ends: PlainEnds,
-  found: readonly FoundPart[] | undefined,
+  found: readonly FoundSplit[] | undefined,
 ): readonly PartPlan[] {
   const { longestRecordBytes } = piles;
   const areBundled = settings.content?.isBundled === true && (shards ?? splits) !== undefined;
-  const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: FoundPart): PartPlan => {
+  const planPart = (rule: ShardRule, part: FoundPart & Partial<FoundSplit>): PartPlan => {
+    const { name, firstRank, firstByte, records, bytes } = part;
     const totals = { records, bytes, longestRecordBytes, bytesAround: bytesAround(ends) };
-    return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals, areBundled) };
+    return { name, firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals, areBundled) };
   };
   if (found === undefined) return [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })];
   return found.map((part, i) => planPart((splits === undefined ? shards : splits[i]?.shards) ?? ONE_OUTPUT, part));

@@ -80,7 +80,9 @@ const headersOf = (body: Uint8Array) => ({
 
 /** By name, the digests of the files of an output on this machine. */
 function filesOf(path: string): Record<string, string> {
-  return Object.fromEntries(readdirSync(path).map((name) => [name, digestOf(readFileSync(join(path, name)))]));
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const places = files.map(({ name, parentPath }) => join(parentPath, name));
+  return Object.fromEntries(places.map((place) => [place.slice(path.length + 1), digestOf(readFileSync(place))]));
 }
 
 /** What the server tells to everybody. */
@@ -145,6 +147,10 @@ describe('an output has the bytes that it has on a disk', () => {
       },
     ],
     ['shards with a dataset card', { ...SHARDS, datasetCard: 'made by a test' }],
+    [
+      'shards for each value',
+      { each: 'value=/,(.*)/', inputs: ['values.txt'], shards: { by: 'records', recordsPerShard: 40 } },
+    ],
     ['draws', { ...SHARDS, repeat: true, headCount: 9000 }],
     ['shards without records', { ...SHARDS, headCount: 2 }],
     ['shards whose headers tell their length', { ...SHARDS, inputs: ['a.npy'], records: { by: 'npy' } }],
@@ -152,6 +158,11 @@ describe('an output has the bytes that it has on a disk', () => {
   ];
   it.each(sampled(cases, 11, 2))('%s', async (_, { inputs: [name = 'in'] = [], ...asked }) => {
     writeFileSync(directory.path('a.npy'), npyOf(100_000));
+    const values = ['a', 'a/b', '100%', 'é=', '', ' +'];
+    writeFileSync(
+      directory.path('values.txt'),
+      Array.from({ length: 2000 }, (_each, i) => `${i},${values[i % 6]}\n`).join(''),
+    );
     const rows = Array.from({ length: 6000 }, (_each, i) => ({ text: `${i} ${'x'.repeat(i % 90)}`, number: i }));
     writeTable(directory.path('a.parquet'), rows);
     const given = { ...asked, inputs: [directory.path(String(name))] };

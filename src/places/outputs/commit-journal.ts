@@ -25,7 +25,7 @@ import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import { valueOfDirectory } from '../../keep/sections.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { type Destination, outputIdentityOf, shardsAt } from './destination.js';
-import { isReplaceableName, isShardName, type ShardGroup, shardNames } from './shard-names.js';
+import { completionMarkerName, isReplaceableName, isShardName, type ShardGroup, shardNames } from './shard-names.js';
 
 export interface CommitDirectories {
   readonly stagingDirectory: string;
@@ -127,7 +127,7 @@ function requireConsistent(journal: CommitJournal, path: string): void {
   }
 }
 
-export type ShardGroupTotals = ShardGroup & Omit<OutputTotals, 'splits'>;
+type ShardGroupTotals = ShardGroup & Omit<OutputTotals, 'splits'>;
 
 /** The shards that get a marker of their own: those of each split, or all. One file has none. */
 export function shardGroupsOf(
@@ -146,12 +146,25 @@ export function finalNames(to: Destination, totals: OutputTotals, shardCount: nu
   return shardNames(shardsAt(to).naming, shardGroupsOf(to, totals, shardCount));
 }
 
-export function markerText({ shardCount, records, bytes, checksum }: ShardGroupTotals): string {
-  return `${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`;
+/**
+ * Returns what lies beside shards: their card, and last the markers, of each split or of the output. That of sections has what
+ * each value has, too.
+ */
+export function filesBeside(to: Destination, journal: CommitJournal): readonly { name: string; text: string }[] {
+  const { sections } = shardsAt(to).naming;
+  const shardCount = journal.names.length;
+  const cards = journal.card === undefined ? [] : [{ name: CARD_NAME, text: journal.card }];
+  if (sections !== undefined)
+    return [...cards, { name: completionMarkerName(sections), text: sectionsText(journal, shardCount) }];
+  const groups = shardGroupsOf(to, journal, shardCount);
+  const markers = groups.map(({ prefix, shardCount: shards, records, bytes, checksum }) => ({
+    name: completionMarkerName(prefix),
+    text: `${JSON.stringify({ shards, records, bytes, checksum })}\n`,
+  }));
+  return [...cards, ...markers];
 }
 
-/** The text of the one marker of all sections: the marker of one output, and what each value has. */
-export function sectionsText({ splits = [], records, bytes, checksum }: OutputTotals, shardCount: number): string {
+function sectionsText({ splits = [], records, bytes, checksum }: OutputTotals, shardCount: number): string {
   const values = splits
     .map(({ name: directory, shardCount: shards, ...totals }) => {
       return { value: valueOfDirectory(directory), directory, shards, ...totals };

@@ -14,7 +14,6 @@ import { counted, SystemError, VerificationError } from '../../errors.js';
 import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
-import { CARD_NAME } from '../../io/own-files.js';
 import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
 import {
   applyUmask,
@@ -29,12 +28,10 @@ import { stagedPath } from '../../sinks/output-target.js';
 import {
   type CommitDirectories,
   type CommitJournal,
-  markerText,
+  filesBeside,
   readJournal,
   removeJournal,
   requireSameOutput,
-  sectionsText,
-  shardGroupsOf,
   writeJournal,
 } from './commit-journal.js';
 import type { Destination, FileDestination, ShardsDestination } from './destination.js';
@@ -168,17 +165,7 @@ export async function writeBesideShards(
   stagingDirectory: string,
   journal: CommitJournal,
 ): Promise<void> {
-  const { sections } = place.naming;
-  const shardCount = journal.names.length;
-  const files: [name: string, content: string][] =
-    sections === undefined
-      ? shardGroupsOf(place, journal, shardCount).map((group) => [
-          completionMarkerName(group.prefix),
-          markerText(group),
-        ])
-      : [[completionMarkerName(sections), sectionsText(journal, shardCount)]];
-  if (journal.card !== undefined) files.unshift([CARD_NAME, journal.card]);
-  for (const [name, content] of files) {
+  for (const { name, text: content } of filesBeside(place, journal)) {
     const staged = join(stagingDirectory, 'marker');
     removeFile(staged, 'output');
     const text = Buffer.from(content);
@@ -203,10 +190,7 @@ export async function rollBack(
   requireJournalOf(place, journal);
   if (journal.intoExisting) {
     if (journal.phase === 'move-in') {
-      const groups = shardGroupsOf(place, journal, journal.names.length);
-      const beside = groups.map(({ prefix }) => completionMarkerName(prefix));
-      for (const name of journal.card === undefined ? beside : [CARD_NAME, ...beside])
-        removeFile(join(place.path, name), 'output');
+      for (const { name } of filesBeside(place, journal)) removeFile(join(place.path, name), 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
         if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');

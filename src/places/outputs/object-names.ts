@@ -41,10 +41,6 @@ export function resolveObjectOutput(output: string, naming: ShardNaming | undefi
     throw outputPlaceError(
       `the output ${shown} lies on a web server, from which pileshuf only reads; name a file, or s3://BUCKET/KEY`,
     );
-  if (naming?.sections !== undefined)
-    throw outputPlaceError(
-      `\`each\` writes directories on disks, and ${shown} is none; name a directory, and upload it`,
-    );
   if (naming !== undefined) {
     const path = output.replace(/\/$/, '');
     return { kind: 'shards', path, exists: true, naming, mayReplace };

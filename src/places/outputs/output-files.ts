@@ -22,7 +22,13 @@ import { inputFactsOf } from '../inputs/input-kinds.js';
 import { cardExistsError } from './dataset-card.js';
 import { type FileDestination, outputIdentityOf, type ShardsDestination } from './destination.js';
 import { moveFile, moveOrRollBack, moveShards, rollBack } from './file-moves.js';
-import { type OutputPlace, type OutputPlaces, outputPlaceError, type StreamPlace } from './output-place.js';
+import {
+  notEmptyError,
+  type OutputPlace,
+  type OutputPlaces,
+  outputPlaceError,
+  type StreamPlace,
+} from './output-place.js';
 import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './output-stream.js';
 import { findOtherShards, findReplacedFiles, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
 
@@ -79,12 +85,7 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
     stagingParent: () => (exists ? stagingParentOf(path, outputIdentityOf(to)) : dirname(path)),
     pathOf: (name) => join(path, name),
     async requireReplaceable(output) {
-      if (naming.sections !== undefined && listed(path).length > 0) {
-        throw new UsageError(
-          `the output directory ${output} is not empty; \`each\` needs a new or empty one, also with \`force\``,
-          'ERR_OUTPUT_EXISTS',
-        );
-      }
+      if (naming.sections !== undefined && listed(path).length > 0) throw notEmptyError(output);
       if (exists) requireWritable(path);
       requireReadable(dirname(path));
       if (!exists) return;

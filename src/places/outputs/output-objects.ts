@@ -24,9 +24,8 @@ import { type ShardTransfers, stagedPath } from '../../sinks/output-target.js';
 import {
   type CommitDirectories,
   type CommitJournal,
-  markerText,
+  filesBeside,
   requireSameOutput,
-  shardGroupsOf,
   writeJournal,
 } from './commit-journal.js';
 import { cardExistsError } from './dataset-card.js';
@@ -42,7 +41,7 @@ import {
   uploadNotePath,
   writeUploadNote,
 } from './object-names.js';
-import type { OutputPlace, OutputPlaces, PlacesRequest } from './output-place.js';
+import { notEmptyError, type OutputPlace, type OutputPlaces, type PlacesRequest } from './output-place.js';
 import { completionMarkerName, isShard, replacedFilesAmong, type ShardGroup } from './shard-names.js';
 
 const MIB = 1024 * 1024;
@@ -108,6 +107,7 @@ export class ObjectsPlace implements OutputPlace {
     const { naming } = shardsAt(to);
     const names: string[] = [];
     const beside = naming.hasCard === true ? [CARD_NAME] : [];
+    if (naming.sections !== undefined) return names;
     for (const prefix of naming.prefixes) {
       const begin = `${prefix}-`;
       for (const { place: rest } of await this.#store.list(addressBelow(to.path, begin))) names.push(begin + rest);
@@ -118,10 +118,12 @@ export class ObjectsPlace implements OutputPlace {
     return replacedFilesAmong(names, naming);
   }
 
-  /** Returns the addresses of what the output replaces. */
+  /** Returns the addresses of what the output replaces. With sections, it replaces nothing: all that is there. */
   async #replacedAddresses(): Promise<readonly string[]> {
     const { kind, path } = this.to;
     if (kind === 'file') return (await this.#store.head(path)) === undefined ? [] : [path];
+    if (this.to.naming.sections !== undefined)
+      return (await this.#store.list(addressBelow(path, ''))).map(({ place }) => addressBelow(path, place));
     return (await this.replacedNames()).map((name) => addressBelow(path, name));
   }
 
@@ -138,7 +140,9 @@ export class ObjectsPlace implements OutputPlace {
   async requireReplaceable(output: string, _inputs: List<{ readonly path: string }>, isDryRun: boolean): Promise<void> {
     const { kind, path, mayReplace } = this.to;
     const isOne = kind === 'file';
-    const names = (await this.#replacedAddresses()).map(nameIn);
+    const there = await this.#replacedAddresses();
+    if (shardsAt(this.to).naming.sections !== undefined && there.length > 0) throw notEmptyError(output);
+    const names = there.map(nameIn);
     const existing = names.find((name) => isOne || isShard(name));
     if (!isOne && existing === undefined && names.includes(CARD_NAME) && !mayReplace) throw cardExistsError(output);
     if (existing !== undefined && !mayReplace)
@@ -184,9 +188,10 @@ export class ObjectsPlace implements OutputPlace {
   }
 
   #namesFor(cuts: OutputLayout['cuts']): Pick<UploadTarget, 'address' | 'extension' | 'groups'> {
-    const { prefixes, extension } = shardsAt(this.to).naming;
-    const counts = 'parts' in cuts ? cuts.parts.map((part) => part.cuts.shardCount) : [cuts.shardCount];
-    const groups = prefixes.map((prefix, i): ShardGroup => ({ prefix, shardCount: counts[i] ?? 0 }));
+    const { prefixes, extension, sections } = shardsAt(this.to).naming;
+    const parts = 'parts' in cuts ? cuts.parts : [{ name: undefined, cuts }];
+    const names = sections === undefined ? prefixes : parts.map(({ name }) => `${name}/${prefixes[0]}`);
+    const groups = names.map((prefix, i): ShardGroup => ({ prefix, shardCount: parts[i]?.cuts.shardCount ?? 0 }));
     return { address: this.to.path, extension, groups };
   }
 
@@ -269,9 +274,8 @@ export class ObjectsPlace implements OutputPlace {
     if (names.length === 0) return;
     const now = new Set(names);
     await this.#remove(replaced.filter((name) => isShard(name) && !now.has(name)));
-    if (journal.card !== undefined) await this.#store.putText(addressBelow(to.path, CARD_NAME), journal.card, false);
-    for (const group of shardGroupsOf(to, journal, names.length))
-      await this.#store.putText(addressBelow(to.path, completionMarkerName(group.prefix)), markerText(group), false);
+    for (const { name, text } of filesBeside(to, journal))
+      await this.#store.putText(addressBelow(to.path, name), text, false);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
 
@@ -314,12 +318,18 @@ export class ObjectsPlace implements OutputPlace {
       .filter(isUploadNote)
       .map((name) => ifPossible(() => readUploadNote(join(directory, name))));
     const known = new Set(noted.map((note) => note && serviceUploadId(note.uploadId)));
+    const { sections } = shardsAt(to).naming;
+    const isBeside = (address: string) => {
+      const directory = address.slice(0, -nameIn(address).length - 1);
+      return sections === undefined
+        ? directory === to.path
+        : directory === addressBelow(to.path, nameIn(directory)) && nameIn(directory).startsWith(`${sections}=`);
+    };
     const isOwn = (address: string) =>
       to.kind === 'file'
         ? address === to.path
-        : to.naming.prefixes.some(
-            (prefix) => address === addressBelow(to.path, nameIn(address)) && isShardOf(prefix, nameIn(address)),
-          ) || address === addressBelow(to.path, PROBE_NAME);
+        : to.naming.prefixes.some((prefix) => isShardOf(prefix, nameIn(address)) && isBeside(address)) ||
+          address === addressBelow(to.path, PROBE_NAME);
     try {
       for (const { address, uploadId } of await this.#store.uploads(to.path))
         if (isOwn(address) && !known.has(uploadId)) await this.#store.abort(address, uploadId);

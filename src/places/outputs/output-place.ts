@@ -122,6 +122,13 @@ export function outputPlaceError(text: string): UsageError {
   return new UsageError(text, 'ERR_OUTPUT_PLACE');
 }
 
+export function notEmptyError(output: string): UsageError {
+  return new UsageError(
+    `the output directory ${output} is not empty; \`each\` needs a new or empty one, also with \`force\``,
+    'ERR_OUTPUT_EXISTS',
+  );
+}
+
 /**
  * Fails if the next job of the same inputs would read the output.
  * @param what how messages call the output: `the output out`.

@@ -45,7 +45,7 @@ import { isShard } from './shard-names.js';
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
  * a limit, which copies in memory.
  */
-const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
+const LEAST_DIRECT_BYTES = 2 ** 20;
 
 export interface OutputSummary extends OutputTotals, Partial<Pick<CommitJournal, 'sums' | 'emptyShards'>> {
   readonly shardCount: number;
