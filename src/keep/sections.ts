@@ -3,7 +3,6 @@
  * value are a section of the order. A section has a range of pile keys, as wide as its share in a sample of the inputs: so
  * piles are about as large as without sections. Where pile keys lie decides no byte of the output. Pure.
  */
-import { createHash } from 'node:crypto';
 import { InputError } from '../errors.js';
 import type { Selector, ValueRule } from '../formats/selector.js';
 
@@ -65,10 +64,13 @@ export type RangeOfSection = (text: string) => Pick<SectionRange, 'firstKey' | '
 export function rangesOf({ ranges }: Pick<SectionRule, 'ranges'>): RangeOfSection {
   const known = new Map(ranges.map((range) => [range.text, range]));
   const first = ranges.reduce((end, { width }) => end + width, 0n);
-  return (text) => {
-    const hash = createHash('sha256').update(text, 'latin1').digest().readBigUInt64LE();
-    return known.get(text) ?? { firstKey: first + ((hash * (KEYS - first)) >> 64n), width: 1n };
-  };
+  return (text) => known.get(text) ?? { firstKey: first + ((hashOf(text) * (KEYS - first)) >> 64n), width: 1n };
+}
+
+/** Returns the hash FNV-1a of 64 bits. Values of one hash are refused. */
+function hashOf(text: string): bigint {
+  const step = (hash: bigint, byte: number) => ((hash ^ BigInt(byte)) * 0x100000001b3n) & (KEYS - 1n);
+  return Buffer.from(text, 'latin1').reduce(step, 0xcbf29ce484222325n);
 }
 
 /** The records of one value, or those that write it in one way. */

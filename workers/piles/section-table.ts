@@ -12,7 +12,7 @@ import { checksumTextOf } from '../../src/piles/pile-totals.js';
 import { SECTION_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 
-/** assembly/section-keys.ts has the layout. */
+/** section-keys.ts in the kernel has the layout. */
 const ADDRESSES_BYTES = 32_768 * 4;
 const HEAD_BYTES = 48;
 /** Two escapes may be the halves of one character. */
