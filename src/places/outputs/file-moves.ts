@@ -35,7 +35,6 @@ import {
   writeJournal,
 } from './commit-journal.js';
 import type { Destination, FileDestination, ShardsDestination } from './destination.js';
-import { completionMarkerName } from './shard-names.js';
 
 export async function moveFile(
   place: FileDestination,
