@@ -16,7 +16,7 @@ import { parseSelector, type Selector, type ValueRule } from '../formats/selecto
 import type { KeepSpec } from '../keep/keep-spec.js';
 import type { MixSpec } from '../keep/mix.js';
 import { isComputed } from '../keep/numbers.js';
-import { nameOfSelector } from '../keep/sections.js';
+import { completeSectionName } from '../keep/sections.js';
 import { type CutSpec, requireShares, type ShardSpec } from '../keep/splits.js';
 import { MOST_COPIES } from '../keep/weights.js';
 import type { ShuffleOptions } from '../options/shuffle-options.js';
@@ -113,7 +113,7 @@ export function completeValues(
     weightBy,
     sum,
     splitBy,
-    each: each && { value: each, name: name ?? nameOfSelector(each.selector), ranges: [] },
+    each: each && { value: each, name: completeSectionName(name, each.selector), ranges: [] },
   };
 }
 

@@ -3,7 +3,7 @@
  * value are a section of the order. A section has a range of pile keys, as wide as its share in a sample of the inputs: so
  * piles are about as large as without sections. Where pile keys lie decides no byte of the output. Pure.
  */
-import { InputError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 import type { Selector, ValueRule } from '../formats/selector.js';
 
 export interface SectionSpec {
@@ -18,7 +18,7 @@ export function sectionNameOf(cut: object | SectionSpec): string | undefined {
 
 export interface SectionRule {
   readonly value: ValueRule;
-  /** The first part of the names of directories. */
+  /** The first part of the names of directories, as they have it. */
   readonly name: string;
   /** The ranges of the values in the sample. Empty until it is taken. */
   readonly ranges: readonly SectionRange[];
@@ -87,12 +87,14 @@ const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Hive escapes them.
 const ESCAPED = /[\x01-\x1f\x7f"#%'*/:=?\\{[\]^]/g;
 const LONGEST_NAME_BYTES = 255;
+/** The file that says that all is complete has a longer name. */
+const MOST_NAME_BYTES = 200;
 
 /** Returns the name of the directory of a value. @param text as `SectionTally` has it. */
 export function sectionDirectory({ name }: Pick<SectionRule, 'name'>, text: string): string {
   const bytes = Buffer.from(text, 'latin1');
   const characters = text.startsWith('"') ? bytes.subarray(1) : bytes;
-  const directory = `${escaped(Buffer.from(name))}=${text === 'null' || text === '"' ? NO_VALUE : escaped(characters)}`;
+  const directory = `${name}=${text === 'null' || text === '"' ? NO_VALUE : escaped(characters)}`;
   if (!directory.includes('\0') && Buffer.byteLength(directory) <= LONGEST_NAME_BYTES) return directory;
   throw new InputError(
     'ERR_VALUES_UNFIT',
@@ -124,8 +126,17 @@ export function valueOfDirectory(directory: string): string | null {
   return Buffer.from(unescaped, 'latin1').toString();
 }
 
-/** Returns the name that a selector gives a section, if the caller gives none. */
-export function nameOfSelector(selector: Selector): string {
+/** Returns the first part of the names of directories. @param given else the selector says it. */
+export function completeSectionName(given: string | undefined, selector: Selector): string {
+  const name = escaped(Buffer.from(given ?? nameOfSelector(selector)));
+  // Programs that read directories of Hive skip hidden ones.
+  if (/^[^.\0][^\0]*$/.test(name) && Buffer.byteLength(name) <= MOST_NAME_BYTES) return name;
+  throw new UsageError(
+    `\`each\` would write directories ${JSON.stringify(`${name}=...`)}; expected a name of 1 to ${MOST_NAME_BYTES} bytes, no dot first: give one, as in source=.site`,
+  );
+}
+
+function nameOfSelector(selector: Selector): string {
   if (selector.kind === 'field') return selector.path.at(-1) ?? '';
   if (selector.kind === 'column' && typeof selector.column === 'string') return selector.column;
   return selector.kind === 'key' ? 'key' : 'value';

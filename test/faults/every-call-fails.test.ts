@@ -24,6 +24,7 @@ import {
   PIPED,
   REPLACED_SHARDS,
   SCATTERED_AGAIN,
+  SECTIONS,
 } from './tiny-job-kinds.js';
 
 /** Together these reach every path: the others differ from the first by what the user reads. */
@@ -75,7 +76,7 @@ const jobs = useTinyJobs();
 const step = atScale(360, 300, 1);
 
 /** Much like others, but for their past or their output. */
-const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB, ALIGNED_SHARDS, ALIGNED_FILES, PIPED];
+const SPECIAL_JOBS = [...CONTINUING_JOBS, DISCARDING_JOB, ALIGNED_SHARDS, ALIGNED_FILES, PIPED, SECTIONS];
 
 describe.each([...sampled([FILE, REPLACED_SHARDS, SCATTERED_AGAIN], 3, 1), ...sampled(SPECIAL_JOBS, 2, 1)])(
   '$name',

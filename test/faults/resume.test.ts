@@ -90,6 +90,11 @@ describe('a resumable job', () => {
     prepare: () => {},
   };
 
+  const sections = {
+    words: ['--each', 'v=/([0-4]?)$/', '--shards', '2'],
+    options: { each: 'v=/([0-4]?)$/', shards: { by: 'count', shardCount: 2 } },
+  } as const;
+
   const STOPS: readonly Stop[] = [
     copies,
     { name: 'stopped by SIGINT in pass 2', sabotage: stopBy('SIGINT', PASS_2), exitCode: 130 },
@@ -99,6 +104,13 @@ describe('a resumable job', () => {
     { name: 'stopped by SIGTERM in pass 1', sabotage: stopBy('SIGTERM', PASS_1), exitCode: 143 },
     { name: 'killed when the last of pass 1 is, or a range of pass 2', sabotage: killWhenCommitted(15) },
     large,
+    { ...sections, name: 'with shards for each value, killed in pass 1', sabotage: killWhenCommitted(5) },
+    { ...sections, name: 'with shards for each value, killed in pass 2', sabotage: stopBy('SIGKILL', PASS_2) },
+    {
+      ...sections,
+      name: 'with shards for each value, killed while they get their names',
+      sabotage: { act: 'signal', signal: 'SIGKILL', at: 'output-move', nth: 3 },
+    },
   ];
 
   it.each([...STOPS, ...(fromCi ? STOPS_OF_CI : [])])('$name ends with the bytes of a whole one', async (stop) => {
@@ -130,6 +142,8 @@ describe('a resumable job', () => {
       expect(taken + continued.outputBytesWritten).toBe(OUTPUT_BYTES);
     }
     await job.expectWhole(options);
+    const left = [directory.temp, directory.path()].flatMap((path) => readdirSync(path));
+    expect(left.filter((name) => name.startsWith('.pileshuf-'))).toEqual([]);
   });
 
   it.runIf(fromCi)('that two SIGINTs end at once can be resumed', async () => {

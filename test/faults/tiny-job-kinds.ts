@@ -30,6 +30,8 @@ export interface TinyJobKind {
   readonly headCount?: number;
   /** Whether of equal lines one is kept. */
   readonly unique?: boolean;
+  /** Whether there is a set of shards for each of `VALUES`. */
+  readonly isSectioned?: boolean;
   readonly compress?: OutputCompression;
   readonly tempCompress?: ShuffleOptions['tempCompress'];
   /** Whether inputs and outputs have a header of two lines. */
@@ -115,6 +117,18 @@ export const REPLACED_SHARDS: TinyJobKind = {
 /** Written bytes cannot be taken back. */
 export const PIPED: TinyJobKind = { ...FILE, name: 'a pipe', resumable: false, isPiped: true };
 
+/** The last digit of a line, or none. */
+export const VALUES = ['', '8', '9'];
+/** In a directory that is there, and empty. */
+export const SECTIONS: TinyJobKind = {
+  ...NEW_SHARDS,
+  name: 'compressed shards for each value, with headers',
+  isSectioned: true,
+  header: true,
+  compress: { codec: 'gzip' },
+  makeFormer: (output) => mkdirSync(output),
+};
+
 const makeAligned = () => makeTexts([40, 40, 40]);
 /** All members appear together or not at all. */
 export const ALIGNED_SHARDS: TinyJobKind = {
@@ -141,7 +155,7 @@ const NAMED: TinyJobKind = {
 };
 
 /** Of which everything survives that a step of theirs has made durable. */
-export const RESUMABLE_JOBS: readonly TinyJobKind[] = [FILE, COMPRESSED_SHARDS, REPLACED_SHARDS, NAMED];
+export const RESUMABLE_JOBS: readonly TinyJobKind[] = [FILE, COMPRESSED_SHARDS, REPLACED_SHARDS, SECTIONS, NAMED];
 
 /** Discards an earlier attempt whose outputs were getting their names. */
 export const DISCARDING_JOB: TinyJobKind = {

@@ -29,7 +29,7 @@ import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf, uniqueOrder } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
-import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
+import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind, VALUES } from './tiny-job-kinds.js';
 
 const SEED = 'tiny';
 const HEADER = 'header\nof two lines\n';
@@ -91,7 +91,8 @@ export class TinyJob {
 
   /** Whether outputs get their names one after the other. */
   get movesSeveral(): boolean {
-    return this.kind.shards === true && this.kind.makeFormer !== undefined && !this.kind.isAligned;
+    const { shards, makeFormer, isAligned, isSectioned } = this.kind;
+    return shards === true && makeFormer !== undefined && !isAligned && !isSectioned;
   }
 
   get outputDirectory(): string {
@@ -143,6 +144,7 @@ export class TinyJob {
       header: kind.header ? { lines: 2 } : undefined,
       headCount: kind.headCount,
       unique: kind.unique,
+      each: kind.isSectioned ? 'v=/([89]?)$/' : undefined,
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -169,7 +171,7 @@ export class TinyJob {
     return this.kind.isPiped ? this.#runIntoPipe(options) : shuffle(options, this.kind.tuning);
   }
 
-  #runAligned({ inputs, output = '', headCount: _, header: __, unique: ___, ...options }: ShuffleOptions) {
+  #runAligned({ inputs, output = '', headCount: _, header: __, unique: ___, each: ____, ...options }: ShuffleOptions) {
     const together = [inputs.map(String)];
     // One that cannot be resumed is discarded by force alone.
     const { resumable = false } = this.kind;
@@ -328,7 +330,11 @@ export class TinyJob {
     const starts = texts.map(() => this.#header.byteLength);
     const ordered = this.kind.unique ? uniqueOrder(texts.flat(), SEED) : orderRecords(texts, SEED, starts);
     const outputs = names.filter((name) => /^(pipe|result(\/shard-\d+-of-00003(\.gz)?)?)$/.test(name));
-    return [[outputs, ordered.slice(0, this.kind.headCount)]];
+    if (!this.kind.isSectioned) return [[outputs, ordered.slice(0, this.kind.headCount)]];
+    return VALUES.map((value) => [
+      names.filter((name) => name.startsWith(`result/v=${value || '__HIVE_DEFAULT_PARTITION__'}/`)),
+      ordered.filter((record) => (/[89]?$/m.exec(record.toString())?.[0] ?? '') === value),
+    ]);
   }
 
   async #makeBefore(): Promise<void> {

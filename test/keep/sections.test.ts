@@ -1,6 +1,7 @@
 /** The names of the directories of sections, and the ranges of their keys on piles. */
 import { describe, expect, it } from 'vitest';
-import { rangesOf, sectionDirectory, sectionRanges, valueOfDirectory } from '#src/keep/sections.js';
+import { parseSelector } from '#src/formats/selector.js';
+import { completeSectionName, rangesOf, sectionDirectory, sectionRanges, valueOfDirectory } from '#src/keep/sections.js';
 
 /** The characters that Hive escapes: `FileUtils.charToEscape`. */
 const OF_HIVE = new Set([...Array.from({ length: 31 }, (_, i) => i + 1), 0x7f, ...Buffer.from('"#%\'*/:=?\\{[]^')]);
@@ -28,9 +29,35 @@ describe('sectionDirectory', () => {
   });
 
   it('refuses names that file systems do not take', () => {
-    expect(sectionDirectory({ name: 's' }, `"${'x'.repeat(253)}`)).toHaveLength(255);
-    for (const text of [`"${'x'.repeat(254)}`, `"${'/'.repeat(85)}`, '"a\0'])
+    const eAcute = '\xc3\xa9';
+    for (const text of [`"${'x'.repeat(253)}`, `"x${eAcute.repeat(126)}`, `"${'/'.repeat(84)}x`])
+      expect(Buffer.byteLength(sectionDirectory({ name: 's' }, text))).toBe(255);
+    for (const text of [`"${'x'.repeat(254)}`, `"${eAcute.repeat(127)}`, `"${'/'.repeat(85)}`, '"a\0'])
       expect(() => sectionDirectory({ name: 's' }, text)).toThrow('can name no directory');
+  });
+});
+
+describe('completeSectionName', () => {
+  const nameOf = (selector: string, given?: string) => completeSectionName(given, parseSelector(selector, '`each`'));
+
+  it.each([
+    ['.site', 'site'],
+    ['.metadata.site', 'site'],
+    ['."a/b=%"', 'a%2Fb%3D%25'],
+    ['."é"', 'é'],
+    [`."${'x'.repeat(200)}"`, 'x'.repeat(200)],
+    ['csv:site', 'site'],
+    ['csv:3', 'value'],
+    ['/(a)/', 'value'],
+    ['key', 'key'],
+  ])('of %s is %s', (selector, name) => {
+    expect(nameOf(selector)).toBe(name);
+    expect(nameOf(selector, 'given')).toBe('given');
+  });
+
+  it('refuses names of hidden directories, and those that are too long', () => {
+    for (const selector of ['.""', '.".site"', '."a\\u0000"', `."${'x'.repeat(201)}"`, `."${'/'.repeat(67)}"`])
+      expect(() => nameOf(selector)).toThrow('expected a name of 1 to 200 bytes, no dot first');
   });
 });
 
