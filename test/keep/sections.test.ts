@@ -1,7 +1,13 @@
 /** The names of the directories of sections, and the ranges of their keys on piles. */
 import { describe, expect, it } from 'vitest';
 import { parseSelector } from '#src/formats/selector.js';
-import { completeSectionName, rangesOf, sectionDirectory, sectionRanges, valueOfDirectory } from '#src/keep/sections.js';
+import {
+  completeSectionName,
+  rangesOf,
+  sectionDirectory,
+  sectionRanges,
+  valueOfDirectory,
+} from '#src/keep/sections.js';
 
 /** The characters that Hive escapes: `FileUtils.charToEscape`. */
 const OF_HIVE = new Set([...Array.from({ length: 31 }, (_, i) => i + 1), 0x7f, ...Buffer.from('"#%\'*/:=?\\{[]^')]);

@@ -3,6 +3,7 @@
  * the order that they have in the plain shuffle, in a directory that is called as Hive calls it, for any settings. Its manifest
  * says what each has. A task, a killed job and the tasks of a cluster make the same files.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -10,9 +11,10 @@ import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
 import { runClusterLocally } from '../fixtures/run-cluster.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
-import { atScale, fromCi } from '../fixtures/scale.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { type TextRow, textsOfGroups, writeTable } from '../fixtures/tables.js';
 import { useMemoryDirectory, useTestDirectory } from '../fixtures/temp-directory.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anySettings, plainSettings, type Settings, tightOnThreads } from './any-settings.js';
 import { shuffleToFile } from './shuffle-under-test.js';
 import {
@@ -229,6 +231,11 @@ describe('a job with sections', () => {
     ['a long value with escapes', [`{"v":"${'\\n'.repeat(85)}"}`], /can name no directory: it has 257 bytes/],
     ['a value that is too long', [`{"v":"${'x'.repeat(300)}"}`], /can name no directory: it has 302 bytes/],
     ['a NUL', ['{"v":"a\\u0000"}'], /can name no directory: it has a NUL/],
+    [
+      'values that take more than a thread has for them',
+      Array.from({ length: 4000 }, (_, i) => `{"v":"${String(i).padStart(240, 'x')}"}`),
+      /`each` \.v has found 31\d\d different values; expected at most 10000, which together take at most 400 kB: /,
+    ],
   ])('refuses %s', async (_, lines, message) => {
     const done = shuffle(writeInput(lines));
     await expect(done).rejects.toMatchObject({ code: 'ERR_VALUES_UNFIT', message: expect.stringMatching(message) });
@@ -250,6 +257,26 @@ describe('a job with sections', () => {
       ['v=a%5Cnb', 1],
       ['v=😀', 2],
     ]);
+  });
+
+  const CODECS = [
+    ['gzip', '.gz'],
+    ['zstd', '.zst'],
+  ] as const;
+  it.each(sampled(CODECS, 2, 1))('of compressed inputs compresses its shards: %s', async (codec, suffix) => {
+    const job = writeInput(Array.from({ length: 900 }, (_, i) => `{"v":"v${i % 7}","i":${i}}`));
+    const shards = { by: 'count', shardCount: 2 } as const;
+    const plain = await shuffle({ ...job, shards });
+    const expected = readSections(files.path('out'));
+    execFileSync(codec, ['-k', files.path('in')], { stdio: 'pipe' });
+    const inputs = [files.path(`in${suffix}`)];
+    const packed = await shuffle({ ...job, inputs, shards, output: files.path('packed'), compress: { codec } });
+    const found = readSections(files.path('packed'));
+    expect(
+      new Map([...found].map(([name, parts]) => [name, parts.map((part) => decodeWithTool(codec, part))])),
+    ).toEqual(expected);
+    expect(packed.shards).toEqual(plain.shards.map((path) => path.replace(/out/, 'packed').concat(suffix)));
+    expect(packed).toMatchObject({ records: 900, checksum: plain.checksum });
   });
 
   it('needs a new or empty directory', async () => {

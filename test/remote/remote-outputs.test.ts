@@ -213,6 +213,37 @@ describe('an output has the bytes that it has on a disk', () => {
   });
 });
 
+it.runIf(fromCi)(
+  'shards for each value are resumed, wherever the job was stopped, and nothing else is left',
+  async () => {
+    const sections: Asked = { each: 'v=/,([1-4])?\\d*,/', missing: '' };
+    const job = (folder: string, asked: Asked = {}) =>
+      shuffle({ ...options(`s3://bucket/${folder}/`), ...sections, ...asked }, SMALL);
+    await job('whole');
+    const asked = await server.change();
+    const expected = await objectsBelow('whole/');
+    expect(Object.keys(expected)).toHaveLength(6);
+    const count = (method: string) => asked.filter((each) => each.method === method).length;
+    const stops = {
+      parts: ['PUT', count('PUT') >> 1],
+      commit: ['POST', (count('POST') * 3) >> 2],
+      end: ['PUT', count('PUT')],
+    };
+    for (const [folder, [of, from]] of Object.entries(stops) as [string, [string, number]][]) {
+      await server.change({ fault: { of, from, kind: 403 } });
+      const error = await errorOf(job(folder, { resume: true }));
+      expect(error, folder).toMatchObject({ code: 'ERR_IO', unfinishedJob: expect.anything() });
+      await server.change({ fault: null });
+      expect(await objectsBelow(`${folder}/.v.`)).toEqual({});
+      const report = await job(folder, { resume: true });
+      expect(report.resumed, folder).toBeDefined();
+      expect(await objectsBelow(`${folder}/`)).toEqual(expected);
+      expect(await openUploads()).toEqual([]);
+      expect(readdirSync(directory.temp)).toEqual([]);
+    }
+  },
+);
+
 /** An array of 8-byte numbers. */
 function npyOf(count: number): Buffer {
   const text = `{'descr': '<i8', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117).concat('\n');

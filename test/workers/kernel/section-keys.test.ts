@@ -14,11 +14,7 @@ const value = { selector: parseSelector('.v', '`each`'), missing: '', framing: u
 function scatterValues(values: readonly (string | number)[], ranges: SectionRule['ranges'] = []) {
   const kernel = new Kernel();
   kernel.ensureArena(ARENA_START + SECTION_TABLE_BYTES);
-  prepareKeys(
-    kernel,
-    { isDistinct: false, values: [{ purpose: 'section', rule: value }], splits: undefined },
-    false,
-  );
+  prepareKeys(kernel, { isDistinct: false, values: [{ purpose: 'section', rule: value }], splits: undefined }, false);
   kernel.wasm.useSecondKeys(true, false);
   const table = new SectionTable(kernel, ARENA_START, { value, name: 'v', ranges });
   const records = values.map((each) => Buffer.from(`{"v":${JSON.stringify(each)}}\n`));
