@@ -307,10 +307,10 @@ describe('StagedOutput', () => {
     const place = { kind: 'shards', path: out(), exists: false, naming, mayReplace: false } as const;
     const begin = (gate: number, shardCount: number, bytes: number) =>
       outputAt(place, false, gate).begin(layoutOf(shardCount, bytes), []);
-    expect(await begin(0, 1, 16 * 2 ** 20)).toMatchObject({ direct: true });
-    expect(await begin(0, 2, 16 * 2 ** 20)).toMatchObject({ direct: false });
-    expect(await begin(0, 1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
-    expect(await begin(UNGATED, 1, 16 * 2 ** 20)).toMatchObject({ direct: false });
+    expect(await begin(0, 1, 2 ** 20)).toMatchObject({ direct: true });
+    expect(await begin(0, 2, 2 ** 20)).toMatchObject({ direct: false });
+    expect(await begin(0, 1, 2 ** 20 - 1)).toMatchObject({ direct: false });
+    expect(await begin(UNGATED, 1, 2 ** 20)).toMatchObject({ direct: false });
   });
 });
 
