@@ -18,7 +18,7 @@ function scatterValues(values: readonly (string | number)[], ranges: SectionRule
   kernel.wasm.useSecondKeys(true, false);
   const table = new SectionTable(kernel, ARENA_START, { value, name: 'v', ranges });
   const records = values.map((each) => Buffer.from(`{"v":${JSON.stringify(each)}}\n`));
-  const sizes = { pileCount: 8, bufferBytes: 4096, scale: 8n };
+  const sizes = { pileCount: 8, bufferBytes: 4096, scale: 1n };
   const input = { records, basePosition: 0n, inputKey: 7n };
   const { piles } = scatterWithKernel(kernel, ARENA_START + SECTION_TABLE_BYTES, sizes, input, 1000);
   return { piles, tallies: table.tallies(), records };
