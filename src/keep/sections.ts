@@ -67,10 +67,10 @@ export function rangesOf({ ranges }: Pick<SectionRule, 'ranges'>): RangeOfSectio
   return (text) => known.get(text) ?? { firstKey: first + ((hashOf(text) * (KEYS - first)) >> 64n), width: 1n };
 }
 
-/** Returns the hash FNV-1a of 64 bits. Values of one hash are refused. */
+/** Returns a hash of 64 bits: FNV-1a, whose lower bits are brought up. Values of one hash are refused. */
 function hashOf(text: string): bigint {
   const step = (hash: bigint, byte: number) => ((hash ^ BigInt(byte)) * 0x100000001b3n) & (KEYS - 1n);
-  return Buffer.from(text, 'latin1').reduce(step, 0xcbf29ce484222325n);
+  return (Buffer.from(text, 'latin1').reduce(step, 0xcbf29ce484222325n) * 0x9e3779b97f4a7c15n) & (KEYS - 1n);
 }
 
 /** The records of one value, or those that write it in one way. */

@@ -62,7 +62,14 @@ describe('completeSectionName', () => {
   });
 
   it('refuses names of hidden directories, and those that are too long', () => {
-    for (const selector of ['.""', '.".site"', '."a\\u0000"', `."${'x'.repeat(201)}"`, `."${'/'.repeat(67)}"`])
+    for (const selector of [
+      '.""',
+      '.".site"',
+      '."\\u0000"',
+      '."a\\u0000"',
+      `."${'x'.repeat(201)}"`,
+      `."${'/'.repeat(67)}"`,
+    ])
       expect(() => nameOf(selector)).toThrow('expected a name of 1 to 200 bytes, no dot first');
   });
 });
@@ -89,6 +96,16 @@ describe('sectionRanges', () => {
     });
     expect(new Set(firstKeys).size).toBe(3);
     expect(rangesOf({ ranges: [] })('"c').firstKey).toBeLessThan(2n ** 64n);
+  });
+
+  it('are far apart for values that the sample has not', () => {
+    const rangeOf = rangesOf({ ranges: [] });
+    const firstKeys = Array.from({ length: 2000 }, (_, i) => rangeOf(`${i}`).firstKey);
+    expect(new Set(firstKeys).size).toBe(2000);
+    for (let eighth = 0n; eighth < 8n; eighth++) {
+      const inside = firstKeys.filter((key) => key >> 61n === eighth).length;
+      expect(Math.abs(inside - 250)).toBeLessThan(125);
+    }
   });
 
   it('leave as many keys to other values as the values take that a sample has once', () => {
