@@ -13,6 +13,7 @@ import type { ReadOptions } from '../options/shuffle-options.js';
 import { READ_OPTIONS } from '../options/shuffle-options.js';
 import { isShardName } from '../places/outputs/shard-names.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { requireOnDisk } from '../remote/address.js';
 import { tallySets } from '../stages/compare-sets.js';
 import { requireKnownOptions } from '../values/known-options.js';
 import { openSets, runPass } from './read-sets.js';
@@ -91,6 +92,7 @@ async function verifySets(
 
 /** The markers in the directory and the shards beside each; without a marker, what is named like shards. */
 function findSets(directory: string) {
+  requireOnDisk('the directory', directory);
   const stat = statPath(directory, 'input');
   if (stat === undefined) throw new InputError('ERR_INPUT_MISSING', `${directory} does not exist; check the name`);
   if (!stat.isDirectory())

@@ -35,9 +35,9 @@ const MEMORY_BYTES = 64 * 1024 * 1024;
 export async function collectUploads(address: string, options: UploadsOptions = {}): Promise<CollectedUploads> {
   requireKnownOptions('collectUploads()', options, { ...GARBAGE_OPTIONS, ...pick(SHUFFLE_OPTIONS, 'endpoint') });
   const grace = graceOf(options) ?? DEFAULT_GRACE_MILLISECONDS;
+  requireAddress(address);
   if (!address.startsWith('s3://'))
     throw new UsageError(`${address} is not an address of object storage; expected s3://BUCKET/KEY`);
-  requireAddress(address);
   const { value } = await runJob(options, async () => {
     const service = { endpoint: options.endpoint, requesterPays: undefined };
     const places = await openOutputPlaces(address, { memoryBytes: MEMORY_BYTES, workers: 1, service });

@@ -3,7 +3,7 @@ import { InputError, UsageError } from '../errors.js';
 
 /** Returns whether it is an address, also one that is refused later. */
 export function isRemote(path: string): boolean {
-  return /^(?:(?:https?|s3[an]?|hf|gc?s|az|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
+  return /^(?:(?:https?|s3[an]?|hf|gc?s|az(?:ure)?|abfss?|wasbs?|adl):\/\/|arn:aws[\w-]*:s3)/.test(path);
 }
 
 export function requireOnDisk(what: string, path: string): void {
@@ -125,8 +125,8 @@ const OTHER_ADDRESSES: readonly (readonly [RegExp, string])[] = [
     'Google Cloud Storage has the interface of S3, too: write s3://BUCKET/KEY, give --endpoint https://storage.googleapis.com, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to an HMAC key',
   ],
   [
-    /^(?:az|abfss?|wasbs?|adl):/,
-    'Azure has no interface of S3: copy the data to a disk (azcopy copy), or name each input as https:// with a shared access signature',
+    /^(?:az(?:ure)?|abfss?|wasbs?|adl):/,
+    'Azure has no interface of S3: name each input as https:// with a shared access signature, and upload outputs from a disk (azcopy copy)',
   ],
   [
     /^(?:s3:\/\/)?arn:aws[\w-]*:s3/,

@@ -130,7 +130,13 @@ export class RangeReader {
     const known = this.#redirected.get(path);
     let request: HttpRequest & Partial<RedirectedRequest> = known ?? (await service.requestFor(path, pinned, isWhole));
     for (let turns = 0; turns <= MOST_ROUNDS; turns++) {
-      const rangeExchange = new RangeExchange(range, service, pinned, openSink, progress);
+      const rangeExchange = new RangeExchange(
+        range,
+        service,
+        { pinned, tagOfService: request.tagOfService },
+        openSink,
+        progress,
+      );
       const ranged = { ...request, headers: { ...request.headers, ...rangeExchange.headers } };
       const reply = await exchange(ranged, (head) => rangeExchange.sinkFor(head));
       const answer = rangeExchange.finish(reply);
@@ -139,7 +145,7 @@ export class RangeReader {
       const location = locationIn(reply);
       if (advice === 'again') request = await service.requestFor(path, pinned, isWhole);
       else if (location !== undefined) {
-        const redirected = redirectedRequest(path, request, location);
+        const redirected = await this.#follow(path, request, location);
         this.#redirected.set(path, redirected);
         request = redirected;
       } else {
@@ -157,6 +163,15 @@ export class RangeReader {
     );
   }
 
+  /** Another host may give an object another tag than its service does: then the service is asked for the tag. */
+  async #follow(path: string, request: HttpRequest, location: string): Promise<RedirectedRequest> {
+    const redirected = redirectedRequest(path, request, location);
+    const service = this.#serviceOf(path);
+    if (service.headRequestFor === undefined || redirected.server.origin === request.server.origin) return redirected;
+    const head = await this.readHead(path, async () => service.headRequestFor?.(path) ?? request);
+    return { ...redirected, tagOfService: head?.['etag'] };
+  }
+
   #refused({ path, version }: ObjectRange, reply: Reply, advice: string | undefined): Error {
     if (reply.status === 412) return changedObjectError(path, 'it was written to or replaced');
     if (reply.status === 416 && version !== undefined)
@@ -172,6 +187,8 @@ function locationIn({ status, headers }: Reply): string | undefined {
 interface RedirectedRequest extends HttpRequest {
   /** True if the redirect leads to another host, which gets no credentials. */
   readonly hasLostCredentials: boolean;
+  /** The tag that the service gives the object, if the data comes from another host. */
+  readonly tagOfService?: string | undefined;
 }
 
 /** Follows a redirect. Credentials go only to the host for which they were given. */
@@ -203,12 +220,17 @@ function adviceOnLostCredentials(
   return `it is ${server.host}, to which the first host redirects and which gets no credentials of it; name the address there`;
 }
 
+interface KnownValidators extends Pick<RedirectedRequest, 'tagOfService'> {
+  /** The validator of the version that is read, or that an address names. */
+  readonly pinned: string | undefined;
+}
+
 /** Checks the reply to one request for a range. */
 class RangeExchange {
   #answer: ObjectVersion | undefined;
   readonly #range: ObjectRange;
   readonly #service: Service;
-  readonly #pinnedValidator: string | undefined;
+  readonly #known: KnownValidators;
   readonly #openSink: OpenSink;
   readonly #stallWatch: StallWatch | undefined;
   #wantedBytes = 0;
@@ -217,14 +239,14 @@ class RangeExchange {
   constructor(
     range: ObjectRange,
     service: Service,
-    pinned: string | undefined,
+    known: KnownValidators,
     begin: OpenSink,
     progress: StallWatch | undefined,
   ) {
     this.#stallWatch = progress;
     this.#range = range;
     this.#service = service;
-    this.#pinnedValidator = pinned;
+    this.#known = known;
     this.#openSink = begin;
   }
 
@@ -238,7 +260,8 @@ class RangeExchange {
     // With a range, a service need not say the checksum of the object.
     const isAll = this.#isWhole || (this.#service.checksumIn && start === 0 && end === version?.byteLength);
     const range: Headers = isAll ? {} : { range: `bytes=${start}-${end - 1}` };
-    return version?.validator.startsWith('"') === true ? { ...range, 'if-match': version.validator } : range;
+    const comparesTag = version?.validator.startsWith('"') === true && this.#known.tagOfService === undefined;
+    return comparesTag ? { ...range, 'if-match': version.validator } : range;
   }
 
   /** Returns the sink for a reply. Undefined: the reply is not data. @throws if it is other data. */
@@ -301,10 +324,9 @@ class RangeExchange {
   }
 
   #versionIn(headers: Headers, byteLength: number): ObjectVersion {
-    return {
-      byteLength,
-      validator: this.#service.validatorOf(headers, this.#range.path) ?? this.#pinnedValidator ?? '',
-    };
+    const { pinned = '', tagOfService: etag } = this.#known;
+    const validator = this.#service.validatorOf(etag === undefined ? headers : { etag }, this.#range.path) ?? pinned;
+    return { byteLength, validator };
   }
 }
 

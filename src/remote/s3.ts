@@ -62,6 +62,10 @@ export class S3 implements Service {
     return this.signed(parseS3Address(path), isWhole && this.#saysChecksums ? { headers: CHECKSUM_MODE } : {});
   }
 
+  headRequestFor(path: string): Promise<HttpRequest> {
+    return this.signed(parseS3Address(path), { method: 'HEAD' });
+  }
+
   /** Knows the region of a bucket only after the first refusal. */
   advise(path: string, reply: Reply, request: HttpRequest, mayAskLess = false): string | 'again' | undefined {
     const { status, text } = reply;

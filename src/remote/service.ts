@@ -27,6 +27,8 @@ export interface Service {
    * Returns what distinguishes versions of an object; empty: nothing does. Undefined: addresses name versions.
    */
   validatorOf(headers: Headers, path: string): string | undefined;
+  /** Returns the request for the tag of an object, if other hosts may send its data with tags of their own. */
+  headRequestFor?(path: string): Promise<HttpRequest>;
   /** Returns the version that the address of an object names now, if addresses do. */
   currentVersion?(path: string): Promise<string | undefined>;
   /** Returns the checksum that the service has of an object, if it can be compared. */

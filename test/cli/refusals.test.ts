@@ -643,6 +643,7 @@ refuses('verify', [
     /corpus has no shards and no completion marker \(\.PREFIX\.complete\.json\); .* by pileshuf verify --against$/,
   ],
   ['verify permuted', 2, /permuted is not a directory; expected one with shards, .* by pileshuf verify --against$/],
+  ['verify s3://b/out/', 2, 'the directory s3://b/out/ lies on another machine; name a directory on a disk'],
   ['verify nowhere', 3, 'nowhere does not exist; check the name'],
   ['verify - --against -', 2, /standard input \(-\) is given twice/],
   ["verify permuted --against ''", 2, /--against: expected a path, got an empty string/],

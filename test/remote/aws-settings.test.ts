@@ -234,7 +234,11 @@ describe('credentials', () => {
 describe('what is refused, with what to do', () => {
   it.each([
     ['gs://b/k', /--endpoint https:\/\/storage.googleapis.com/],
-    ['abfss://c@account.dfs.core.windows.net/k', /^abfss:\/\/account.*copy the data to a disk \(azcopy copy\)/],
+    [
+      'abfss://c@account.dfs.core.windows.net/k',
+      /^abfss:\/\/account.*shared access signature, and upload outputs from a disk \(azcopy copy\)$/,
+    ],
+    ['azure://c/k', /^azure:\/\/c\/k is not an address/],
     ['s3a://b/k', /write it as s3:\/\/BUCKET\/KEY/],
     ['s3://arn:aws:s3:us-east-1:1:accesspoint/x/k', /the alias of the access point/],
     ['arn:aws:s3:us-east-1:1:accesspoint/x', /the alias of the access point/],

@@ -62,7 +62,9 @@ function send(request, response, key) {
   const bytes = objects.get(key);
   if (bytes === undefined) return refuse(response, 404, 'NoSuchKey');
   const sum = createHash('sha256').update(bytes).digest('base64');
-  const etag = settings.mirrors ? `"${requests}"` : tagOf(bytes);
+  const isBehindGateway = settings.gateway !== undefined && request.socket.localPort === portOf(storage);
+  const ownTag = isBehindGateway ? `"${requests}"` : tagOf(bytes);
+  const etag = settings.mirrors ? `"${requests}"` : ownTag;
   if (request.headers['if-match'] !== undefined && request.headers['if-match'] !== etag)
     return refuse(response, 412, 'PreconditionFailed');
   const common = { etag, 'accept-ranges': 'bytes', ...(settings.mirrors && { 'repr-digest': `sha-256=:${sum}:` }) };
@@ -219,9 +221,14 @@ function answerS3(request, response, url) {
   if (!isSigned(request)) return refuse(response, 403, 'AccessDenied');
   if (settings.checksums === 'unknown' && request.headers['x-amz-checksum-mode'] !== undefined)
     return refuse(response, 400, 'InvalidArgument');
-  const [, key = ''] = /^\/bucket\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
-  if (request.method === 'GET' && !url.searchParams.has('uploads') && !url.searchParams.has('uploadId'))
-    return key === '' ? list(response, url) : send(request, response, key);
+  if (settings.gateway !== undefined && (request.headers['x-amz-trailer'] ?? request.headers['content-encoding']))
+    return refuse(response, 501, 'NotImplemented');
+  const [, key = ''] = /\/bucket\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
+  if (request.method === 'GET' && !url.searchParams.has('uploads') && !url.searchParams.has('uploadId')) {
+    if (key === '') return list(response, url);
+    const isRedirected = settings.gateway !== undefined && objects.has(key);
+    return isRedirected ? redirectToStorage(response, key) : send(request, response, key);
+  }
   void takeUpload(request, response, url, key);
 }
 
@@ -285,10 +292,15 @@ function answerHub(request, response, url) {
   }
   const file = `${name}/resolve${commit}/`;
   if (!path.startsWith(file)) return refuse(response, 404, 'EntryNotFound');
+  redirectToStorage(response, path.slice(file.length));
+}
+
+/** @param {Response} response @param {string} key */
+function redirectToStorage(response, key) {
   uses.push(0);
   response.writeHead(302, {
     'content-length': 0,
-    location: `http://127.0.0.1:${portOf(storage)}/${escaped(path.slice(file.length))}?Signature=${uses.length - 1}`,
+    location: `http://127.0.0.1:${portOf(storage)}/${escaped(key)}?Signature=${uses.length - 1}`,
   });
   response.end();
 }
@@ -317,7 +329,7 @@ const main = createServer((request, response) => {
   const url = addressIn(request);
   if (fails(request, response)) return;
   if (/^\/(?:api\/)?(?:datasets|buckets)\//.test(url.pathname)) answerHub(request, response, url);
-  else if (url.pathname.startsWith('/bucket')) answerS3(request, response, url);
+  else if (url.pathname.startsWith(`${settings.gateway ?? ''}/bucket`)) answerS3(request, response, url);
   else if (url.pathname.startsWith('/moved/')) {
     const to = `http://127.0.0.1:${portOf(storage)}/private${url.pathname.slice('/moved'.length)}`;
     response.writeHead(302, { 'content-length': 0, location: to });

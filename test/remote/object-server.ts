@@ -10,6 +10,11 @@ interface ServerSettings {
   /** Whether a range of an empty object is refused without its size. */
   readonly refusesEmpty?: boolean;
   readonly region?: string;
+  /**
+   * The path before the bucket, of a service as the gateway of the Hub is: data comes from the second port with another tag,
+   * no words about objects are kept, and If-None-Match holds for whole objects alone.
+   */
+  readonly gateway?: string | undefined;
   readonly ranges?: boolean;
   /** Of the key `tester`; undefined: nobody signs. */
   readonly secret?: string | undefined;

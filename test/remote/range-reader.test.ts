@@ -7,6 +7,7 @@ import { HttpClient } from '#src/remote/http.js';
 import { type HttpRequest, type Reply, requestTo } from '#src/remote/http-messages.js';
 import { RangeReader } from '#src/remote/range-reader.js';
 import { RETRY_POLICY } from '#src/remote/retries.js';
+import type { ObjectVersion } from '#src/remote/transfer-channel.js';
 import { Web } from '#src/remote/web.js';
 
 it('an address that a redirect gave expires under several requests', async () => {
@@ -41,6 +42,48 @@ it('an address that a redirect gave expires under several requests', async () =>
   expect(await Promise.all([read(), read(), read()])).toHaveLength(3);
   expired = 99;
   await expect(read()).rejects.toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
+});
+
+it('the tag of an object is that of its service, whatever another host says that sends its data', async () => {
+  let tag = '"1"';
+  let replies = 0;
+  let hasExpired = false;
+  const http = new HttpClient(RETRY_POLICY, () => undefined);
+  http.getRange = async ({ server, method, headers }: HttpRequest, takes): Promise<Reply> => {
+    if (method === 'HEAD') return { status: 200, headers: { etag: tag }, text: '' };
+    if (server.host === 'host') return { status: 302, headers: { location: 'https://elsewhere/x' }, text: '' };
+    expect(headers['if-match']).toBeUndefined();
+    const isRefused = hasExpired;
+    hasExpired = false;
+    if (isRefused) return { status: 403, headers: {}, text: '' };
+    const said = { etag: `"of a copy ${++replies}"`, 'content-length': '1', 'content-range': 'bytes 0-0/9' };
+    takes({ status: 206, headers: said })?.markFilled(1);
+    return { status: 206, headers: said, text: '' };
+  };
+  const service = Object.assign(new Web(), {
+    headRequestFor: async (path: string): Promise<HttpRequest> => ({ ...requestTo(new URL(path), {}), method: 'HEAD' }),
+  });
+  const reader = new RangeReader(
+    http,
+    () => service,
+    RETRY_POLICY,
+    () => {},
+  );
+  const path = 'https://host/file';
+  const read = (version: ObjectVersion | undefined) =>
+    reader.read(
+      path,
+      () => ({ path, version, start: 0, end: 1 }),
+      () => ({ nextBuffer: () => new Uint8Array(1), markFilled: () => {} }),
+    );
+  const version = await read(undefined);
+  expect(version).toEqual({ byteLength: 9, validator: '"1"' });
+  expect(await read(version)).toEqual(version);
+  hasExpired = true;
+  expect(await read(version)).toEqual(version);
+  tag = '"2"';
+  hasExpired = true;
+  await expect(read(version)).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' });
 });
 
 it.each(['http://host/file', 'http://elsewhere/file', 'file:///etc/passwd'])(

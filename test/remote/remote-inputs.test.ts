@@ -169,6 +169,18 @@ describe('a shuffle gives the bytes that it gives of local files', () => {
     expect(readFileSync(directory.path('none'), 'utf8')).toBe('');
   });
 
+  it('from the gateway of the Hub, whose storage has other tags, gets no signature, and gives addresses that expire', async () => {
+    const endpoint = `${server.url}/owner`;
+    process.env['AWS_ACCESS_KEY_ID'] = 'tester';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+    await server.change({ settings: { secret: 'secret', gateway: '/owner', checksums: 'ignored', leaseUses: 1 } });
+    const bytes = await outputOf(['s3://bucket/in/'], { endpoint, memoryBytes: 32 << 20 });
+    expect(bytes.equals(local)).toBe(true);
+    const storage = (await server.change()).filter(({ port }) => port === 'storage');
+    expect(storage.length).toBeGreaterThan(DATA.length);
+    expect(storage.every(({ authorization }) => authorization === undefined)).toBe(true);
+  });
+
   it('from the Hub, whose storage gets no token, and whose addresses expire', async () => {
     process.env['HF_TOKEN'] = 'hf_secret';
     await server.change({ settings: { token: 'hf_secret', leaseUses: 1 } });

@@ -192,6 +192,20 @@ describe('an output has the bytes that it has on a disk', () => {
     expect(await openUploads()).toEqual([]);
   });
 
+  it('shards, at a gateway that has a path, and keeps no words about objects', async () => {
+    await server.change({ settings: { gateway: '/owner', checksums: 'ignored' } });
+    const endpoint = `${server.url}/owner`;
+    await shuffle({ ...options(directory.path('out')), ...SHARDS, datasetCard: true }, SMALL);
+    const job = (asked: Asked) =>
+      shuffle({ ...options('s3://bucket/out/'), ...SHARDS, endpoint, datasetCard: true, ...asked }, SMALL);
+    await job({});
+    expect(await errorOf(job({}))).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    await job({ force: true });
+    await server.change({ settings: { gateway: undefined } });
+    expect(await objectsBelow('out/')).toEqual(filesOf(directory.path('out')));
+    expect(await openUploads()).toEqual([]);
+  });
+
   it('of which hardly anything is written to a disk, if the job cannot be resumed', async () => {
     const written = vi.spyOn(fileCalls, 'write');
     await shuffle({ ...options('s3://bucket/out.csv') }, { ...SMALL, mayUseRamPool: true });

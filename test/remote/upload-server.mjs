@@ -41,7 +41,7 @@ export class UploadServer {
 
   /**
    * @param {Map<string, Buffer>} objects
-   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined, sums?: number, sumKind?: string }} settings
+   * @param {{ pageKeys: number, leastPartBytes?: number, conditions?: 'ignored' | 'unknown', checksums?: 'ignored' | 'unknown' | 'of parts', flips?: 'part' | 'object' | undefined, gateway?: string, sums?: number, sumKind?: string }} settings
    * @param {(bytes: Uint8Array) => string} tagOf
    */
   constructor(objects, settings, tagOf) {
@@ -66,8 +66,8 @@ export class UploadServer {
       return { status: 400, code: 'XAmzContentSHA256Mismatch' };
     if (method === 'PUT' && headers['content-length'] === undefined)
       return { status: 411, code: 'MissingContentLength' };
-    const token = String(headers['x-amz-meta-pileshuf'] ?? '');
-    const { checksums, flips } = this.#settings;
+    const { checksums, flips, gateway } = this.#settings;
+    const token = gateway === undefined ? String(headers['x-amz-meta-pileshuf'] ?? '') : '';
     const said = Object.keys(headers).some((name) => name.startsWith('x-amz-checksum-'));
     if (said && checksums === 'unknown') return { status: 400, code: 'InvalidArgument' };
     const crc = checksums === 'ignored' ? undefined : headers['x-amz-checksum-crc32'];
@@ -159,7 +159,7 @@ export class UploadServer {
     const ofParts = `${crcOf(Buffer.concat(pieces.map((piece) => Buffer.from(crcOf(piece), 'base64'))))}-${pieces.length}`;
     const crc = this.#settings.checksums === 'of parts' ? ofParts : crcOf(whole);
     this.#checksums.set(key, { 'x-amz-checksum-crc32': crc });
-    const refused = this.#make(headers, key, whole, upload.token);
+    const refused = this.#make(this.#settings.gateway === undefined ? headers : {}, key, whole, upload.token);
     if (refused !== undefined) return refused;
     this.#uploads.delete(id);
     return { text: '<CompleteMultipartUploadResult></CompleteMultipartUploadResult>' };

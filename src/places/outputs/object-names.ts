@@ -35,7 +35,7 @@ export function resolveObjectOutput(output: string, naming: ShardNaming | undefi
   requireAddress(naming === undefined ? output : `${output.replace(/\/$/, '')}/`);
   if (output.startsWith('hf:'))
     throw outputPlaceError(
-      `the output ${shown} lies on the Hugging Face Hub, from which pileshuf only reads; write to a directory and upload it (hf upload), or to s3://BUCKET/KEY`,
+      `the output ${shown} lies on the Hugging Face Hub, from which pileshuf only reads; write to a directory and upload it (hf upload), or to s3://NAME/PATH with \`endpoint\` https://s3.hf.co/OWNER`,
     );
   if (!output.startsWith('s3:'))
     throw outputPlaceError(
