@@ -14,14 +14,6 @@ import { type FramingSpec, framingOf } from './framing-table.js';
 import type { FoundHeader } from './header.js';
 import type { RowValueSpec, SoughtColumn } from './rows/row-format.js';
 
-export interface NumberField {
-  readonly name: string;
-  /** The path in the form that the kernel takes. */
-  readonly path: Uint8Array;
-  /** The place of the value in rows. Absent: records are JSON. */
-  readonly value?: RowValueSpec;
-}
-
 /** The keys from the outermost object in; at least one. */
 export type FieldPath = readonly string[];
 
@@ -54,6 +46,8 @@ export interface ValueRule {
   readonly missing?: string | undefined;
   /** The framing of the records; undefined: their header declares it. */
   readonly framing: FramingSpec | undefined;
+  /** True if it finds the number that the shares of a mix count. Absent: no. */
+  readonly isUnit?: boolean | undefined;
 }
 
 const MOST_KEYS = 32;
@@ -143,12 +137,6 @@ export function withRowColumn<R extends Rule>(rule: R, seek: SeekColumn, as: Sou
   const { text, ...selector } = rule.selector;
   const keys = selector.kind === 'field' ? selector.path : undefined;
   return { ...rule, selector: { text, kind: 'row', value: seek({ text, keys, as }) } };
-}
-
-/** Returns the field with the column of rows that it names. */
-export function withNumberColumn(field: NumberField, seek: SeekColumn): NumberField {
-  const { name: text } = field;
-  return { ...field, value: seek({ text, keys: parseFieldPath(text, '`mix`: unit'), as: 'whole' }) };
 }
 
 /** Returns what a record without a value lacks and what is expected, for messages. */

@@ -10,9 +10,9 @@ import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import type { Framing } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
-import { withNumberColumn } from '../formats/selector.js';
+import { parseSelector, withRowColumn } from '../formats/selector.js';
 import { readBytes, withFile } from '../io/files.js';
-import { weightRuleOf } from '../keep/content-rule.js';
+import { countRuleOf } from '../keep/content-rule.js';
 import type { CountedGroup } from '../keep/mix.js';
 import type { DeviceGates } from '../machine/devices.js';
 import { openInput } from '../places/inputs/input-kinds.js';
@@ -33,7 +33,7 @@ import type { ShuffleRequest } from './request.js';
 import { filesOf, type SampledFile, sampleRecords } from './sample-records.js';
 import { createReadControl } from './work-plan.js';
 
-interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'groupCount' | 'field'> {
+interface CountableInputs extends ReadableInputs, Pick<CountWork, 'groupOf' | 'groupCount'> {
   readonly estimate: Estimate;
   readonly rowFormat?: RowFormat | undefined;
   readonly deviceGates: DeviceGates;
@@ -71,7 +71,7 @@ export async function countInputs(
       readBytes,
       memoryNeed: { ...memoryNeed, reads: 'first' },
       read: spec.read,
-      content: spec.keep.mix.shares && weightRuleOf(spec),
+      content: spec.keep.mix.shares && countRuleOf(spec),
     };
     const work = { ...readable, gates, slices, settings };
     return (await progress.during('count', inputBytes, () => countGroups(work, threads))).value;
@@ -80,21 +80,21 @@ export async function countInputs(
 
 /** A column is counted without the others: then a row has only this one. */
 async function withOneColumn(readable: CountableInputs, request: ShuffleRequest) {
-  const { inputs, field, rowFormat: format } = readable;
+  const { inputs, rowFormat: format } = readable;
   const { spec, signal } = request;
-  const isAlone = spec.keep.weightBy?.value?.selector.kind !== 'row';
-  if (field?.value === undefined || format === undefined || !isAlone) return { readable, request };
-  const rowChoice = { ...spec.read.rowChoice, ...format.choiceOf?.(field.value) };
+  const { sum, weightBy } = spec.keep;
+  const isAlone = sum?.isUnit === true && weightBy?.value?.selector.kind !== 'row';
+  if (sum?.selector.kind !== 'row' || format === undefined || !isAlone) return { readable, request };
+  const rowChoice = { ...spec.read.rowChoice, ...format.choiceOf?.(sum.selector.value) };
   const read = { ...spec.read, rowChoice };
   const opened = await openRows(inputs, { read, signal, onWarning: () => {}, writes: false });
   if (opened === undefined) return { readable, request };
   const { rows } = opened;
   const estimate = estimateInputs(opened.inputs, undefined, deriveSampleSeed(spec.key.seed));
-  const ofColumn = withNumberColumn(field, (sought) => format.seek(rows, inputs.at(0)?.path ?? '', sought));
-  return {
-    readable: { ...readable, inputs: opened.inputs, estimate, field: ofColumn },
-    request: { ...request, spec: { ...spec, read: { ...read, rows } } },
-  };
+  const named = { ...sum, selector: parseSelector(sum.selector.text, '`mix`: unit') };
+  const ofColumn = withRowColumn(named, (sought) => format.seek(rows, inputs.at(0)?.path ?? '', sought), 'number');
+  const counted = { ...spec, read: { ...read, rows }, keep: { ...spec.keep, sum: ofColumn } };
+  return { readable: { ...readable, inputs: opened.inputs, estimate }, request: { ...request, spec: counted } };
 }
 
 export interface ExpectedGroup {
@@ -126,7 +126,7 @@ export async function expectGroups(...call: Parameters<typeof countInputs>): Pro
   const isCounted =
     rows === undefined
       ? framing === undefined || (isSmall && decompressProgram === undefined)
-      : readable.field !== undefined;
+      : request.spec.keep.sum?.isUnit === true;
   if (isCounted) {
     const silent = { ...request, onProgress: undefined };
     const counted = await countInputs({ ...readable, inputs, estimate }, silent, ...rest);
@@ -139,12 +139,13 @@ export async function expectGroups(...call: Parameters<typeof countInputs>): Pro
 
 async function sampleGroup(
   group: number,
-  [{ inputs, estimate, groupOf, field }, { spec, signal }]: Parameters<typeof countInputs>,
+  [{ inputs, estimate, groupOf }, { spec, signal }]: Parameters<typeof countInputs>,
 ): Promise<ExpectedGroup> {
   const { framing } = spec.read;
   const files = filesOf(inputs, estimate).filter(({ ordinal }) => groupOf[ordinal] === group);
   const ofGroup = inputs.filter((_, i) => groupOf[i] === group);
-  const sample = framing && (await sampleRecords(files, framing, deriveSampleSeed(spec.key.seed), signal, field));
+  const seed = deriveSampleSeed(spec.key.seed);
+  const sample = framing && (await sampleRecords(files, framing, seed, signal, countRuleOf(spec)));
   const known = sumBy(ofGroup, (input) => recordsIn(input) ?? 0);
   const fileBytes = sumBy(files, ({ bytes }) => bytes);
   const listBytes = sumBy(ofGroup, ({ list }) => list?.bytes.byteLength ?? 0);

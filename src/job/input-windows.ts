@@ -3,11 +3,12 @@
  * longer than a window count, too. Every estimate comes from such windows.
  */
 import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
-import { sumOfField } from '../../workers/read/field-sum.js';
+import { prepareStoredValues } from '../../workers/piles/record-values.js';
+import { readSums } from '../../workers/read/weighed-sum.js';
 import { BadRecord, type Framing } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import type { NumberField } from '../formats/selector.js';
 import { isSeekable, type OpenFile, readBytes, withFile } from '../io/files.js';
+import type { ContentRule } from '../keep/content-rule.js';
 import { openInput } from '../places/inputs/input-kinds.js';
 import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../plan/arena-sizes.js';
 import type { FileInput } from '../sources/input.js';
@@ -31,7 +32,7 @@ export interface Window {
   readonly decodedBytes: number;
   /** The records that end in it for each byte. */
   readonly density: number;
-  /** The sum of the field for each byte. */
+  /** The sum of a number in records for each byte. */
   readonly fieldDensity: number;
   /** See `Stratum`. */
   readonly doubt: number;
@@ -68,7 +69,7 @@ export class InputWindows {
   /** Some whole records, each with its delimiter. */
   readonly samples: Uint8Array[] = [];
   readonly #framing: Framing | undefined;
-  readonly #field: NumberField | undefined;
+  readonly #content: ContentRule | undefined;
   readonly #sizes: WindowSizes;
   #kernel: Kernel | undefined;
   /** The last window of a member, or of an input that has only one: several places may have it. */
@@ -76,10 +77,13 @@ export class InputWindows {
     | { readonly input: FileInput; readonly memberStart: number | undefined; readonly window: Window | undefined }
     | undefined;
 
-  /** @param framing undefined: nobody knows yet what a record is. */
-  constructor(framing: FramingSpec | undefined, sizes: WindowSizes, field?: NumberField) {
+  /**
+   * @param framing undefined: nobody knows yet what a record is.
+   * @param content has the number to add up, if any.
+   */
+  constructor(framing: FramingSpec | undefined, sizes: WindowSizes, content?: ContentRule) {
     this.#framing = framing && framingOf(framing);
-    this.#field = field;
+    this.#content = content;
     this.#sizes = sizes;
   }
 
@@ -195,20 +199,21 @@ export class InputWindows {
   }
 
   #scan(framing: Framing, { bytes, atStart }: Piece) {
-    this.#kernel ??= new Kernel();
+    if (this.#kernel === undefined) {
+      this.#kernel = new Kernel();
+      prepareStoredValues(this.#kernel, this.#content);
+    }
     const kernel = this.#kernel;
-    const endBytes = framing.delimiter?.byteLength ?? 0;
     const table = ARENA_START;
     const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
-    const fieldAt = from + bytes.byteLength + BEHIND_BYTES;
-    kernel.ensureArena(fieldAt + 2 * BEHIND_BYTES + (this.#field?.path.byteLength ?? 0) - ARENA_START);
-    kernel.bytes.set(bytes, from);
     const end = from + bytes.byteLength;
+    kernel.ensureArena(end + BEHIND_BYTES - ARENA_START);
+    kernel.bytes.set(bytes, from);
     // The bytes of an earlier piece must not look like a part of this one.
     kernel.bytes.fill(0, end, end + BEHIND_BYTES);
-    if (this.#field !== undefined) kernel.bytes.set(this.#field.path, fieldAt);
+    kernel.wasm.clearSums();
     const scanner = framing.openScanner(kernel, LONGEST_BYTES, atStart ? 'beginning' : 'sample');
-    let [records, firstStart, recordStart, sum, windowSampleBytes] = [0, from, from, 0n, 0];
+    let [records, firstStart, recordStart, windowSampleBytes] = [0, from, from, 0];
     try {
       for (let at = from; ; at = recordStart) {
         const count = scanner.scan(at, end, recordStart, table, BOUNDARY_COUNT);
@@ -222,10 +227,8 @@ export class InputWindows {
             this.samples.push(kernel.bytes.slice(start, recordStart));
           }
         }
-        // A sum ends before a record without a number, as the rest of a record is.
-        const skipped = atStart || records > 0 ? 0 : 1;
-        if (count > skipped && this.#field !== undefined)
-          sum += sumOfField(kernel, fieldAt, endBytes, table + 8 * skipped, count - skipped);
+        const skipped = atStart || records > 0 || count === 0 ? 0 : 1;
+        kernel.wasm.weighRecords(table + 8 * skipped, count - skipped);
         records += count;
         if (count < BOUNDARY_COUNT) break;
       }
@@ -236,7 +239,7 @@ export class InputWindows {
     return {
       records,
       wholeBytes: recordStart - firstStart,
-      sum,
+      sum: readSums(kernel).read,
       hasRest: recordStart < end && scanner.isInTrailer !== true,
     };
   }

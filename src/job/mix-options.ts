@@ -1,9 +1,8 @@
 /** Reads `weights` and `mix` as exact numbers. A mix of shares becomes weights when the inputs are counted. */
 import { createHash } from 'node:crypto';
-import { MOST_PATH_BYTES } from '../../workers/read/field-sum.js';
 import { requireWhole, UsageError } from '../errors.js';
-import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
-import type { InputGroup, MixSpec, ShareSpec } from '../keep/mix.js';
+import { parseFieldPath } from '../formats/selector.js';
+import type { InputGroup, MixSpec } from '../keep/mix.js';
 import {
   type Fraction,
   fractionOf,
@@ -74,7 +73,7 @@ function requestOfMix(mix: Mix): MixSpec {
   }
   const ofAll = maxEpochs ?? ONE_EPOCH;
   const shareGroups = named.map((group, i) => shareGroupOf(group, groups[i], ofAll));
-  const shares = { ...readUnit(unit), total: readTotal(total), groups: shareGroups };
+  const shares = { unit: readUnit(unit), total: readTotal(total), groups: shareGroups };
   return { weights: [], shares, option: '`mix`', words: words };
 }
 
@@ -134,16 +133,14 @@ function shareGroupOf(
   return { name, globs, share, maxEpochs };
 }
 
-function readUnit(unit: unknown): Pick<ShareSpec, 'unit' | 'field'> {
-  if (unit === 'records' || unit === 'bytes') return { unit, field: undefined };
+function readUnit(unit: unknown): string {
+  if (unit === 'records' || unit === 'bytes') return unit;
   if (typeof unit !== 'string' || !unit.startsWith('.'))
     throw new UsageError('`mix`: expected unit to be records, bytes or a field with a number, such as .n_tokens');
   if (unit.length > MOST_UNIT_CHARACTERS)
     throw new UsageError(`\`mix\`: unit has ${unit.length} characters; expected at most ${MOST_UNIT_CHARACTERS}`);
-  const path = encodeFieldPath(parseFieldPath(unit, '`mix`: unit'));
-  if (path.byteLength > MOST_PATH_BYTES)
-    throw new UsageError('`mix`: the keys of unit are too long together; expected less than 2 KiB');
-  return { unit, field: { name: unit, path } };
+  parseFieldPath(unit, '`mix`: unit');
+  return unit;
 }
 
 function readTotal(total: unknown): bigint | undefined {

@@ -261,7 +261,7 @@ async function weigh(
     return { weighing: shared.weigh(weights, amounts), isCounted: false };
   }
   const { shares, groupOf } = shared;
-  const groups = { groupOf, groupCount: shares.groups.length, field: request.spec.keep.mix.shares?.field };
+  const groups = { groupOf, groupCount: shares.groups.length };
   const { countInputs, expectCounts } = await import('./count-inputs.js');
   const readable = { ...seen, ...groups, inputs, companions, weighing: undefined, rowFormat, deviceGates };
   const counted = await counting(isPreview ? expectCounts : countInputs, readable);

@@ -105,7 +105,8 @@ export function completeValues(
   const weightBy = completeWeightBy(options, format);
   const sum = completeSum(options, format, mix);
   if (splitBy !== undefined) requireShares('`splitBy`', splits);
-  requireRoom({ uniqueBy, groupBy: bundleBy, splitBy, each, sum }, splits.length, MOST_SPLITS_BYTES);
+  const values = { uniqueBy, groupBy: bundleBy, splitBy, each, [sum?.isUnit === true ? 'mix' : 'sum']: sum };
+  requireRoom(values, splits.length, MOST_SPLITS_BYTES);
   requireRoom({ weightBy: weightBy?.value }, 0, MOST_WEIGHT_SELECTOR_BYTES);
   return {
     unique: unique || uniqueBy !== undefined ? { by: uniqueBy } : undefined,
@@ -206,7 +207,7 @@ function completeWeightBy(
 
 /** Returns what finds the numbers to add up. Shares of a field are counted, so a job with them adds up that field. */
 function completeSum(options: ShuffleOptions, format: RecordFormat, { shares }: MixSpec): KeepSpec['sum'] {
-  const field = shares?.field?.name;
+  const field = shares?.unit.startsWith('.') === true ? shares.unit : undefined;
   const selector = options.sum ?? field;
   if (selector === undefined) return undefined;
   if (selector !== (field ?? selector))
@@ -219,7 +220,7 @@ function completeSum(options: ShuffleOptions, format: RecordFormat, { shares }: 
     (number) => number < MOST_SUMMED,
     'the number of records in which `sum` finds none; expected a number from 0 to less than 10^15',
   );
-  return completeValueRule({ selector, missing }, '`sum`', format);
+  return { ...completeValueRule({ selector, missing }, '`sum`', format), isUnit: field !== undefined };
 }
 
 const MOST_NUMBERS = 2n ** 64n;

@@ -10,7 +10,7 @@
 import seedrandom from 'seedrandom/seedrandom.js';
 import { yieldAndCheckAbortAt } from '../floor/pause.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import type { NumberField } from '../formats/selector.js';
+import { type ContentRule, isSummed } from '../keep/content-rule.js';
 import { divideStrata, type Expected, estimateRecords, exactly, type Stratum } from '../plan/sampled-records.js';
 import { type FileInput, type Inputs, isFileInput } from '../sources/input.js';
 import type { Estimate } from './estimate.js';
@@ -19,9 +19,9 @@ import { InputWindows, USUAL_RECORD_BYTES } from './input-windows.js';
 interface RecordSample {
   /** Records of all files, not only of the sample. */
   readonly records: Expected;
-  /** About the sum of the field in them, in parts of 10^-15; 0 without one. */
+  /** About the sum of a number in them, in parts of 10^-15; 0 if the rule has none. */
   readonly fieldSum: number;
-  /** Some whole records, each with its delimiter; none with a field. */
+  /** Some whole records, each with its delimiter; none with a sum. */
   readonly samples: readonly Uint8Array[];
 }
 
@@ -56,7 +56,7 @@ export async function sampleRecords(
   framing: FramingSpec,
   sampleSeed: string,
   signal: AbortSignal | undefined,
-  field?: NumberField,
+  content?: ContentRule,
   { windowBytes: usualBytes, fewest, most }: typeof USUAL_WINDOWS = USUAL_WINDOWS,
   mostSampleBytes = MOST_SAMPLE_BYTES,
 ): Promise<RecordSample> {
@@ -72,9 +72,9 @@ export async function sampleRecords(
     nearBytes: HEAD_WINDOWS * windowBytes,
     decodedBytes: MOST_DECODED_BYTES,
     // A sum needs no copies of records.
-    sampleBytes: field === undefined ? mostSampleBytes / (PLACES_OF_STRATUM * ranges.length) : 0,
+    sampleBytes: isSummed(content) ? 0 : mostSampleBytes / (PLACES_OF_STRATUM * ranges.length),
   };
-  const windows = new InputWindows(framing, sizes, field);
+  const windows = new InputWindows(framing, sizes, content);
   const draw = seedrandom(sampleSeed);
   // Most records may lie together, as in a file that is sorted by length. Only new draws may count in strata that the
   // first ones choose: where much was found by chance, there would be more of it.

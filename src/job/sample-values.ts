@@ -6,7 +6,7 @@ import { ARENA_START, Kernel } from '../../workers/kernel/kernel.js';
 import { placeSelector, prepareKeys, selectorByteLength } from '../../workers/piles/record-values.js';
 import { textOfFound } from '../../workers/piles/section-table.js';
 import { deriveSampleSeed } from '../floor/keys.js';
-import { weightRuleOf } from '../keep/content-rule.js';
+import { countRuleOf } from '../keep/content-rule.js';
 import { type SectionRule, sectionRanges } from '../keep/sections.js';
 import type { ShuffleSpec } from '../spec.js';
 import { type SampledFile, sampleRecords } from './sample-records.js';
@@ -76,13 +76,12 @@ export async function sampleSections(inputs: SampledInputs): Promise<SectionRule
 /** Returns about the mean of the numbers that weigh records. Undefined: no number does, or no sample tells it. */
 export async function sampleMeanNumber(inputs: SampledInputs): Promise<number | undefined> {
   const { spec } = inputs;
-  const rule = weightRuleOf(spec);
-  const isBeside = spec.keep.weightBy?.beside !== undefined;
-  const placed = rule && !isBeside && (await placeSamples(inputs, WINDOWS_OF_NUMBERS, MARK_BYTES));
+  const isInRecords = spec.keep.weightBy?.value !== undefined;
+  const placed = isInRecords && (await placeSamples(inputs, WINDOWS_OF_NUMBERS, MARK_BYTES));
   if (!placed) return undefined;
   const { kernel, places, count } = placed;
   const { wasm, view } = kernel;
-  prepareKeys(kernel, rule, false);
+  prepareKeys(kernel, countRuleOf(spec), false);
   wasm.setCopies(1, 0n);
   for (const { start, end } of places()) {
     view.setUint32(ARENA_START, start, true);

@@ -6,7 +6,7 @@ import { type SeekColumn, type ValueRule, withColumnNumber, withRowColumn } from
 import { type BundleSpec, isBundled } from './bundles.js';
 import { isDistinct, type UniqueSpec } from './distinct.js';
 import type { HeadSpec } from './head.js';
-import { type CopySpec, withUnitColumn } from './mix.js';
+import type { CopySpec } from './mix.js';
 import type { SectionRule } from './sections.js';
 import { type CutSpec, doCopiesFollow, splitKeys } from './splits.js';
 import type { SumSpec } from './sum.js';
@@ -103,12 +103,11 @@ export function withColumns<Spec extends RuledSpec>(spec: Spec, header: FoundHea
   return withSelectors(spec, (rule) => withColumnNumber(rule, header));
 }
 
-/** Returns the spec whose selectors and mix have columns of rows, found by `seek`, in place of fields. */
+/** Returns the spec whose selectors have columns of rows, found by `seek`, in place of fields. */
 export function withRowColumns<Spec extends RuledSpec>(spec: Spec, seek: SeekColumn): Spec {
-  const found = withSelectors(spec, (rule, purpose) =>
+  return withSelectors(spec, (rule, purpose) =>
     withRowColumn(rule, seek, purpose === 'weight' || purpose === 'sum' ? 'number' : 'value'),
   );
-  return { ...found, keep: { ...found.keep, mix: withUnitColumn(spec.keep.mix, seek) } };
 }
 
 /**
@@ -127,11 +126,11 @@ function storesGroups(spec: Omit<RuledSpec, 'key'>): boolean {
   return isScatteredTwice(spec) && spec.keep.mix.weights.length > 0;
 }
 
-/** Returns the rule by which a count weighs records. Undefined: no number weighs them. */
-export function weightRuleOf(spec: RuledSpec): ContentRule | undefined {
-  const { values = [], limit } = wholeRuleOf(spec) ?? {};
-  const ofWeight = values.filter(({ purpose }) => purpose === 'weight');
-  return limit && { isDistinct: false, values: ofWeight, splits: undefined, limit };
+/** Returns the rule by which records are weighed, and the unit of a mix is counted. Undefined: no number in them matters. */
+export function countRuleOf(spec: RuledSpec): ContentRule | undefined {
+  const { values: all = [], limit } = wholeRuleOf(spec) ?? {};
+  const values = all.filter(({ purpose, rule }) => purpose === 'weight' || rule.isUnit === true);
+  return limit || values.length > 0 ? { isDistinct: false, values, splits: undefined, limit } : undefined;
 }
 
 /**

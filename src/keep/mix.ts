@@ -7,7 +7,6 @@
 import { UsageError } from '../errors.js';
 import type { List } from '../floor/paged-list.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { type NumberField, type SeekColumn, withNumberColumn } from '../formats/selector.js';
 import { pathMatcher } from '../io/list-files.js';
 import type { Amount } from '../piles/pile-totals.js';
 import { inputName } from '../places/inputs/input-source.js';
@@ -46,15 +45,6 @@ export interface MixSpec {
 
 export interface ShareSpec extends ShareMix {
   readonly groups: readonly (ShareGroup & InputGroup)[];
-  /** The field whose sum is the unit; undefined if the unit is records or bytes. */
-  readonly field: NumberField | undefined;
-}
-
-/** Returns the mix with the column of rows that its unit names. */
-export function withUnitColumn(mix: MixSpec, seek: SeekColumn): MixSpec {
-  const { shares } = mix;
-  if (shares?.field === undefined) return mix;
-  return { ...mix, shares: { ...shares, field: withNumberColumn(shares.field, seek) } };
 }
 
 /** Says how often records come. */

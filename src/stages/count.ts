@@ -5,11 +5,10 @@
 
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountedRecords } from '../../workers/tasks/count-records.js';
-import type { NumberField } from '../formats/selector.js';
 import type { CountedGroup } from '../keep/mix.js';
 import { ONCE } from '../keep/weights.js';
 import type { Slice } from '../plan/slices.js';
-import { announceReadingOrder, type Coverage, inputPart, readBytesOf } from '../sources/input-part.js';
+import { announceReadingOrder, inputPart, readBytesOf } from '../sources/input-part.js';
 import { CoverageCheck } from './coverage-check.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { findStartStates, type SlicedInputs } from './start-states.js';
@@ -20,12 +19,10 @@ export interface CountWork extends SlicedInputs {
   /** The group of each input. */
   readonly groupOf: readonly number[];
   readonly groupCount: number;
-  /** The field to add up; undefined: records and bytes are enough. */
-  readonly field: NumberField | undefined;
 }
 
 export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
-  const { inputs, slices, settings, groupOf, groupCount, field } = work;
+  const { inputs, slices, settings, groupOf, groupCount } = work;
   const before = await findStartStates(work, threads, () => false);
   const check = new CoverageCheck(inputs);
   const isByNumber = settings.content?.limit !== undefined;
@@ -40,9 +37,9 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
       const { count, records } = before(part);
       return { ...inputPart(work, part, 0n, count, records), weight: ONCE };
     });
-    return threads.pool.run('count-records', { job: settings, parts, field, isPreparation: false });
+    return threads.pool.run('count-records', { job: settings, parts, isPreparation: false });
   };
-  const take = ({ coverage, sums: ofParts, weighedSums }: CountedRecords) => {
+  const take = ({ coverage, sums: ofParts }: CountedRecords) => {
     for (const [i, part] of coverage.entries()) {
       // A count makes no copies.
       check.add({ ...part, weighed: undefined });
@@ -50,23 +47,18 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
       if (group === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
       group.records += part.weighed?.records ?? 0;
       group.bytes += readBytesOf(part);
-      group.sum += ofParts[i] ?? 0n;
-      if (group.weighed !== undefined) addWeighed(group.weighed, part.weighed?.expected, weighedSums[i] ?? 0n);
       readBytes += readBytesOf(part);
+      const { read, made, chances } = ofParts[i] ?? { read: 0n, made: 0n, chances: 0n };
+      group.sum += read;
+      if (group.weighed === undefined) continue;
+      const { records, bytes } = part.weighed?.expected ?? { records: 0, bytes: 0 };
+      group.weighed.records += BigInt(records);
+      group.weighed.bytes += BigInt(bytes);
+      group.weighed.sum += (made << 64n) + chances;
     }
   };
   await announceReadingOrder(work);
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
   check.verify(readBytes);
   return groups;
-}
-
-function addWeighed(
-  to: Record<'records' | 'bytes' | 'sum', bigint>,
-  expected: NonNullable<Coverage['weighed']>['expected'],
-  sum: bigint,
-): void {
-  to.records += BigInt(expected?.records ?? 0);
-  to.bytes += BigInt(expected?.bytes ?? 0);
-  to.sum += sum;
 }

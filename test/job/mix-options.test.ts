@@ -24,6 +24,9 @@ async function expectRefusal(options: object, message: RegExp): Promise<void> {
   expect(refused.message).toMatch(message);
 }
 
+const LACKED = 'has no field .n; expected a JSON object that has it';
+const BROKEN = 'begins as a JSON object and does not end as one';
+
 describe('weights', () => {
   it.each<[unknown, RegExp]>([
     ['a=2', /`weights`: expected an array of objects with `glob` and `factor`/],
@@ -148,16 +151,16 @@ describe('a mix', () => {
   });
 
   it.each([
-    ['{"n":1}\n{"m":1}\n', 8, 'no field .n'],
-    ['{"n":1}\n{"n":-1}\n', 8, '-1 in the field .n'],
-    ['{"n":1.5}\n{"n":"12.35"}\n', 10, '"12.35" in the field .n'],
-    ['{"n":1234567890123456}\n', 0, '1234567890123456 in the field .n'],
-    ['{"n":NaN}\n', 0, 'NaN in the field .n'],
-    ['{"n":null}\n', 0, 'null in the field .n'],
-    ['{"n":\x7f\xff}\n', 0, '\ufffd\ufffd in the field .n'],
-    [`{"n":"${'x'.repeat(99)}"}\n`, 0, `"${'x'.repeat(39)}... in the field .n`],
-    ['{"n":}\n', 0, 'no field .n'],
-    ['\xff\0\n', 0, 'no field .n'],
+    ['{"n":1}\n{"m":1}\n', 8, LACKED],
+    ['{"n":1}\n{"n":-1}\n', 8, '-1'],
+    ['{"n":1.5}\n{"n":"12.35"}\n', 10, '"12.35"'],
+    ['{"n":1234567890123456}\n', 0, '1234567890123456'],
+    ['{"n":NaN}\n', 0, 'NaN'],
+    ['{"n":null}\n', 0, LACKED],
+    ['{"n":\x7f\xff}\n', 0, BROKEN],
+    [`{"n":"${'x'.repeat(99)}"}\n`, 0, `"${'x'.repeat(39)}...`],
+    ['{"n":}\n', 0, BROKEN],
+    ['\xff\0\n', 0, LACKED],
   ])('by a field that is not a number in %j is refused', async (text, byte, lack) => {
     writeFileSync(directory.path('a'), text, 'latin1');
     writeFileSync(directory.path('b'), '{"n":3}\n');
@@ -165,7 +168,7 @@ describe('a mix', () => {
     await expect(job).rejects.toMatchObject({
       code: 'ERR_FIELD_MISSING',
       message: expect.stringContaining(
-        `/a: the record at byte ${byte} has ${lack}; expected a JSON object with a number there, from 0 to less than 10^15,`,
+        `/a: the record at byte ${byte} ${lack.includes(' ') ? lack : `has ${lack} in .n, which \`mix\` counts; expected a number from 0 to less than 10^15: mend it`}`,
       ),
     });
   });

@@ -357,9 +357,12 @@ describe('a column whose sum is the unit of a mix', () => {
   });
 
   it.each([
-    ['.words', 'column words has values of type BYTE_ARRAY; expected whole numbers'],
+    [
+      '.words',
+      'row 0 has page 0 in .words, which `mix` counts; expected a number from 0 to less than 10^15: mend it, or leave the record out',
+    ],
     ['.no', '.no names no column of its rows; expected the name of one'],
-  ])('is one of whole numbers: %s', async (unit, problem) => {
+  ])('is one of numbers: %s', async (unit, problem) => {
     writeParquet(directory.path('second'), PAGES);
     const inputs = [table, directory.path('second')];
     const { code, message } = await errorOf(shuffle({ ...asked(), inputs, mix: mixOf(table, unit) }, INLINE));
@@ -369,7 +372,7 @@ describe('a column whose sum is the unit of a mix', () => {
   it.each([
     [-1n, '-1'],
     [10n ** 15n, '1000000000000000'],
-    [null, 'no value'],
+    [null, undefined],
   ])('has a number in each row: not %s', async (value, shown) => {
     const valueAt = (i: number) => (i === 130 ? value : BigInt(i));
     const bad = { ...PAGES, columns: [column('number', 'INT64', valueAt, { repetitions: ['optional'] })] };
@@ -377,7 +380,9 @@ describe('a column whose sum is the unit of a mix', () => {
     const { code, message } = await errorOf(shuffle({ ...asked(), inputs, mix: mixOf(table) }, INLINE));
     expect([code, message]).toEqual([
       'ERR_FIELD_MISSING',
-      `${table}: row 130 has ${shown} in the column .number; expected a whole number there, from 0 to less than 10^15`,
+      shown === undefined
+        ? `${table}: row 130 has no value in the column .number; expected one in each row`
+        : `${table}: row 130 has ${shown} in .number, which \`mix\` counts; expected a number from 0 to less than 10^15: mend it, or leave the record out`,
     ]);
   });
 

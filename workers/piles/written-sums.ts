@@ -2,7 +2,7 @@
 import { VerificationError } from '../../src/errors.js';
 import type { WrittenRegion } from '../../src/job-directory/notes.js';
 import type { OutputSink } from '../../src/sinks/output-target.js';
-import { readSums } from '../read/field-sum.js';
+import { readSums } from '../read/weighed-sum.js';
 import type { PileOrderer } from './pile-orderer.js';
 
 export class WrittenSums {

@@ -21,7 +21,6 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import type { Coverage, InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import { readSums } from './field-sum.js';
 import type { ReadBegin } from './part-source.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
 import { noteTaken } from './record-sample.js';
@@ -33,7 +32,7 @@ import {
   requireValue,
 } from './unfit-record.js';
 import { NUMBERS_AT_A_TIME, type PartNumbers } from './value-files.js';
-import { WeighedSum } from './weighed-sum.js';
+import { readSums, WeighedSum } from './weighed-sum.js';
 
 /** Provides the memory that records are read into, and receives them. */
 export interface RecordTaker {

@@ -8,7 +8,9 @@ import { mayHaveRoomFor, memoryFor } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PileSettings, ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
-import { shownText } from './field-sum.js';
+
+/** A value that is not a number is shown up to here. */
+const MOST_SHOWN_BYTES = 40;
 
 export interface PlaceOfLongRecord {
   readonly path: string;
@@ -55,12 +57,14 @@ interface MarkedRecords {
 type PlaceOf = (address: number) => string;
 
 /** Refuses the first record in which the kernel has found no value for a purpose, and that must have one. */
-export function requireValue(marked: MarkedRecords, { purpose, rule: { selector } }: ValueUse, placeOf: PlaceOf): void {
+export function requireValue(marked: MarkedRecords, { purpose, rule }: ValueUse, placeOf: PlaceOf): void {
+  const { selector, isUnit } = rule;
   const { wasm, selectors } = marked.kernel;
   const address = wasm.firstRecordWithoutValue(selectors.get(purpose) ?? 0) >>> 0;
   if (address === 0) return;
   const why = selector.kind === 'row' ? undefined : whyUnfit(marked, address, selector.kind === 'field');
-  const lack = `has ${describeLack(selector)}, or give \`missing\` a value for such records`;
+  const advice = isUnit === true ? '' : ', or give `missing` a value for such records';
+  const lack = `has ${describeLack(selector)}${advice}`;
   throw new InputError('ERR_FIELD_MISSING', `${placeOf(address)} ${why ?? lack}`);
 }
 
@@ -78,7 +82,9 @@ export function requireNumber(
   if (address === 0) return;
   const reason = UNFIT_REASONS[wasm.unfitReason.value];
   const purpose = reason === 'sum' ? 'sum' : 'weight';
-  const name = values.find((use) => use.purpose === purpose)?.rule.selector.text;
+  const rule = values.find((use) => use.purpose === purpose)?.rule;
+  const name = rule?.selector.text;
+  const use = rule?.isUnit === true ? '`mix` counts' : '`sum` adds up';
   const value = shownText(bytes.subarray(wasm.unfitAt.value >>> 0, wasm.unfitEnd.value >>> 0));
   const has = `${placeOf(address)} has ${value === '' ? 'nothing' : value}`;
   const factor = reason === 'product' ? `, times the factor ${factorOf(weight)} of its input` : '';
@@ -87,9 +93,16 @@ export function requireNumber(
   throw new InputError(
     'ERR_FIELD_MISSING',
     purpose === 'sum'
-      ? `${has} in ${name}, which \`sum\` adds up; expected a number from 0 to less than 10^15: ${remedy}`
+      ? `${has} in ${name}, which ${use}; expected a number from 0 to less than 10^15: ${remedy}`
       : `${has} as its weight, ${name}${factor}; expected a number from 0 to ${MOST_COPIES}: ${remedy}`,
   );
+}
+
+/** Returns the value as one line, whatever its bytes are; in quotes if it begins or ends with white space. */
+export function shownText(value: Uint8Array): string {
+  const text = Buffer.from(value.subarray(0, MOST_SHOWN_BYTES)).toString().replace(/\p{C}/gu, '\ufffd');
+  const shown = text === text.trim() ? text : JSON.stringify(text);
+  return value.byteLength > MOST_SHOWN_BYTES ? `${shown}...` : shown;
 }
 
 /** Completes "the record at byte N"; undefined: the record only lacks the value. @param isOfJson it should be an object. */

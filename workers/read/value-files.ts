@@ -17,8 +17,8 @@ import type { InputPart } from '../../src/sources/input-part.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings, TaskSettings } from '../settings.js';
 import { memoizedByJob } from '../thread-state.js';
-import { shownText } from './field-sum.js';
 import type { ReadContext } from './part-source.js';
+import { shownText } from './unfit-record.js';
 
 type PartValues = NonNullable<InputPart['values']>;
 /** Numbers, at least one in each piece. NaN: a record has none. */

@@ -1,5 +1,7 @@
 import type { KernelFunctions } from '../../src/formats/framing.js';
-import { NO_SUMS } from '../../src/keep/sum.js';
+import { NO_SUMS, type ReadSums } from '../../src/keep/sum.js';
+import { PARTS_OF_ONE } from '../../src/keep/weights.js';
+import type { Kernel } from '../kernel/kernel.js';
 
 /** Adds up what the kernel has weighed. */
 export class WeighedSum {
@@ -27,4 +29,15 @@ export class WeighedSum {
 /** Returns a sum in parts of 2^64, from its whole part and the parts. */
 function sumInParts(whole: bigint, parts: bigint): bigint {
   return (BigInt.asUintN(64, whole) << 64n) + BigInt.asUintN(64, parts);
+}
+
+/**
+ * Returns the sums of the kernel since `clearSums`, in parts of 10^-15. After `weighRecords`, those made are of whole copies, and
+ * `chances` are of numbers times the chances of one more, parts of 2^64.
+ */
+export function readSums({ wasm, view }: Kernel): ReadSums & { readonly chances: bigint } {
+  const whole = (at: number) => view.getBigUint64(at, true) + (view.getBigUint64(at + 8, true) << 64n);
+  const sumAt = (at: number) => whole(at) * PARTS_OF_ONE + whole(at + 16);
+  const at = wasm.sumsAddress() >>> 0;
+  return { read: sumAt(at), made: sumAt(at + 32), chances: sumAt(at + 64) };
 }

@@ -21,9 +21,8 @@ import type { Coverage } from '../../src/sources/input-part.js';
 import { openPileOrderer, type PilesTask } from '../piles/open-pile-orderer.js';
 import { prepareKeys, prepareStoredValues } from '../piles/record-values.js';
 import type { ScatterArena } from '../piles/scatter-arena.js';
-import { readSums, shownText } from '../read/field-sum.js';
-import { requireNumber, requireValue } from '../read/unfit-record.js';
-import { WeighedSum } from '../read/weighed-sum.js';
+import { requireNumber, requireValue, shownText } from '../read/unfit-record.js';
+import { readSums, WeighedSum } from '../read/weighed-sum.js';
 import type { PileSetSettings } from '../settings.js';
 import { makePileSet, type ScatterResult } from './scatter-slice.js';
 

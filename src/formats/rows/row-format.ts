@@ -117,8 +117,8 @@ export interface SoughtColumn {
   readonly text: string;
   /** The names on the path; none: the only column, of numbers. Undefined: it is not a path of names. */
   readonly keys: readonly string[] | undefined;
-  /** The form in which its values are taken: as they are, as whole numbers to add up, or as numbers or their texts. */
-  readonly as: 'value' | 'whole' | 'number';
+  /** The form in which its values are taken: as they are, or as numbers or their texts. */
+  readonly as: 'value' | 'number';
 }
 
 /** A value of a row: a single column. */

@@ -5,9 +5,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeFieldPath } from '#src/formats/selector.js';
+import { encodeFieldPath, parseSelector } from '#src/formats/selector.js';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
-import { recordWithoutNumber, sumOfField } from '#workers/read/field-sum.js';
+import { prepareStoredValues } from '#workers/piles/record-values.js';
+import { shownText } from '#workers/read/unfit-record.js';
+import { readSums } from '#workers/read/weighed-sum.js';
 import { atScale } from '../../fixtures/scale.js';
 import { recordHash } from './kernel-twin.js';
 
@@ -64,9 +66,14 @@ const asOthersWrite = (text: string, blanks: boolean) =>
     .replace(/[\u0080-\uffff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replace(/^/, blanks ? ' \t' : '');
 
+const SUM = { purpose: 'sum', rule: { selector: parseSelector('.n', '`sum`'), framing: undefined } } as const;
+
 /** The sum of the field `n`: all digits before the point, and 15 behind it; or the record without a number. */
 function sumOf(...texts: readonly string[]): string {
-  kernel.bytes.set(encodeFieldPath(['n']), PATH);
+  const { wasm } = kernel;
+  prepareStoredValues(kernel, { isDistinct: false, values: [SUM], splits: undefined });
+  wasm.weighByNone();
+  wasm.clearSums();
   let end = RECORD;
   for (const [i, text] of texts.entries()) {
     const bytes = Buffer.from(text);
@@ -76,10 +83,10 @@ function sumOf(...texts: readonly string[]): string {
     kernel.view.setUint32(TABLE + 8 * i + 4, end, true);
   }
   kernel.bytes.set(Buffer.from('0'.repeat(64)), end);
-  const parts = sumOfField(kernel, PATH, 0, TABLE, texts.length);
-  const without = recordWithoutNumber(kernel);
-  if (without !== undefined) return without.value ?? 'missing';
-  const digits = parts.toString().padStart(16, '0');
+  wasm.weighRecords(TABLE, texts.length);
+  if (wasm.unfitRecord.value !== 0) return shownText(kernel.bytes.subarray(wasm.unfitAt.value, wasm.unfitEnd.value));
+  if (wasm.firstRecordWithoutValue(kernel.selectors.get('sum') ?? 0) !== 0) return 'missing';
+  const digits = readSums(kernel).read.toString().padStart(16, '0');
   return `${digits.slice(0, -15)}.${digits.slice(-15)}`;
 }
 
@@ -275,11 +282,15 @@ describe('the number in a field', () => {
   });
 
   it.each([
-    ...'1e15 1000000000000000 0.1e16 1e99999999999999999999 -1 -0.1 -1e-20 +1 007 00 01.5'.split(' '),
-    ...['1.', '.5', '1.e3', '1e', '1e+', '1e1.5', '1.5.5', '1x', '0x1', 'NaN', 'Infinity'],
-    ...['-Infinity', '-', 'e5', '1_000', 'true', 'null', '"12.35"', '"1"', '""', '1e5e5', '--1', '-01'],
+    ...'1e15 1000000000000000 0.1e16 1e99999999999999999999 -1 -0.1 -1e-20 007 00 01.5'.split(' '),
+    ...['1.', '1.e3', '1e', '1e+', '1e1.5', '1.5.5', 'NaN', 'Infinity'],
+    ...['-Infinity', 'true', '"12.35"', '"1"', '""', '1e5e5', '-01'],
   ])('is not %s', (text) => {
     expect(sumOf('{"n":1}\n', `{"n":${text}}\n`, '{"n":2}\n')).toBe(text);
+  });
+
+  it.each(['+1', '.5', '1x', '0x1', '-', 'e5', '1_000', 'null', '--1'])('is no value as %s', (text) => {
+    expect(sumOf('{"n":1}\n', `{"n":${text}}\n`, '{"n":2}\n')).toBe('missing');
   });
 
   it('must be there', () => {
@@ -288,6 +299,6 @@ describe('the number in a field', () => {
   });
 
   it('is not read beyond the end of the record', () => {
-    for (const text of ['1', '1.5', '1.5e1', '1.', '1e', '1e-', '-']) expect(sumOf(`{"n":${text}`)).toBe(text);
+    for (const text of ['1', '1.5', '1.5e1', '1.', '1e', '1e-', '-']) expect(sumOf(`{"n":${text}`)).toBe('missing');
   });
 });

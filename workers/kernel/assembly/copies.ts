@@ -21,11 +21,6 @@ let key: u64 = 0;
 let nextRecord: u32 = 0;
 let nextCopy: u32 = 0;
 
-/** Returns the address to which the host may write the path of a field, up to 2 KiB. */
-export function fieldPathAddress(): usize {
-  return scratchAt(ENTRIES_PLACE);
-}
-
 /**
  * Weighs the records of a block and draws, so that `keyCopies` can make the entries of their copies. A record at address a
  * lies at the place `basePlace` + (a - `baseAt`). Reads up to 3 marks past the block.

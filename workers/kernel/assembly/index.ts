@@ -2,7 +2,6 @@
 // one memory holds at most 4 GiB.
 
 export { blankBytes, dropBlank, isBlank } from './boundary-table';
-export { fieldPathAddress } from './copies';
 export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { compareByValue } from './equal-records';
 export { beginRange, rangeEnd, compactRange, rangeRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
@@ -19,17 +18,7 @@ export {
   longestLeftOut,
   takeKeptCount,
 } from './keying';
-export {
-  fieldHash,
-  hasField,
-  isBrokenObject,
-  partsOfSum,
-  recordWithoutNumber,
-  setFieldPath,
-  sumOfField,
-  valueEnd as nonNumberValueEnd,
-  nonNumberValue,
-} from './json-field';
+export { fieldHash, hasField, isBrokenObject, setFieldPath } from './json-field';
 export {
   compareValues,
   findCharactersOf,
@@ -93,7 +82,7 @@ export {
 } from './scatter-records';
 export { useScratch } from './scratch';
 export { useSecondKeys } from './stored-record';
-export { clearSums, sumByValue, sumGathered, sumsAddress } from './sum-values';
+export { clearSums, sumByValue, sumGathered, sumsAddress, weighRecords } from './sum-values';
 export { resetTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally-sets';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 export {
@@ -117,4 +106,3 @@ export {
   weighEach,
   weightSelectorAddress,
 } from './weigh';
-export { addWeighed, weighedSumsAddress, weightsAddress } from './weighed-sum';

@@ -5,7 +5,7 @@
 
 import { endOfSought, findByShape, forgetShape, noteShape, soughtHasEscapes } from './json-shape';
 import { compareDecoded, decodedAddress, decodeEscape, endOfEscape } from './json-text';
-import { beginObject, endOfKey, endOfToken, hasEscape, skipRest, skipSpace, skipValue } from './json-value';
+import { beginObject, endOfKey, hasEscape, skipRest, skipSpace, skipValue } from './json-value';
 import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
 
 const QUOTE: u32 = 0x22;
@@ -21,12 +21,9 @@ const LANE: u32 = 1;
 let path: usize = 0;
 /** Bytes at the end of a record that only end it. */
 let delimiterBytes: usize = 0;
-/** `valueEnd` and the next three tell of what was found last. */
+/** `valueEnd` and `isEscaped` tell of what was found last. */
 export let valueEnd: usize = 0;
-let isValue: bool = false;
 let isEscaped: bool = false;
-/** True if its record is a JSON object, and nothing else. */
-let isWhole: bool = false;
 
 /** @param endBytes the last bytes of a record, which only end it. */
 export function setFieldPath(pathAt: usize, endBytes: u32): void {
@@ -35,10 +32,15 @@ export function setFieldPath(pathAt: usize, endBytes: u32): void {
   forgetShape();
 }
 
-/** The address of the value, which ends at `valueEnd`; 0: the record has no such field. */
+/** The address of the value, which ends at `valueEnd`; 0: the record is not a JSON object with such a field, and nothing else. */
 function findValue(start: usize, recordEnd: usize): usize {
   const end = recordEnd - delimiterBytes;
-  isWhole = false;
+  const ofShape = findByShape(start, end);
+  if (ofShape != 0) {
+    valueEnd = endOfSought;
+    isEscaped = soughtHasEscapes;
+    return ofShape;
+  }
   const keys = load<u32>(path);
   let key = path + 4;
   let p = skipSpace(start, end);
@@ -47,28 +49,11 @@ function findValue(start: usize, recordEnd: usize): usize {
     if (p == 0) return 0;
     key += 4 + (load<u32>(key) as usize);
   }
-  const behind = skipValue(p, end, keys);
+  valueEnd = skipValue(p, end, keys);
   isEscaped = hasEscape;
-  isValue = behind != 0;
-  // What is not a value is shown as it stands there.
-  valueEnd = behind == 0 ? endOfToken(p, end) : behind;
-  return valueEnd == p ? 0 : p;
-}
-
-/** `findValue`, which also sets `isWhole`. */
-function findInWhole(start: usize, recordEnd: usize): usize {
-  const end = recordEnd - delimiterBytes;
-  const ofShape = findByShape(start, end);
-  if (ofShape != 0) {
-    valueEnd = endOfSought;
-    isEscaped = soughtHasEscapes;
-    isWhole = true;
-    return ofShape;
-  }
-  const value = findValue(start, recordEnd);
-  isWhole = value != 0 && isValue && isEnd(skipRest(valueEnd, end, load<u32>(path)), end);
-  if (isWhole) noteShape(start, end, value);
-  return value;
+  if (valueEnd == 0 || !isEnd(skipRest(valueEnd, end, keys), end)) return 0;
+  noteShape(start, end, p);
+  return p;
 }
 
 /** Returns whether a record begins as a JSON object but is not exactly one. */
@@ -123,8 +108,8 @@ export function fieldHash(start: usize, end: usize): u64 {
  * address after it, and `foundHasEscapes` tells whether it is a string with escapes.
  */
 export function findField(start: usize, end: usize): usize {
-  const value = findInWhole(start, end);
-  if (value == 0 || !isWhole) return 0;
+  const value = findValue(start, end);
+  if (value == 0) return 0;
   const isText = load<u8>(value) == QUOTE;
   endOfFound = isText ? valueEnd - 1 : valueEnd;
   foundHasEscapes = isText && isEscaped;
@@ -159,36 +144,6 @@ function addDecoded(p: usize, end: usize): void {
     plain = p;
   }
   if (plain < end) addToHash(LANE, plain, end);
-}
-
-/** 0: all had a number. */
-export let recordWithoutNumber: usize = 0;
-/** The place of what that record has instead of a number, up to `nonNumberValueEnd`; 0: it has no such field. */
-export let nonNumberValue: usize = 0;
-/** The part that the whole parts of the last `sumOfField` lack, in parts of 10^-15. */
-export let partsOfSum: u64 = 0;
-
-/**
- * Adds up the values, numbers from 0 to below 10^15, in the `count` records of the boundary table. Returns the sum of their
- * whole parts; `partsOfSum` has the rest. Stops at a record that has none, which `recordWithoutNumber` tells.
- */
-export function sumOfField(table: usize, count: u32): u64 {
-  const tableEnd = table + ((count as usize) << 3);
-  let sum: u64 = 0;
-  partsOfSum = 0;
-  recordWithoutNumber = 0;
-  for (let mark = table; mark < tableEnd; mark += 8) {
-    const start = load<u32>(mark) as usize;
-    const value = findInWhole(start, load<u32>(mark, 4) as usize);
-    if (value == 0 || !isWhole || !readNumber(value, valueEnd)) {
-      recordWithoutNumber = start;
-      nonNumberValue = value;
-      break;
-    }
-    sum += wholeOfNumber;
-    partsOfSum += partsOfNumber;
-  }
-  return sum;
 }
 
 const MINUS: u32 = 0x2d;

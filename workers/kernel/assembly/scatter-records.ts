@@ -170,12 +170,12 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
     const block = table + ((i as usize) << 3);
     const records = min<u32>(BLOCK_RECORDS, count - i);
     if (!isWeighed) {
-      if (isSummed) sumBlock(block, records, 0);
+      if (isSummed) sumBlock(block, records, 0, true);
       scatterEntries(keyBlock(block, records, base, positionAt(basePosition), inputKey));
       continue;
     }
     beginCopies(block, records, base, basePosition, inputKey);
-    if (isSummed) sumBlock(block, records, scratchAt(WEIGHTS_PLACE));
+    if (isSummed) sumBlock(block, records, scratchAt(WEIGHTS_PLACE), true);
     while (hasCopies()) scatterEntries(keyCopies());
   }
 }

@@ -27,8 +27,8 @@ export const WEIGHTS_PLACE: usize = 25904; // 128 weights of 16 bytes
 export const WEIGHT_SELECTOR_PLACE: usize = 27952; // 4800 bytes
 export const SECONDS_PLACE: usize = 32768; // 132 second keys of u64
 export const SLOTS_PLACE: usize = 33824; // 132 addresses of u32
-export const SUMS_PLACE: usize = 34352; // 64 bytes
-export const SHAPE_PLACE: usize = 34416; // 2 KiB
+export const SUMS_PLACE: usize = 34352; // 96 bytes
+export const SHAPE_PLACE: usize = 34448; // 2 KiB
 
 // @ts-ignore: decorator
 @inline

@@ -26,9 +26,8 @@ export function seekDataset({ datasets }: Hdf5Rows, path: string, { text, keys, 
   const refused = (problem: string) => new InputError('ERR_FIELD_MISSING', `${path}: ${problem}`);
   if (dataset === undefined) throw refused(`${text} names no dataset of its rows; expected the path of one`);
   const form = dataset.rowShape.length > 0 ? undefined : formOf(dataset);
-  const isTaken = { value: form?.kind !== 'float', number: true, whole: form?.kind.endsWith('signed') === true }[as];
-  const expected = { value: 'strings or whole numbers', whole: 'whole numbers', number: 'numbers' }[as];
-  if (form === undefined || !isTaken)
+  const expected = { value: 'strings or whole numbers', number: 'numbers' }[as];
+  if (form === undefined || (as === 'value' && form.kind === 'float'))
     throw refused(`${name} has other values; expected a dataset of one dimension, of ${expected}`);
   const offset = datasets.slice(0, index).reduce((sum, { rowBytes }) => sum + rowBytes, 0);
   return { format: 'HDF5', offset, byteLength: dataset.rowBytes, ...form };

@@ -158,10 +158,9 @@ export function seekLeaf({ schema }: TableSpec, path: string, { text, keys, as }
     throw refused(`column ${name} may have several values in a row; expected one that has one`);
   const annotation = annotationOfLeaf(schema, index);
   const kind = as === 'number' && isFloat(leaf) ? 'float' : valueKindOf(leaf, annotation);
-  if (kind !== undefined && !(kind === 'text' && (as === 'whole' || isOnly)))
-    return { format: 'Parquet', leaves, kind };
+  if (kind !== undefined && !(kind === 'text' && isOnly)) return { format: 'Parquet', leaves, kind };
   const type = annotation.kind === undefined ? leaf.type : `${leaf.type} (${annotation.kind})`;
-  const expected = { value: 'strings or whole numbers', whole: 'whole numbers', number: 'numbers' }[as];
+  const expected = { value: 'strings or whole numbers', number: 'numbers' }[as];
   throw refused(`column ${name} has values of type ${type}; expected ${expected}`);
 }
 

@@ -47,7 +47,6 @@ it.each<readonly [RowsDataset, SoughtColumn['as'], RegExp]>([
     'value',
     /of one dimension, of strings or whole numbers/,
   ],
-  [datasetOf('/g/x', '3.0.4()', 4), 'whole', /\/g\/x has other values; .*of whole numbers/],
   [datasetOf('/g/x', '1.f20.2(000010000a05000a0f000000)', 2), 'number', /of numbers/],
   [datasetOf('/g/x', `0.8.4(${whole(24)})`, 4), 'number', /of numbers/],
   [datasetOf('/g/x', `0.8.4(${whole(32)})`, 4, [2]), 'number', /of one dimension/],
