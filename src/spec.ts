@@ -57,6 +57,8 @@ export interface WriteSpec {
   readonly rows?: WrittenRowsSpec | undefined;
   /** The words about the job in the dataset card, such as its command. Absent: the shards have no card. */
   readonly card?: string | undefined;
+  /** True if the SHA-256 of the outputs lie beside them. */
+  readonly sums?: boolean | undefined;
 }
 
 /** Returns whether nobody knows how many bytes the output has before it is written. */

@@ -10,6 +10,7 @@ import { type TakenRecord, takeSample } from './read/record-sample.js';
 import { readBack } from './tasks/checksum-output.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
+import type { DigestTask } from './tasks/digest-file.js';
 import type { FindRecordsTask } from './tasks/find-records.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureDistinct, measurePile } from './tasks/measure-range.js';
@@ -28,7 +29,8 @@ export { forgetJob } from './thread-state.js';
 const TASKS = {
   count: countByte,
   'count-records': countRecords,
-  // Loaded when it is called: a shuffle does not need it.
+  // Loaded when they are called: most shuffles do not need them.
+  digest: async (task: DigestTask) => (await import('./tasks/digest-file.js')).digestFile(task),
   'find-records': async (task: FindRecordsTask) => (await import('./tasks/find-records.js')).findRecords(task),
   load: loadPortion,
   measure: measurePile,

@@ -18,6 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'only one member has the number, and each tuple comes once': 'weight-by weight-cap',
   'only one member has the number': 'sum',
   'a card describes the shards of one output': 'dataset-card',
+  'each member would need its own': 'sums',
   'it would cut the members at different records; give --shards or --shard-records': 'shard-bytes',
   'each member keeps its name': 'prefix',
   'aligned files cannot be Parquet': 'columns hive parquet-codec row-group-bytes row-group-rows',

@@ -94,7 +94,7 @@ async function verifyAndJournal(
   staged.truncate(regions, layout, true);
   await staged.complete(layout, regions, control);
   staged.verify(layout, regions);
-  const journal = await staged.prepareCommit(summaryOf(piles, { layout, regions }, output.splits, plan.spec), control);
+  const journal = await staged.prepareCommit(summaryOf(piles, { layout, regions }, decided, plan.spec), control);
   await staged.journalMoves(journal);
   return { journal, kept: reportKept(plan.spec, plan.weighing, decided, piles) };
 }

@@ -19,6 +19,17 @@ export const LONGEST_MARKER_BYTES = 160;
 export const CARD_NAME = 'README.md';
 export const FIRST_BYTES_OF_CARDS = Buffer.from('---\n# Made by pileshuf\n');
 
+/** The SHA-256 of each shard, as `sha256sum -c` reads it. Beside one file, they have its name and this ending. */
+export const SUMS_NAME = 'SHA256SUMS';
+export const SUMS_ENDING = '.sha256';
+/** Matches the beginning of such a file. */
+export const SUMS_TEXT = /^\\?[0-9a-f]{64} [ *]/;
+
+/** Returns whether a file has the name of one that is written beside shards, for people and other programs. */
+export function isBesideShards(name: string): boolean {
+  return name === CARD_NAME || name === SUMS_NAME;
+}
+
 /** Returns whether a file has the name of a shard of this prefix, of whatever count and extension. */
 export function isShardOf(prefix: string, name: string): boolean {
   return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));

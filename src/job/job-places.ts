@@ -8,6 +8,7 @@ import { suffixOf } from '../formats/encoder-table.js';
 import { refuseOtherFormats, requireNameOfRows } from '../formats/recognition.js';
 import { extensionOfRows, loadRowFormat } from '../formats/rows/registry.js';
 import type { RowFormat } from '../formats/rows/row-format.js';
+import { CARD_NAME, SUMS_NAME } from '../io/own-files.js';
 import { fileAmongParents, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import { sectionNameOf } from '../keep/sections.js';
@@ -15,7 +16,12 @@ import { inputName } from '../places/inputs/input-source.js';
 import { type Destination, outputIdentityOf } from '../places/outputs/destination.js';
 import { requireOutside } from '../places/outputs/output-files.js';
 import { LOCAL_PLACES_ONLY } from '../places/outputs/output-kinds.js';
-import type { OutputPlace, OutputPlaces, StreamPlace } from '../places/outputs/output-place.js';
+import {
+  type OutputPlace,
+  type OutputPlaces,
+  type StreamPlace,
+  sumsPlaceError,
+} from '../places/outputs/output-place.js';
 import { type FileIdentity, requireNotRead } from '../places/outputs/output-stream.js';
 import { commonExtension } from '../places/outputs/shard-names.js';
 import { requireOnDisk } from '../remote/address.js';
@@ -75,15 +81,22 @@ export function choosePlaces(request: WriteRequest, read: ReadPlaces): JobPlaces
           prefixes: prefixesOf(request.spec.cut),
           extension: extensionOf(request.spec.write, read),
           sections: sectionNameOf(request.spec.cut),
-          hasCard: request.spec.write.card !== undefined,
+          beside: besideShards(request.spec.write),
         };
-  const output = outputs.resolve(request.output, naming, request.force);
+  const hasSums = request.spec.write.sums === true;
+  const output = outputs.resolve(request.output, naming, request.force, hasSums);
+  if (output.kind === 'stream' && hasSums) throw sumsPlaceError(output.path);
   const places = output.kind === 'stream' ? streamPlaces(request, output, read) : filePlaces(request, output);
   if (storeDirectory !== undefined) {
     for (const directory of places.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
     if (places.place !== undefined) requireOutside(places.output.path, 'the output', [storeDirectory]);
   }
   return places;
+}
+
+/** Returns the names of the files that the job writes beside its shards, for people and other programs. */
+function besideShards({ card, sums }: WriteSpec): string[] {
+  return [...(card === undefined ? [] : [CARD_NAME]), ...(sums === true ? [SUMS_NAME] : [])];
 }
 
 function extensionOf({ compression }: WriteSpec, { inputs, rows }: ReadPlaces): string {

@@ -143,7 +143,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     key: { seed: seed ?? generateSeed(), from: keys },
     keep: { ...output.spec.keep, ...values, repeat, mix },
     cut: { ...output.spec.cut, splitBy, each },
-    write: { ...output.spec.write, card: cardWords(options) },
+    write: { ...output.spec.write, card: cardWords(options), sums: options.sums },
   };
   requireWholeBundles(requested.keep, requested.cut);
   requireCopiesTogether(requested.keep, requested.cut);

@@ -228,7 +228,7 @@ async function shuffleStored(job: RunningStoreShuffle, stored: Timed<ScatteredPi
   });
   const { output } = decided;
   const written = await shuffleLocally(job, decided, false);
-  const commit = await commitOutput(staging, written, output.splits, undefined, progress);
+  const commit = await commitOutput(staging, written, decided, undefined, progress);
   const { settings, manifest } = snapshot;
   return {
     ...NOT_DONE,

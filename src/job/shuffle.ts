@@ -92,7 +92,7 @@ async function runPasses(job: RunningShuffle, onCounts: OnCounts) {
   const written = await shuffleLocally(job, decided, deletesStripes);
   const { layout, totals } = written;
   prepared.reportLog?.passesDone({ piles, recordEnds: found.recordEnds, written: totals, cuts: layout.cuts });
-  const committed = await commitOutput(staging, written, decided.output.splits, prepared.request.spec, progress);
+  const committed = await commitOutput(staging, written, decided, prepared.request.spec, progress);
   return reportShuffle(prepared, decided, written, committed);
 }
 

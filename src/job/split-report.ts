@@ -11,6 +11,8 @@ import { countEmptyShards, type ShardCuts } from '../plan/shard-cuts.js';
 import { andOthers } from '../sources/list-inputs.js';
 import type { ShuffleSpec } from '../spec.js';
 import type { FoundSplit, WrittenOutput } from '../stages/between-passes.js';
+import type { OutputDecision } from '../stages/chain.js';
+import { digestOutput } from '../stages/digest-output.js';
 import type { Callbacks, OutputRequest } from './request.js';
 
 export type ReportedOutput = Pick<
@@ -55,19 +57,20 @@ export function warnOfEmptyShards(
 
 /**
  * Returns what the commit of an output is told.
- * @param found the splits, if there are any.
  * @param spec undefined: the records are those of a store.
  */
 export function summaryOf(
   written: RecordTotals,
   { layout: { cuts }, regions }: WrittenOutput,
-  found: readonly FoundSplit[] | undefined,
+  decided: Pick<OutputDecision, 'threads' | 'output'>,
   spec: ShuffleSpec | undefined,
 ): OutputSummary {
   const { sum: rule, repeat = false } = spec?.keep ?? {};
-  const splits = summarizeSplits(found, cuts);
+  const splits = summarizeSplits(decided.output.splits, cuts);
   const emptyShards = 'parts' in cuts ? undefined : countEmptyShards(cuts, written);
-  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits, emptyShards, spec };
+  const digest: OutputSummary['digest'] =
+    spec?.write.sums === true ? (paths, gate) => digestOutput(decided, paths, gate) : undefined;
+  const total = { shardCount: cuts.shardCount, ...textOfTotals(written), splits, emptyShards, spec, digest };
   if (rule === undefined || repeat) return total;
   const sumOf = sumsOfShards(regions);
   const parts = 'parts' in cuts ? cuts.parts : [];

@@ -35,7 +35,8 @@ import { writeToStream } from '../sinks/appended-shards.js';
 import type { OutputLayout } from '../sinks/output-layout.js';
 import { type OutputTarget, recordBytesOf, type StreamTarget } from '../sinks/output-target.js';
 import type { ShuffleSpec } from '../spec.js';
-import type { FoundSplit, ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
+import type { ShuffledOutput, WrittenOutput } from '../stages/between-passes.js';
+import type { OutputDecision } from '../stages/chain.js';
 import type { CheckpointPileSets } from '../stages/committed-slices.js';
 import type { CheckpointRanges } from '../stages/shuffle-ranges.js';
 import { type EarlierAttempt, knownOutput, type LockedPlaces } from './earlier-attempt.js';
@@ -432,15 +433,15 @@ export interface Committed {
   readonly seconds: number;
 }
 
-/** Completes, verifies and commits the output. @param found the splits, if there are any. @param spec see `summaryOf`. */
+/** Completes, verifies and commits the output. @param spec see `summaryOf`. */
 export async function commitOutput(
   staging: Staging,
   output: ShuffledOutput,
-  found: readonly FoundSplit[] | undefined,
+  decided: Pick<OutputDecision, 'threads' | 'output'>,
   spec: ShuffleSpec | undefined,
   progress: JobProgress,
 ): Promise<Committed> {
-  const summary = summaryOf(output.written, output, found, spec);
+  const summary = summaryOf(output.written, output, decided, spec);
   const commit = () => staging.commit(output, summary, progress.control);
   const { value: shards, seconds } = await progress.during('commit', undefined, commit);
   return { output: reportOutput(summary, shards), seconds };

@@ -166,6 +166,7 @@ export interface JobProfile {
     readonly kind:
       | 'count'
       | 'count-records'
+      | 'digest'
       | 'find-records'
       | 'load'
       | 'measure'

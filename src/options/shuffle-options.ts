@@ -300,6 +300,14 @@ const CARD = optionGroup('Output', {
     name: 'dataset-card',
     help: 'write a dataset card for the Hugging Face Hub beside the shards, README.md',
   }),
+  /** Writes the SHA-256 of the shards beside them, `SHA256SUMS`, or of one file, `OUT.sha256`. Default false. */
+  sums: option<boolean>({
+    check: trueOrFalse,
+    neutral: false,
+    resumes: ['choice about SHA-256', ({ write }) => write.sums === true],
+    name: 'sums',
+    help: 'write SHA256SUMS beside the shards, or OUT.sha256 beside one file, for sha256sum -c',
+  }),
 });
 
 // biome-ignore format: a table, of few lines an entry

@@ -17,6 +17,9 @@ import {
   MARKER_TEXT,
   prefixOfMarker,
   STORE_SETTINGS_NAME,
+  SUMS_ENDING,
+  SUMS_NAME,
+  SUMS_TEXT,
 } from '../io/own-files.js';
 import { kindOfSealed, LONGEST_FIRST_LINE_BYTES } from '../io/sealed-file.js';
 import { MANIFEST_NAME } from '../job-directory/job-manifest.js';
@@ -45,6 +48,11 @@ const OWN_FILES: readonly OwnFile[] = [
     isBeginning: (head) => MARKER_TEXT.test(head.toString('latin1')),
   },
   { what: 'a dataset card', isName: (name) => name === CARD_NAME, isBeginning: beginsWith(FIRST_BYTES_OF_CARDS) },
+  {
+    what: 'the SHA-256 of outputs',
+    isName: (name) => name === SUMS_NAME || name.endsWith(SUMS_ENDING),
+    isBeginning: (head) => SUMS_TEXT.test(head.toString('latin1')),
+  },
   { what: 'a record index', isName: (name) => name.endsWith(INDEX_SUFFIX), isBeginning: beginsAsIndex },
   {
     what: 'an unfinished record index',

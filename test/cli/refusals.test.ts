@@ -440,7 +440,7 @@ refuses(
 const TUPLE = 'expected two files or more with commas between, as in R1.fq,R2.fq';
 /** Options that do not go with aligned files; those with a value have one that they take alone. */
 const NOT_ALIGNED =
-  'repeat,split-by .a,each .a,missing x,unique,unique-by .u,group-by .g,weight a=1,weight-by .a,weights-from d,weight-cap 2,sum .a,mix f,dataset-card,shard-bytes 1M,prefix p,key ordinal,input-ids name,echo,files-from f,files0-from f,hidden,include *,exclude *,job-dir j,keep-temp,profile f,report f.html,skip-blank,columns c,hive,hdf5 d,parquet-codec snappy,row-group-bytes 1M,row-group-rows 5,endpoint https://h,requester-pays,no-sign-request,s3-header a:b';
+  'repeat,split-by .a,each .a,missing x,unique,unique-by .u,group-by .g,weight a=1,weight-by .a,weights-from d,weight-cap 2,sum .a,mix f,dataset-card,sums,shard-bytes 1M,prefix p,key ordinal,input-ids name,echo,files-from f,files0-from f,hidden,include *,exclude *,job-dir j,keep-temp,profile f,report f.html,skip-blank,columns c,hive,hdf5 d,parquet-codec snappy,row-group-bytes 1M,row-group-rows 5,endpoint https://h,requester-pays,no-sign-request,s3-header a:b';
 
 refuses('aligned files', [
   ['--together a -o out', 2, `--together a: ${TUPLE}`],

@@ -14,6 +14,7 @@ export const OPTION_EXAMPLES: Readonly<Record<string, string>> = {
   'shard-records': 'in/ --shard-records 10K -o out',
   'shard-bytes': 'in/ --shard-bytes 256M -o out',
   'dataset-card': 'in/ --split train=0.9,test=0.1 --dataset-card -o out',
+  sums: 'in/ --shards 8 --sums -o out',
   compress: 'in/ --compress zstd:9',
   prefix: 'in/ --shards 8 --prefix train -o out',
   force: 'in/ -o out.jsonl --force',

@@ -40,6 +40,8 @@ export interface TinyJobKind {
   readonly makeFormer?: (output: string) => void;
   /** Whether a dataset card lies beside the shards. */
   readonly datasetCard?: boolean;
+  /** Whether the SHA-256 of its outputs lie beside them. */
+  readonly sums?: boolean;
   /** Whether the job replaces existing files. */
   readonly force?: boolean;
   /** Whether the job can be resumed from its start; other jobs can only start anew. */
@@ -83,13 +85,20 @@ function writeFormerShards(output: string): void {
   mkdirSync(output);
   for (const name of [
     'bystander',
-    ...['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003', '.shard.complete.json', 'README.md'],
+    ...[
+      'shard-00000-of-00002',
+      'shard-00001-of-00002',
+      'shard-00001-of-00003',
+      '.shard.complete.json',
+      'README.md',
+      'SHA256SUMS',
+    ],
   ])
     writeFileSync(join(output, name), `former ${name}\n`);
 }
 
 /** The end of its head is noted, in the midst of a pile. */
-export const FILE: TinyJobKind = { name: 'a file', tuning: ON_DISK, headCount: 170, resumable: true };
+export const FILE: TinyJobKind = { name: 'a file', tuning: ON_DISK, headCount: 170, resumable: true, sums: true };
 /** What stays of its piles is noted, and its cuts, which follow a long line. */
 export const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'each line once, in compressed shards with headers',
@@ -110,12 +119,13 @@ export const REPLACED_SHARDS: TinyJobKind = {
   ...NEW_SHARDS,
   name: 'shards that replace others',
   datasetCard: true,
+  sums: true,
   makeFormer: writeFormerShards,
   force: true,
 };
 
 /** Written bytes cannot be taken back. */
-export const PIPED: TinyJobKind = { ...FILE, name: 'a pipe', resumable: false, isPiped: true };
+export const PIPED: TinyJobKind = { ...FILE, name: 'a pipe', resumable: false, sums: false, isPiped: true };
 
 /** The last digit of a line, or none. */
 export const VALUES = ['', '8', '9'];

@@ -137,6 +137,7 @@ export class TinyJob {
       seed: SEED,
       force: kind.force ?? false,
       ...(kind.datasetCard === true && { datasetCard: true }),
+      ...(kind.sums === true && { sums: true }),
       resume: kind.resumable ?? false,
       shards: shardRuleOf(kind),
       compress: kind.compress,

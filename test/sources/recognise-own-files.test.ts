@@ -75,6 +75,8 @@ describe('the listing of a directory', () => {
     [formatOwnerName('pileshuf-index', identifyOwner()), ''],
     ['x.index', 'pileset3 and more'],
     ['README.md', '---\n# Made by pileshuf\nconfigs:\n'],
+    ['SHA256SUMS', `${'0a'.repeat(32)}  shard\n`],
+    ['a.jsonl.sha256', `\\${'0a'.repeat(32)}  a\\\\b\n`],
     ['a copy of a manifest', seal('job', 5, { any: 'thing' })],
   ])('leaves out %s, and a call that names it is refused', async (name, content) => {
     const path = write(name, content);
@@ -93,6 +95,8 @@ describe('the listing of a directory', () => {
     [formatOwnerName('pileshuf-index', identifyOwner()), 'text\n'],
     ['a.index', 'chapter 1\n'],
     ['README.md', '# Made by pileshuf\n'],
+    ['SHA256SUMS', 'shard\n'],
+    ['a.sha', `${'0a'.repeat(32)}  shard\n`],
     ['b.txt.copy', 'pshindx1 is how an index begins\n'],
     ['store', 'a shop\n'],
     ['manifest', 'pileshuf job 5\n'],

@@ -16,7 +16,6 @@ import {
   type ValueOf,
   wholeNumber,
 } from '../../io/json-shape.js';
-import { CARD_NAME } from '../../io/own-files.js';
 import { syncPath } from '../../io/rename-and-sync.js';
 import { damagedFileError } from '../../io/sealed-file.js';
 import { SealedFormat } from '../../io/sealed-format.js';
@@ -59,8 +58,8 @@ const shape = object({
   sums: optional(object({ of: text, total: text, splits: list(text) })),
   /** How many shards have no record, of an output without splits. Absent: none. */
   emptyShards: optional(wholeNumber()),
-  /** The text of the dataset card. Absent: the shards have none. */
-  card: optional(text),
+  /** Other files that appear with the shards, or beside one file. Absent: none. */
+  beside: optional(list(object({ name: fileName, text }))),
 });
 
 export type SplitSummary = ValueOf<typeof splitSummary>;
@@ -120,7 +119,7 @@ function requireConsistent(journal: CommitJournal, path: string): void {
     if (isShardName(names[i] ?? '', shard, count)) continue;
     throw damagedFileError(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
   }
-  const stranger = replaced.findIndex((name) => !isReplaceableName(name) && name !== CARD_NAME);
+  const stranger = replaced.findIndex((name) => !isReplaceableName(name));
   if (stranger !== -1) throw damagedFileError(path, `replaced[${stranger}]: expected the name of a former shard`);
   for (const list of [names, replaced]) {
     if (new Set(list).size !== list.length) throw damagedFileError(path, 'it has a name twice');
@@ -147,21 +146,21 @@ export function finalNames(to: Destination, totals: OutputTotals, shardCount: nu
 }
 
 /**
- * Returns what lies beside shards: their card, and last the markers, of each split or of the output. That of sections has what
+ * Returns what lies beside shards: the files that the journal names, and last the markers, of each split or of the output. That of sections has what
  * each value has, too.
  */
 export function filesBeside(to: Destination, journal: CommitJournal): readonly { name: string; text: string }[] {
   const { sections } = shardsAt(to).naming;
   const shardCount = journal.names.length;
-  const cards = journal.card === undefined ? [] : [{ name: CARD_NAME, text: journal.card }];
+  const { beside = [] } = journal;
   if (sections !== undefined)
-    return [...cards, { name: completionMarkerName(sections), text: sectionsText(journal, shardCount) }];
+    return [...beside, { name: completionMarkerName(sections), text: sectionsText(journal, shardCount) }];
   const groups = shardGroupsOf(to, journal, shardCount);
   const markers = groups.map(({ prefix, shardCount: shards, records, bytes, checksum }) => ({
     name: completionMarkerName(prefix),
     text: `${JSON.stringify({ shards, records, bytes, checksum })}\n`,
   }));
-  return [...cards, ...markers];
+  return [...beside, ...markers];
 }
 
 function sectionsText({ splits = [], records, bytes, checksum }: OutputTotals, shardCount: number): string {

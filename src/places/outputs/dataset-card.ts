@@ -2,8 +2,7 @@
  * The dataset card of shards. The Hugging Face Hub and `load_dataset` read in its head which files are those of a
  * split. A number of examples stands there only if all loaders count alike: they fail if they find another.
  */
-import { UsageError } from '../../errors.js';
-import { CARD_NAME, FIRST_BYTES_OF_CARDS, globOfShards } from '../../io/own-files.js';
+import { FIRST_BYTES_OF_CARDS, globOfShards } from '../../io/own-files.js';
 import { ownVersion } from '../../io/shipped-files.js';
 import type { ShuffleSpec } from '../../spec.js';
 import { type OutputTotals, shardGroupsOf } from './commit-journal.js';
@@ -44,11 +43,4 @@ ${splits.map((split) => `| ${split.name} | ${split.shardCount} | ${split.records
 /** Returns the glob that matches a text alone. */
 function literal(text: string): string {
   return text.replaceAll(/[*?[]/g, '[$&]');
-}
-
-export function cardExistsError(output: string): UsageError {
-  return new UsageError(
-    `the output directory ${output} has a ${CARD_NAME} already; give \`force\` to replace it, or leave out \`datasetCard\``,
-    'ERR_OUTPUT_EXISTS',
-  );
 }

@@ -8,6 +8,8 @@ export interface FileDestination {
   readonly kind: 'file';
   readonly path: string;
   readonly mayReplace: boolean;
+  /** True if its SHA-256 lies beside it. */
+  readonly hasSums?: boolean | undefined;
 }
 
 export interface ShardsDestination {

@@ -2,7 +2,7 @@
  * Gives outputs their final names, step by step. A killed attempt may have done any of the steps already. No file loses a
  * name before its next name is durable: the staged names of outputs stay until the staging directory is removed.
  *
- *     one file        one link, or one rename in place of the former file
+ *     one file        one link, or one rename in place of the former file; its SHA-256, if it has them, just before
  *     new directory   shards and their marker get their names in a directory beside it, which appears by one rename
  *     existing one    former shards are moved aside, then the new ones get their names, then the marker
  *                     appears that says that they are complete; the journal says which of these steps is next
@@ -14,6 +14,7 @@ import { counted, SystemError, VerificationError } from '../../errors.js';
 import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import { makeOwnDirectory, removeDirectory } from '../../io/directories.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../../io/files.js';
+import { SUMS_ENDING } from '../../io/own-files.js';
 import { isSameEntry, nameExists, statPath } from '../../io/paths.js';
 import {
   applyUmask,
@@ -38,14 +39,26 @@ import type { Destination, FileDestination, ShardsDestination } from './destinat
 
 export async function moveFile(
   place: FileDestination,
-  { stagingDirectory }: CommitDirectories,
+  { stagingDirectory, jobDirectory }: CommitDirectories,
   journal: CommitJournal,
+  takesBack: boolean,
 ): Promise<void> {
   requireSameOutput(place, journal);
   const staged = stagedPath(stagingDirectory, 0);
   const give = place.mayReplace ? moveIntoPlace : linkOrRename;
   if (place.mayReplace && lacksFinalName(staged, place.path)) await copyPermissions(staged, place.path);
-  ensureName(staged, place.path, journal.byteLengths[0] ?? 0, give);
+  const sums = place.path + SUMS_ENDING;
+  for (const { text } of journal.beside ?? [])
+    ensureName(besidePath(stagingDirectory), sums, Buffer.byteLength(text), give);
+  try {
+    ensureName(staged, place.path, journal.byteLengths[0] ?? 0, give);
+  } catch (error) {
+    if (takesBack && !place.mayReplace) {
+      removeFile(sums, 'output');
+      await removeJournal(jobDirectory);
+    }
+    throw error;
+  }
   await syncPath(dirname(place.path));
 }
 
@@ -154,8 +167,9 @@ async function moveIntoExisting(
 }
 
 /**
- * Writes the dataset card, if there is one, and `.PREFIX.complete.json`. In a directory that existed before its
- * shards, the marker is the last file to appear: while it is missing, the shards of this prefix are not complete, or not all of one job. Each split has its own; sections have one.
+ * Writes the files beside the shards, then `.PREFIX.complete.json`. In a directory that existed before its shards, the
+ * marker is the last file to appear: while it is missing, the shards of this prefix are not complete, or not all of one job.
+ * Each split has its own; sections have one.
  * @param directory that holds the shards; the caller makes the names in it durable.
  */
 export async function writeBesideShards(
@@ -164,16 +178,22 @@ export async function writeBesideShards(
   stagingDirectory: string,
   journal: CommitJournal,
 ): Promise<void> {
-  for (const { name, text: content } of filesBeside(place, journal)) {
-    const staged = join(stagingDirectory, 'marker');
-    removeFile(staged, 'output');
-    const text = Buffer.from(content);
-    withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
-    await syncPath(staged);
+  for (const { name, text } of filesBeside(place, journal)) {
+    const staged = await stageBeside(stagingDirectory, text);
     await copyPermissions(staged, join(asideDirectory(stagingDirectory), name));
     // The former marker was moved aside: an existing one is this one, from a killed attempt.
     moveIntoPlace(staged, join(directory, name));
   }
+}
+
+/** Writes a text, durably. @returns the path from where it gets its final name. */
+export async function stageBeside(stagingDirectory: string, content: string): Promise<string> {
+  const staged = besidePath(stagingDirectory);
+  removeFile(staged, 'output');
+  const text = Buffer.from(content);
+  withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
+  await syncPath(staged);
+  return staged;
 }
 
 /**
@@ -221,6 +241,10 @@ function requireJournalOf(place: Destination, journal: CommitJournal): void {
 
 export function asideDirectory(stagingDirectory: string): string {
   return join(stagingDirectory, ASIDE_NAME);
+}
+
+function besidePath(stagingDirectory: string): string {
+  return join(stagingDirectory, 'beside');
 }
 
 function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: string) {

@@ -3,7 +3,7 @@
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../../errors.js';
 import { hashFileEnds } from '../../io/file-window.js';
-import { CARD_NAME } from '../../io/own-files.js';
+import { isBesideShards, SUMS_ENDING } from '../../io/own-files.js';
 import {
   fileAmongParents,
   findObstacle,
@@ -19,7 +19,6 @@ import { areOnOneMount, renameObstacles } from '../../machine/renames.js';
 import { STANDARD_OUTPUT } from '../../sinks/output-target.js';
 import { nameSome } from '../../values/format-numbers.js';
 import { inputFactsOf } from '../inputs/input-kinds.js';
-import { cardExistsError } from './dataset-card.js';
 import { type FileDestination, outputIdentityOf, type ShardsDestination } from './destination.js';
 import { moveFile, moveOrRollBack, moveShards, rollBack } from './file-moves.js';
 import {
@@ -30,7 +29,14 @@ import {
   type StreamPlace,
 } from './output-place.js';
 import { NAMES_OF_STANDARD_OUTPUT, requireOpenStandardOutput } from './output-stream.js';
-import { findOtherShards, findReplacedFiles, isShard, requireShortNames, type ShardNaming } from './shard-names.js';
+import {
+  besideExistsError,
+  findOtherShards,
+  findReplacedFiles,
+  isShard,
+  requireShortNames,
+  type ShardNaming,
+} from './shard-names.js';
 
 export const LOCAL_PLACES: OutputPlaces = {
   poolBytes: 0,
@@ -47,31 +53,38 @@ export const LOCAL_PLACES: OutputPlaces = {
 const LOCAL_PLACE = { kind: 'staged', isOnDisk: true } as const;
 
 function fileOnDisk(to: FileDestination): OutputPlace {
-  const { path, mayReplace } = to;
+  const { path, mayReplace, hasSums = false } = to;
   const parent = dirname(path);
+  const paths = hasSums ? [path, path + SUMS_ENDING] : [path];
   return {
     ...LOCAL_PLACE,
     to,
-    isPublishedAtOnce: true,
+    isPublishedAtOnce: !hasSums,
     stagingParent: () => parent,
     async requireReplaceable(output, inputs) {
-      const isThere = statPath(path, 'output') !== undefined;
-      if (mayReplace || !isThere) {
+      const former = paths.filter((each) => statPath(each, 'output') !== undefined);
+      const nameOf = (each: string) => output + each.slice(path.length);
+      const [existing] = former;
+      if (mayReplace || existing === undefined) {
         requireReadable(parent);
-        if (isThere) requireNoObstacle([path], () => output);
+        requireNoObstacle(former, nameOf);
         return;
       }
       throw new UsageError(
-        inputs.some((input) => isSameFile(input.path, path, 'output'))
-          ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
-          : `the output ${output} exists already; give \`force\` to replace it`,
+        inputs.some((input) => isSameFile(input.path, existing, 'output'))
+          ? `the output ${nameOf(existing)} is one of the inputs; give \`force\` to replace it at the end`
+          : `the output ${nameOf(existing)} exists already; give \`force\` to replace it`,
         'ERR_OUTPUT_EXISTS',
       );
     },
     pathOf: (name) => join(path, name),
     replacedNames: async () => [],
-    describeFiles: async () => linesOfFiles(parent, [basename(path)]),
-    publish: (directories, journal) => moveFile(to, directories, journal),
+    describeFiles: async () =>
+      linesOfFiles(
+        parent,
+        paths.map((each) => basename(each)),
+      ),
+    publish: (directories, journal, takesBack) => moveFile(to, directories, journal, takesBack),
     rollBack: (directories, journal) => rollBack(to, directories, journal),
   };
 }
@@ -98,7 +111,8 @@ function shardsOnDisk(to: ShardsDestination): OutputPlace {
         );
       }
       const existing = former.find(isShard);
-      if (existing === undefined && former.includes(CARD_NAME) && !mayReplace) throw cardExistsError(output);
+      const beside = existing ?? former.find(isBesideShards);
+      if (!mayReplace && beside !== undefined && beside !== existing) throw besideExistsError(output, beside);
       if (existing !== undefined && !mayReplace) {
         throw new UsageError(
           `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
@@ -159,6 +173,7 @@ function resolveOnDisk(
   output: string | undefined,
   naming: ShardNaming | undefined,
   mayReplace: boolean,
+  hasSums?: boolean,
 ): OutputPlace | StreamPlace {
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
@@ -179,7 +194,7 @@ function resolveOnDisk(
         `the output ${output} is named as a directory; expected a file, or \`shards\` to write shards into it`,
       );
     }
-    return fileOnDisk({ kind: 'file', path: realPathOfNew(output), mayReplace });
+    return fileOnDisk({ kind: 'file', path: realPathOfNew(output), mayReplace, hasSums });
   }
   if (stat.isDirectory()) {
     throw outputPlaceError(
@@ -190,7 +205,7 @@ function resolveOnDisk(
   if (!stat.isFile()) {
     throw outputPlaceError(`the output ${output} is neither a file, a pipe nor a device; name another`);
   }
-  return fileOnDisk({ kind: 'file', path: realPathOf(output, 'output'), mayReplace });
+  return fileOnDisk({ kind: 'file', path: realPathOf(output, 'output'), mayReplace, hasSums });
 }
 
 function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: boolean): ShardsDestination {

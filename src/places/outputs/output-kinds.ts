@@ -26,8 +26,8 @@ export async function openOutputPlaces(output: string | undefined, request: Plac
 /** The places of jobs that write only to local disks. */
 export const LOCAL_PLACES_ONLY: OutputPlaces = {
   ...LOCAL_PLACES,
-  resolve(output, naming, mayReplace) {
-    if (output === undefined || !isRemoteOutput(output)) return LOCAL_PLACES.resolve(output, naming, mayReplace);
+  resolve(output, ...rest) {
+    if (output === undefined || !isRemoteOutput(output)) return LOCAL_PLACES.resolve(output, ...rest);
     throw outputPlaceError(
       `the output ${shownAddress(output)} lies on another machine, and this job writes to disks; name a file or directory, and upload it then`,
     );

@@ -11,7 +11,7 @@ import { ifPossible } from '../../floor/cleanup.js';
 import { forEachConcurrently } from '../../floor/for-each-concurrently.js';
 import type { List } from '../../floor/paged-list.js';
 import { openForRead, readBytes, withFile } from '../../io/files.js';
-import { CARD_NAME, isShardOf } from '../../io/own-files.js';
+import { isBesideShards, isShardOf } from '../../io/own-files.js';
 import { listNames, statPath } from '../../io/paths.js';
 import { byteLengthOf } from '../../io/rename-and-sync.js';
 import type { WrittenRegion } from '../../job-directory/notes.js';
@@ -28,7 +28,6 @@ import {
   requireSameOutput,
   writeJournal,
 } from './commit-journal.js';
-import { cardExistsError } from './dataset-card.js';
 import { type Destination, shardsAt } from './destination.js';
 import {
   addressBelow,
@@ -41,8 +40,20 @@ import {
   uploadNotePath,
   writeUploadNote,
 } from './object-names.js';
-import { notEmptyError, type OutputPlace, type OutputPlaces, type PlacesRequest } from './output-place.js';
-import { completionMarkerName, isShard, replacedFilesAmong, type ShardGroup } from './shard-names.js';
+import {
+  notEmptyError,
+  type OutputPlace,
+  type OutputPlaces,
+  type PlacesRequest,
+  sumsPlaceError,
+} from './output-place.js';
+import {
+  besideExistsError,
+  completionMarkerName,
+  isShard,
+  replacedFilesAmong,
+  type ShardGroup,
+} from './shard-names.js';
 
 const MIB = 1024 * 1024;
 /** S3 takes 10,000, and a shard may be larger than planned. */
@@ -58,7 +69,10 @@ export function objectPlaces({ partBytes, ...request }: PlacesRequest): OutputPl
   const at = (to: Destination) => new ObjectsPlace(to, store, partBytes);
   return {
     poolBytes: store.poolBytes,
-    resolve: (output = '', naming, mayReplace) => at(resolveObjectOutput(output, naming, mayReplace)),
+    resolve: (output = '', naming, mayReplace, hasSums) => {
+      if (hasSums === true) throw sumsPlaceError(output);
+      return at(resolveObjectOutput(output, naming, mayReplace));
+    },
     reopen: at,
     async findStrayUploads(address, signal) {
       const uploads = await unlessAborted(store.uploads(address), signal);
@@ -106,7 +120,7 @@ export class ObjectsPlace implements OutputPlace {
     const { to } = this;
     const { naming } = shardsAt(to);
     const names: string[] = [];
-    const beside = naming.hasCard === true ? [CARD_NAME] : [];
+    const beside = [...(naming.beside ?? [])];
     if (naming.sections !== undefined) return names;
     for (const prefix of naming.prefixes) {
       const begin = `${prefix}-`;
@@ -144,7 +158,8 @@ export class ObjectsPlace implements OutputPlace {
     if (shardsAt(this.to).naming.sections !== undefined && there.length > 0) throw notEmptyError(output);
     const names = there.map(nameIn);
     const existing = names.find((name) => isOne || isShard(name));
-    if (!isOne && existing === undefined && names.includes(CARD_NAME) && !mayReplace) throw cardExistsError(output);
+    const beside = existing ?? names.find(isBesideShards);
+    if (!mayReplace && beside !== undefined && beside !== existing) throw besideExistsError(output, beside);
     if (existing !== undefined && !mayReplace)
       throw new UsageError(
         isOne

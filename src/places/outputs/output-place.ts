@@ -34,8 +34,14 @@ export interface OutputPlaces {
   /**
    * Finds out what `output` names now, and refuses what can be no output.
    * @param naming undefined for one output.
+   * @param hasSums whether the SHA-256 of one output lies beside it.
    */
-  resolve(output: string | undefined, naming: ShardNaming | undefined, mayReplace: boolean): OutputPlace | StreamPlace;
+  resolve(
+    output: string | undefined,
+    naming: ShardNaming | undefined,
+    mayReplace: boolean,
+    hasSums?: boolean,
+  ): OutputPlace | StreamPlace;
   /** Opens a place that was resolved before, perhaps by another process. */
   reopen(to: Destination): OutputPlace;
   /** Lists the uploads that killed jobs have left at an address or below it. */
@@ -116,6 +122,12 @@ export interface OutputPlace {
   discardStray?(stagingDirectory: string, onWarning: (line: string) => void): Promise<void>;
   /** Aborts the uploads that the notes in a staging directory name, before the notes are removed. */
   discardStaged?(stagingDirectory: string): Promise<void>;
+}
+
+export function sumsPlaceError(path: string): UsageError {
+  return outputPlaceError(
+    `\`sums\` reads the output back when it is complete, and ${path} cannot be read back; expected a file or a directory on a disk as \`output\``,
+  );
 }
 
 export function outputPlaceError(text: string): UsageError {

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { UsageError } from '../../errors.js';
 import { withoutCodecSuffix } from '../../formats/codec-table.js';
-import { CARD_NAME, isShardOf, MARKER_ENDING } from '../../io/own-files.js';
+import { CARD_NAME, isBesideShards, isShardOf, MARKER_ENDING } from '../../io/own-files.js';
 import { listNames } from '../../io/paths.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 
@@ -13,8 +13,8 @@ export interface ShardNaming {
   readonly extension: string;
   /** The first part of the names of directories, one for each section. Absent: the shards lie in one directory. */
   readonly sections?: string | undefined;
-  /** True if a dataset card belongs to the shards. */
-  readonly hasCard?: boolean | undefined;
+  /** The names of other files that belong to the shards: see `isBesideShards`. Absent: none. */
+  readonly beside?: readonly string[] | undefined;
 }
 
 /** Shards of one prefix, which are numbered together. */
@@ -49,7 +49,7 @@ export function isShardName(name: string, shard: number, shardCount: number): bo
 
 /** Returns whether a file of this name would be replaced by shards of some prefix. */
 export function isReplaceableName(name: string): boolean {
-  return /-\d{5,}-of-\d{5,}(\.|$)/.test(name) || name.endsWith(MARKER_ENDING);
+  return /-\d{5,}-of-\d{5,}(\.|$)/.test(name) || !isShard(name);
 }
 
 /** The longest file name that file systems allow, in bytes. */
@@ -76,32 +76,38 @@ export function completionMarkerName(prefix: string): string {
   return `.${prefix}${MARKER_ENDING}`;
 }
 
-/** Names of all files that new shards replace: shards of their prefixes, whatever the count and extension, the card, and markers. */
+/** Names of all files that new shards replace: shards of their prefixes, whatever the count and extension, markers, and files beside them. */
 export function findReplacedFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
   return replacedFilesAmong(listNames(path, 'output'), naming);
 }
 
-/** Returns the names that new shards replace: first shards, then markers and the card. */
+/** Returns the names that new shards replace: first shards, then the other files. */
 export function replacedFilesAmong(all: readonly string[], naming: Omit<ShardNaming, 'extension'>): string[] {
   const names = all.filter((name) => isReplaced(naming, name));
   return [...names.filter(isShard).sort(), ...names.filter((name) => !isShard(name)).sort()];
 }
 
-/** Returns whether a former file is a shard, and neither a marker nor a card. */
+/** Returns whether a former file is a shard, and neither a marker nor a file beside shards. */
 export function isShard(name: string): boolean {
-  return !name.endsWith(MARKER_ENDING) && name !== CARD_NAME;
+  return !name.endsWith(MARKER_ENDING) && !isBesideShards(name);
 }
 
-function isReplaced({ prefixes, hasCard }: Omit<ShardNaming, 'extension'>, name: string): boolean {
-  if (name === CARD_NAME) return hasCard === true;
+function isReplaced({ prefixes, beside = [] }: Omit<ShardNaming, 'extension'>, name: string): boolean {
+  if (isBesideShards(name)) return beside.includes(name);
   return prefixes.some((prefix) => name === completionMarkerName(prefix) || isShardOf(prefix, name));
 }
 
 /** Names of shards in the directory that new shards of these prefixes do not replace. */
 export function findOtherShards({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  const isOther = (name: string) =>
-    isReplaceableName(name) && !name.endsWith(MARKER_ENDING) && !isReplaced(naming, name);
+  const isOther = (name: string) => isReplaceableName(name) && isShard(name) && !isReplaced(naming, name);
   return listNames(path, 'output').filter(isOther).sort();
+}
+
+export function besideExistsError(output: string, name: string): UsageError {
+  return new UsageError(
+    `the output directory ${output} has a ${name} already; give \`force\` to replace it, or leave out \`${name === CARD_NAME ? 'datasetCard' : 'sums'}\``,
+    'ERR_OUTPUT_EXISTS',
+  );
 }
 
 /** The extension that all inputs share, without the ending of their codec; empty when their extensions differ. */

@@ -17,7 +17,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../../floor/job-contr
 import { type FileContent, finalEnds } from '../../formats/stored-ends.js';
 import { removeDirectory } from '../../io/directories.js';
 import { openForRead, openStagedOutput, withFile, writeAt } from '../../io/files.js';
-import { CARD_NAME } from '../../io/own-files.js';
+import { CARD_NAME, isBesideShards } from '../../io/own-files.js';
 import { nameExists } from '../../io/paths.js';
 import { byteLengthOf, ensureFile, outputAppearedError, syncPath } from '../../io/rename-and-sync.js';
 import { damagedFileError } from '../../io/sealed-file.js';
@@ -37,9 +37,10 @@ import {
 } from './commit-journal.js';
 import { cardText } from './dataset-card.js';
 import { outputIdentityOf, shardsAt } from './destination.js';
-import { asideDirectory } from './file-moves.js';
+import { asideDirectory, stageBeside } from './file-moves.js';
 import type { OutputPlace } from './output-place.js';
 import { isShard } from './shard-names.js';
+import { sumsFile } from './sums-file.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -51,6 +52,8 @@ export interface OutputSummary extends OutputTotals, Partial<Pick<CommitJournal,
   readonly shardCount: number;
   /** The spec, if the job may have a dataset card. */
   readonly spec?: ShuffleSpec | undefined;
+  /** Returns the SHA-256 of files, in hex. Absent: the output has none beside it. */
+  readonly digest?: ((paths: readonly string[], gate: GateNumber) => Promise<readonly string[]>) | undefined;
 }
 
 export class StagedOutput {
@@ -210,11 +213,16 @@ export class StagedOutput {
    */
   async prepareCommit(summary: OutputSummary, control: JobControl): Promise<CommitJournal> {
     const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
+    const paths = shards.map((shard) => stagedPath(this.#stagingDirectory, shard));
+    const digests = await summary.digest?.(paths, this.#gate);
     await this.#syncShards(shards, () => control.throwIfAborted());
     // The event loop delivers a signal that came meanwhile.
     await eventLoopTurn();
     control.throwIfAborted();
-    return this.#describeMoves(summary, shards);
+    const journal = await this.#describeMoves(summary, shards, digests);
+    const [besideFile] = this.#place.to.kind === 'file' ? (journal.beside ?? []) : [];
+    if (besideFile !== undefined) await stageBeside(this.#stagingDirectory, besideFile.text);
+    return journal;
   }
 
   /**
@@ -246,6 +254,7 @@ export class StagedOutput {
   async #describeMoves(
     { records, bytes, checksum, splits, sums, emptyShards, spec }: OutputSummary,
     shards: readonly number[],
+    digests: readonly string[] | undefined,
   ): Promise<CommitJournal> {
     const { to } = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
@@ -253,11 +262,15 @@ export class StagedOutput {
     const totals = { records, bytes, checksum, splits };
     const names = finalNames(to, totals, shards.length);
     const replaced = await this.#place.replacedNames();
-    const appeared = replaced.find((name) => isShard(name) || name === CARD_NAME);
+    const appeared = replaced.find((name) => isShard(name) || isBesideShards(name));
     if (appeared !== undefined && !to.mayReplace) throw outputAppearedError(this.#place.pathOf(appeared));
     const intoExisting = shardsAt(to).exists;
     const card = spec && cardText(to, spec, totals, shards.length);
-    const described = { ...totals, sums, emptyShards, card };
+    const beside = [
+      ...(card === undefined ? [] : [{ name: CARD_NAME, text: card }]),
+      ...(digests === undefined ? [] : [sumsFile(to, names, digests)]),
+    ];
+    const described = { ...totals, sums, emptyShards, beside: beside.length === 0 ? undefined : beside };
     return { outputIdentity, phase: 'move-aside', byteLengths, ...described, intoExisting, names, replaced };
   }
 

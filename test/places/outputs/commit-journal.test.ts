@@ -20,14 +20,14 @@ const journal: CommitJournal = {
   intoExisting: true,
   names: ['shard-00000-of-00002', 'shard-00001-of-00002'],
   byteLengths: [0, 2 ** 50],
-  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', '.shard.complete.json', 'README.md'],
+  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', '.shard.complete.json', 'README.md', 'SHA256SUMS'],
   records: 5,
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
   splits: undefined,
   emptyShards: undefined,
   sums: { of: '.n', total: '123456789012345678.5', splits: [] },
-  card: '---\n',
+  beside: [{ name: 'README.md', text: '---\n' }],
 };
 
 beforeEach(() => mkdirSync(directory.path('job')));

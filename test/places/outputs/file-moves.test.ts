@@ -19,6 +19,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/places/outputs/commit-journal.js';
 import { type Destination, formatOutputIdentity } from '#src/places/outputs/destination.js';
+import { stageBeside } from '#src/places/outputs/file-moves.js';
 import { LOCAL_PLACES_ONLY } from '#src/places/outputs/output-kinds.js';
 import { stagedPath } from '#src/sinks/output-target.js';
 import { withCallsSeen } from '../../fixtures/interrupted-file-calls.js';
@@ -28,13 +29,24 @@ import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 
-const naming = { prefixes: ['shard'], extension: '.txt', hasCard: true };
+const naming = { prefixes: ['shard'], extension: '.txt', beside: ['README.md', 'SHA256SUMS'] };
 const NEW = ['first', '', 'third'];
 const NAMES = NEW.map((_, shard) => `shard-0000${shard}-of-00003.txt`);
+const BESIDE = [
+  { name: 'README.md', text: 'the card' },
+  { name: 'SHA256SUMS', text: 'the sums' },
+];
 const MARKER = '.shard.complete.json';
 const MARKER_TEXT = '{"shards":3,"records":2,"bytes":10,"checksum":"00000000000000ab"}\n';
 /** Of the same names as new ones, and of others; a link that leads nowhere is a file like any other. */
-const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER, 'README.md'];
+const FORMER = [
+  'shard-00000-of-00003.txt',
+  'shard-00001-of-00002.csv',
+  'shard-00009-of-00010',
+  MARKER,
+  'README.md',
+  'SHA256SUMS',
+];
 const DANGLING = 'shard-00002-of-00003.txt';
 const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 
@@ -53,7 +65,7 @@ const totals = {
   splits: undefined,
   sums: undefined,
   emptyShards: undefined,
-  card: undefined,
+  beside: undefined,
 };
 const byteLengths = NEW.map((text) => text.length);
 const out = (...names: string[]) => directory.path('out', ...names);
@@ -65,7 +77,7 @@ const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): Comm
   byteLengths,
   replaced,
   ...totals,
-  card: 'the card',
+  beside: BESIDE,
 });
 const fileJournal = (): CommitJournal => ({
   outputIdentity: formatOutputIdentity('file', out(), []),
@@ -126,8 +138,24 @@ const KINDS: readonly Kind[] = [
     prepare: makeFormer,
     journal: () => shardsJournal(true, [...FORMER, DANGLING]),
   },
+  {
+    name: 'a new file and its SHA-256',
+    place: () => ({ kind: 'file', path: out(), mayReplace: false, hasSums: true }),
+    prepare: () => {},
+    journal: () => ({ ...fileJournal(), beside: [{ name: 'out.sha256', text: 'the sums' }] }),
+  },
+  {
+    name: 'a file and its SHA-256 in place of others',
+    place: () => ({ kind: 'file', path: out(), mayReplace: true, hasSums: true }),
+    prepare: () => {
+      writeFileSync(out(), 'former');
+      writeFileSync(`${out()}.sha256`, 'former sums');
+    },
+    journal: () => ({ ...fileJournal(), beside: [{ name: 'out.sha256', text: 'the sums' }] }),
+  },
 ];
-const [newFile, otherFile, newDirectory, existing] = KINDS as [Kind, Kind, Kind, Kind];
+const [newFile, , newDirectory, existing] = KINDS as [Kind, Kind, Kind, Kind];
+const isFile = (kind: Kind) => kind.journal().names.length === 0;
 
 /** Contents by name; of a link, where it leads. */
 function contentsOf(path: string): Record<string, string> {
@@ -154,21 +182,32 @@ async function quickly(work: () => Promise<void>): Promise<void> {
 }
 /** All as it is when the first output is about to move. */
 async function begin(kind: Kind): Promise<void> {
-  for (const name of ['out', 'staging', 'job']) rmSync(directory.path(name), { recursive: true, force: true });
+  for (const name of ['out', 'out.sha256', 'staging', 'job'])
+    rmSync(directory.path(name), { recursive: true, force: true });
   for (const name of ['staging', 'job']) mkdirSync(directory.path(name), { mode: 0o700 });
   kind.prepare();
-  const staged = kind.journal().names.length === 0 ? ['first'] : NEW;
+  if (kind.journal().beside !== undefined && isFile(kind)) {
+    await quickly(async () => {
+      await stageBeside(staging(), 'the sums');
+    });
+  }
+  const staged = isFile(kind) ? ['first'] : NEW;
   for (const [shard, text] of staged.entries()) writeFileSync(stagedPath(staging(), shard), text);
   await quickly(() => writeJournal(directory.path('job'), kind.journal()));
 }
 
 function expectComplete(kind: Kind): void {
-  if (kind === newFile || kind === otherFile) expect(readFileSync(out(), 'utf8')).toBe('first');
-  else {
+  if (isFile(kind)) {
+    expect(readFileSync(out(), 'utf8')).toBe('first');
+    expect(existsSync(`${out()}.sha256`) && readFileSync(`${out()}.sha256`, 'utf8')).toBe(
+      kind.journal().beside !== undefined && 'the sums',
+    );
+  } else {
     const kept = {
       ...(kind === newDirectory ? {} : foreignContents()),
       [MARKER]: MARKER_TEXT,
       'README.md': 'the card',
+      SHA256SUMS: 'the sums',
     };
     expect(contentsOf(out())).toEqual({ ...newContents(), ...kept });
     expect(statSync(out()).mode & 0o777).toBe(0o777 & ~process.umask());

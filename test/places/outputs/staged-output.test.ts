@@ -243,7 +243,7 @@ describe('StagedOutput', () => {
       splits: undefined,
       sums: undefined,
       emptyShards: undefined,
-      card: undefined,
+      beside: undefined,
     } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };
