@@ -66,7 +66,7 @@ export function makeTexts(lineCounts: readonly number[], rest = ''): Buffer[] {
 
 export const FEW_LINES = [90, 60, 100];
 const MANY_LINES = [1500, 900, 7];
-/** More than the 16 MiB from which on outputs are written around the page cache. */
+/** More than the MiB from which on outputs are written around the page cache. */
 const MEBIBYTES = { lineCounts: [200, 60, 7], rest: '.'.repeat(64 * 1024) };
 
 /** All on the calling thread, so that every call passes the table that a test has put in place. */
