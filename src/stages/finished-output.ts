@@ -48,13 +48,14 @@ export async function verifyFinishedRanges(
   );
 }
 
-/** Returns where regions lie in their files. */
+/** Returns where regions lie in their files, but for those of tasks that ended no member. */
 export function rangesOf(
   regions: readonly WrittenRegion[],
   headerBytes: number,
   pathOf: (shard: number) => string,
 ): StagedRange[] {
-  return regions.map(({ shard, start, end, checksum }) => {
+  const written = regions.filter(({ start, end }) => end > start);
+  return written.map(({ shard, start, end, checksum }) => {
     return { path: pathOf(shard), start: headerBytes + start, end: headerBytes + end, checksum };
   });
 }

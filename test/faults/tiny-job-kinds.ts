@@ -102,7 +102,7 @@ export const FILE: TinyJobKind = { name: 'a file', tuning: ON_DISK, headCount: 1
 /** What stays of its piles is noted, and its cuts, which follow a long line. */
 export const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'each line once, in compressed shards with headers',
-  tuning: ON_DISK,
+  tuning: { ...ON_DISK, memberBytes: 300 },
   shards: true,
   shardBytes: 2100,
   header: true,

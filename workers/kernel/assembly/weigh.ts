@@ -207,6 +207,6 @@ function partsOfTwo(parts: u64): u64 {
   const high = parts << 14;
   const quotient = high + highProduct(high, RECIPROCAL);
   const rest = (parts << 49) - quotient * FIVES;
-  // The quotient is too small by at most 2.
-  return quotient + ((rest >= FIVES) as u64) + ((rest >= 2 * FIVES) as u64);
+  // The reciprocal and the high product each make the quotient less than 1 too small: together it is off by 0 or 1.
+  return quotient + ((rest >= FIVES) as u64);
 }
