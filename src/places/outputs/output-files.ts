@@ -67,7 +67,7 @@ function fileOnDisk(to: FileDestination): OutputPlace {
       const [existing] = former;
       if (mayReplace || existing === undefined) {
         requireReadable(parent);
-        requireNoObstacle(former, nameOf);
+        if (existing !== undefined) requireNoObstacle(former, nameOf);
         return;
       }
       throw new UsageError(
