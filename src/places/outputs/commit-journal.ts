@@ -146,8 +146,8 @@ export function finalNames(to: Destination, totals: OutputTotals, shardCount: nu
 }
 
 /**
- * Returns what lies beside shards: the files that the journal names, and last the markers, of each split or of the output. That of sections has what
- * each value has, too.
+ * Returns what lies beside shards: the files that the journal names, and last the markers, of each split or of the output. That
+ * of sections has what each value has, too.
  */
 export function filesBeside(to: Destination, journal: CommitJournal): readonly { name: string; text: string }[] {
   const { sections } = shardsAt(to).naming;

@@ -1,9 +1,17 @@
 /** Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise. */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { UsageError } from '../../errors.js';
 import { withoutCodecSuffix } from '../../formats/codec-table.js';
-import { CARD_NAME, isBesideShards, isShardOf, MARKER_ENDING } from '../../io/own-files.js';
-import { listNames } from '../../io/paths.js';
+import { readHead } from '../../io/atomic-files.js';
+import {
+  CARD_NAME,
+  FIRST_BYTES_OF_CARDS,
+  isBesideShards,
+  isShardOf,
+  MARKER_ENDING,
+  SUMS_TEXT,
+} from '../../io/own-files.js';
+import { listNames, statPath } from '../../io/paths.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 
 export interface ShardNaming {
@@ -76,10 +84,29 @@ export function completionMarkerName(prefix: string): string {
   return `.${prefix}${MARKER_ENDING}`;
 }
 
-/** Names of all files that new shards replace: shards of their prefixes, whatever the count and extension, markers, and files beside them. */
+/**
+ * Returns the names of all files that new shards replace: shards of their prefixes, whatever the count and extension, markers, and
+ * files beside them, also of a job that had some where the new one has none.
+ */
 export function findReplacedFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  return replacedFilesAmong(listNames(path, 'output'), naming);
+  const names = listNames(path, 'output');
+  const replaced = replacedFilesAmong(names, naming);
+  const ofFormer = names.filter((name) => !replaced.includes(name) && describesShards(join(path, name), replaced));
+  return [...replaced, ...ofFormer.sort()];
 }
+
+/** Returns whether a file is a card that pileshuf made, or has the SHA-256 of one of these shards first. */
+function describesShards(path: string, names: readonly string[]): boolean {
+  const name = basename(path);
+  if (!isBesideShards(name) || !names.some(isShard) || statPath(path, 'output')?.isFile() !== true) return false;
+  const head = readHead(path, 'output', SUMS_HEAD_BYTES);
+  if (name === CARD_NAME) return FIRST_BYTES_OF_CARDS.equals(head.subarray(0, FIRST_BYTES_OF_CARDS.byteLength));
+  const first = head.toString().split('\n')[0]?.replace(SUMS_TEXT, '');
+  return names.some((each) => isShard(each) && each === first);
+}
+
+/** A digest, two spaces and the longest name. */
+const SUMS_HEAD_BYTES = 64 + 2 + LONGEST_NAME_BYTES + 1;
 
 /** Returns the names that new shards replace: first shards, then the other files. */
 export function replacedFilesAmong(all: readonly string[], naming: Omit<ShardNaming, 'extension'>): string[] {

@@ -111,6 +111,17 @@ describe('the SHA-256 of outputs', () => {
     expect(readFileSync(sums(), 'utf8')).toMatch(/^[0-9a-f]{64} {2}/);
   });
 
+  it('go with the shards that they are of, and so does a card; files of others stay', async () => {
+    await run({ ...SHARDS, datasetCard: true });
+    await run({ ...SHARDS, sums: false, force: true });
+    expect(readdirSync(out()).filter((name) => !name.includes('shard'))).toEqual([]);
+    writeFileSync(out('README.md'), 'mine');
+    writeFileSync(out('SHA256SUMS'), `${'0'.repeat(64)}  another\n`);
+    await run({ ...SHARDS, sums: false, force: true });
+    expect(readFileSync(out('README.md'), 'utf8')).toBe('mine');
+    expect(readFileSync(out('SHA256SUMS'), 'utf8')).toContain('another');
+  });
+
   it('are refused for a stream and for objects', async () => {
     const message = (path: string) =>
       `\`sums\` reads the output back when it is complete, and ${path} cannot be read back; expected a file or a directory on a disk as \`output\``;
